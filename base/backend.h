@@ -1,0 +1,90 @@
+/* base/backend.h - a place that computes: the CPU's cores, or one GPU.
+
+   The pipeline sees only this table. A backend has memory, lanes (ordered
+   queues of work) and marks (points in a lane). For CUDA a lane is a stream;
+   for the host it is a FIFO served by the thread pool. */
+#ifndef HY_BACKEND_H
+#define HY_BACKEND_H
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_backend hy_backend;
+typedef struct hy_lane hy_lane;
+typedef struct hy_mark hy_mark; /* an event: "this point of that lane" */
+
+/* DEVICE is where the backend computes; every byte of it counts against the cap of
+   device memory. On the host backend it is ordinary memory. PINNED is host
+   memory that copies quickly. */
+typedef enum hy_space { HY_PINNED, HY_DEVICE } hy_space;
+
+typedef struct hy_buffer {
+    void *ptr;
+    size_t bytes;
+    hy_space space;
+} hy_buffer;
+
+/* Speeds; the cost models' only constants. Defaults in engine/rates.c. */
+typedef struct hy_rates {
+    double h2d_Bps, d2h_Bps; /* copies to and from pinned memory; 0 = none needed */
+    double mem_Bps;          /* the backend's own memory */
+    double flops;            /* scalar FMA pipe, counted 2 per FMA */
+    double launch_s;         /* cost of starting one kernel or parallel loop */
+    int width;               /* multiprocessors or cores */
+    size_t memory;           /* device bytes this engine may use */
+    size_t core_cache;       /* host: bytes of one core's L2 */
+} hy_rates;
+
+/* Everything is required unless marked optional. Functions without a status
+   cannot fail. Order of enqueueing inside a lane is order of execution. */
+typedef struct hy_backend_ops {
+    const char *name; /* "host", "cuda" */
+
+    /* Fails with NO_DEVICE and a sentence where there is nothing to compute on. */
+    hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
+                          hy_backend **out);
+    void (*close)(hy_backend *self);                 /* NULL is fine */
+    const char *(*describe)(const hy_backend *self); /* "NVIDIA H200, 132 SMs" */
+    void (*rates)(const hy_backend *self, hy_rates *out);
+
+    /* Aligned to 256 bytes, unset. Counted on self->device or self->pinned. Freed
+       blocks may be kept for the next alloc, and stay counted until trim. */
+    hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
+                           hy_buffer *out);
+    void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes it; empty is fine */
+    void (*trim)(hy_backend *self);                    /* give kept blocks back */
+
+    hybrid_status (*lane_open)(hy_backend *self, const char *name, hy_lane **out);
+    void (*lane_close)(hy_lane *lane); /* after its work is done; NULL is fine */
+
+    /* (optional) NULL when the backend computes on host memory in place. `dst` or
+       `src` is device memory, the other pinned. */
+    hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
+
+    hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
+    void (*mark_free)(hy_mark *mark);                         /* NULL is fine */
+    hybrid_status (*mark_set)(hy_lane *lane, hy_mark *mark);  /* lane reached here */
+    hybrid_status (*lane_wait)(hy_lane *lane, hy_mark *mark); /* lane waits for mark */
+    hybrid_status (*host_wait)(
+        hy_mark *mark);                      /* caller waits; reports the lane's errors */
+    int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
+} hy_backend_ops;
+
+struct hy_backend {
+    const hy_backend_ops *ops; /* first member of every backend's own struct */
+    hy_context *ctx;
+    hy_meter device, pinned;
+};
+
+struct hy_lane {
+    hy_backend *backend; /* first member of every lane's own struct */
+    const char *name;    /* lives as long as the lane */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_BACKEND_H */

@@ -1,0 +1,26 @@
+/* base/context.h - what every layer of one engine shares. */
+#ifndef HY_CONTEXT_H
+#define HY_CONTEXT_H
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_pool hy_pool;
+typedef struct hy_results hy_results;
+
+typedef struct hy_context {
+    hy_memory memory;    /* working memory */
+    hy_message message;  /* the sentence of the first error since the call began */
+    hy_pool *pool;       /* CPU workers */
+    hy_results *results; /* pages of results */
+} hy_context;
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_CONTEXT_H */

@@ -1,0 +1,45 @@
+/* base/csr.h - reading, checking and transposing compressed sparse rows. */
+#ifndef HY_CSR_H
+#define HY_CSR_H
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Offset i of A, whichever width its offsets have. */
+static inline int64_t hy_offset(const hybrid_csr *A, int64_t i)
+{
+    return A->offset_type == HYBRID_I32 ? ((const int32_t *)A->row_ptr)[i]
+                                        : ((const int64_t *)A->row_ptr)[i];
+}
+
+static inline size_t hy_value_size(hybrid_type type)
+{
+    return type == HYBRID_F64 ? 8 : 4;
+}
+
+/* Sizes, types and NULL pointers; does not look at the arrays. `name` is "A" or "B". */
+hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
+
+/* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
+hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
+
+/* Allocate the three arrays from the results; 64-bit offsets. */
+hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t nnz,
+                           hybrid_type type, hybrid_csr *out);
+void hy_csr_free(hy_context *ctx, hybrid_csr *matrix);
+
+/* T = transpose of A, in parallel; columns of T ascend. */
+hybrid_status hy_csr_transpose(hy_context *ctx, const hybrid_csr *A, hybrid_csr *T);
+
+/* sum[0] = 0, sum[i+1] = sum[i] + count[i]; in place over count's n+1 words, of
+   which the last is ignored: [c0, c1, ..., ?] becomes [0, c0, c0+c1, ...]. In
+   parallel for large n. */
+hybrid_status hy_prefix_sum(hy_context *ctx, int64_t *count, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_CSR_H */

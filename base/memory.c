@@ -1,0 +1,142 @@
+/* base/memory.c - working memory, and counting bytes against a cap. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#include "base/results.h"
+
+enum { ALIGNMENT = 64 };
+
+/* ---- meters ------------------------------------------------------------------ */
+
+static void raise_peak(hy_meter *meter, int64_t used)
+{
+    int64_t peak = __atomic_load_n(&meter->peak, __ATOMIC_RELAXED);
+    while (used > peak &&
+           !__atomic_compare_exchange_n(&meter->peak, &peak, used, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+int hy_meter_take(hy_meter *meter, size_t bytes)
+{
+    if (bytes > INT64_MAX / 2)
+        return 0;
+    int64_t used = __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
+    int64_t next;
+    do {
+        next = used + (int64_t)bytes;
+        if (meter->cap > 0 && next > meter->cap)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&meter->used, &used, next, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    raise_peak(meter, next);
+    return 1;
+}
+
+void hy_meter_give(hy_meter *meter, size_t bytes)
+{
+    __atomic_fetch_sub(&meter->used, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
+int64_t hy_meter_used(const hy_meter *meter)
+{
+    return __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
+}
+
+int64_t hy_meter_peak(const hy_meter *meter)
+{
+    return __atomic_load_n(&meter->peak, __ATOMIC_RELAXED);
+}
+
+void hy_meter_reset_peak(hy_meter *meter)
+{
+    __atomic_store_n(&meter->peak, hy_meter_used(meter), __ATOMIC_RELAXED);
+}
+
+/* ---- arrays ------------------------------------------------------------------- */
+
+/* In front of each array: what free needs. */
+typedef struct header {
+    void *block;  /* as the allocator gave it */
+    size_t bytes; /* counted */
+} header;
+
+_Static_assert(sizeof(header) <= ALIGNMENT, "a header fits before an aligned array");
+
+int hy_memory_fails(hy_memory *memory)
+{
+    if (__atomic_load_n(&memory->failures, __ATOMIC_RELAXED) <= 0)
+        return 0;
+    return __atomic_sub_fetch(&memory->failures, 1, __ATOMIC_RELAXED) == 0;
+}
+
+static void *allocate(hy_memory *memory, size_t bytes)
+{
+    if (hy_memory_fails(memory))
+        return NULL;
+    if (memory->allocator.alloc)
+        return memory->allocator.alloc(memory->allocator.user, bytes);
+    return malloc(bytes);
+}
+
+static void release(hy_memory *memory, void *block)
+{
+    if (memory->allocator.free)
+        memory->allocator.free(memory->allocator.user, block);
+    else
+        free(block);
+}
+
+/* Kept pages of results make room before working memory is refused. */
+static int count_bytes(struct hy_context *ctx, size_t bytes)
+{
+    hy_meter *meter = &ctx->memory.meter;
+
+    if (hy_meter_take(meter, bytes))
+        return 1;
+    if (!ctx->results)
+        return 0;
+    hy_results_trim(ctx);
+    return hy_meter_take(meter, bytes);
+}
+
+hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
+                       const char *what, void **out)
+{
+    hy_memory *memory = &ctx->memory;
+
+    *out = NULL;
+    if (count == 0 || size == 0)
+        return HYBRID_OK;
+    if (count < 0 || (size_t)count > (INT64_MAX - 2 * ALIGNMENT) / size)
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
+                       (long long)count, size);
+    const size_t bytes = (size_t)count * size + 2 * ALIGNMENT;
+    if (!count_bytes(ctx, bytes))
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "%s needs %zu bytes of host memory: %lld of %lld are in use", what,
+                       bytes, (long long)hy_meter_used(&memory->meter),
+                       (long long)memory->meter.cap);
+    void *block = allocate(memory, bytes);
+    if (!block) {
+        hy_meter_give(&memory->meter, bytes);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s needs %zu bytes of host memory", what,
+                       bytes);
+    }
+    const uintptr_t start =
+        ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+    header *h = (header *)start - 1;
+    *h        = (header){block, bytes};
+    *out      = (void *)start;
+    return HYBRID_OK;
+}
+
+void hy_array_free(struct hy_context *ctx, void *array)
+{
+    if (!array)
+        return;
+    const header h = ((const header *)array)[-1];
+    release(&ctx->memory, h.block);
+    hy_meter_give(&ctx->memory.meter, h.bytes);
+}

@@ -1,0 +1,52 @@
+/* base/memory.h - working memory, and counting bytes against a cap. */
+#ifndef HY_MEMORY_H
+#define HY_MEMORY_H
+
+#include "hybrid_spmm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hy_context;
+
+/* Bytes in use against a hard cap. Safe from any thread. */
+typedef struct hy_meter {
+    int64_t used, peak;
+    int64_t cap; /* 0 = none */
+} hy_meter;
+
+/* Count `bytes`; 0 and nothing counted if that would exceed the cap. */
+int hy_meter_take(hy_meter *meter, size_t bytes);
+void hy_meter_give(hy_meter *meter, size_t bytes);
+/* Bytes in use now, and at most since hy_meter_reset_peak(). */
+int64_t hy_meter_used(const hy_meter *meter);
+int64_t hy_meter_peak(const hy_meter *meter);
+void hy_meter_reset_peak(hy_meter *meter);
+
+typedef struct hy_memory {
+    hybrid_allocator allocator;
+    hy_meter meter;   /* host bytes: this allocator's and the results' */
+    int64_t failures; /* tests: the allocation that brings this from 1 to 0
+                         fails; 0 = none does */
+} hy_memory;
+
+/* count * size bytes, 64-byte aligned, unset. NULL only when count * size is 0.
+   Fails with NO_MEMORY and a sentence; `what` names the array in it. */
+hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
+                       const char *what, void **out);
+void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
+
+/* True once per armed failure; every source of memory asks it first. */
+int hy_memory_fails(hy_memory *memory);
+
+/* The next multiple of 256 bytes: where an array may start inside a block. */
+static inline size_t hy_align(size_t bytes)
+{
+    return (bytes + 255u) & ~(size_t)255u;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_MEMORY_H */

@@ -1,0 +1,40 @@
+/* base/message.c - the one sentence that says what went wrong. */
+#include "base/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/context.h"
+
+void hy_message_init(hy_message *message)
+{
+    pthread_mutex_init(&message->lock, NULL);
+    message->text[0] = '\0';
+}
+
+void hy_message_destroy(hy_message *message)
+{
+    pthread_mutex_destroy(&message->lock);
+}
+
+void hy_message_clear(hy_message *message)
+{
+    pthread_mutex_lock(&message->lock);
+    message->text[0] = '\0';
+    pthread_mutex_unlock(&message->lock);
+}
+
+hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
+                      ...)
+{
+    hy_message *message = &ctx->message;
+    va_list args;
+
+    va_start(args, format);
+    pthread_mutex_lock(&message->lock);
+    if (message->text[0] == '\0')
+        vsnprintf(message->text, sizeof message->text, format, args);
+    pthread_mutex_unlock(&message->lock);
+    va_end(args);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* base/pool.c - CPU workers of one engine.
+
+   One lock guards the queues; tasks are long compared with it. A loop lives on its
+   caller's stack and waits in a queue like any task, but stays there until as many
+   workers have joined as it wants. Whoever finds no more pieces takes it out of the
+   queue, and hy_pool_for() returns when all who joined have left. A worker that starts a
+   loop draws pieces itself, so a loop always gets on, also inside a task on a pool of
+   one; and it waits only for workers that are inside loops begun after its own, so nobody
+   waits in a circle. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 16 };
+
+typedef struct queue {
+    hy_task *first, *last;
+} queue;
+
+typedef struct worker {
+    struct hy_pool *pool;
+    int index;
+    pthread_t thread;
+    char name[NAME_BYTES];
+} worker;
+
+struct hy_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t filled; /* a task came, or stop */
+    pthread_cond_t left;   /* the last helper left a loop */
+    queue queues[HY_URGENCIES];
+    int stop;
+    const hy_topology *topology;
+    int bind;
+    int threads; /* that run */
+    worker *workers;
+};
+
+/* The worker that this thread is, or NULL. */
+static _Thread_local const worker *self;
+
+/* ---- queues, with the lock held ------------------------------------------------ */
+
+static void push(queue *q, hy_task *task)
+{
+    task->next = NULL;
+    if (q->last)
+        q->last->next = task;
+    else
+        q->first = task;
+    q->last = task;
+}
+
+static int take_out(queue *q, const hy_task *task)
+{
+    hy_task *before = NULL;
+
+    for (hy_task *t = q->first; t; before = t, t = t->next) {
+        if (t != task)
+            continue;
+        if (before)
+            before->next = t->next;
+        else
+            q->first = t->next;
+        if (q->last == t)
+            q->last = before;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- loops, with the lock held ----------------------------------------------- */
+
+typedef struct loop {
+    hy_task task; /* in the queue while helpers are wanted */
+    hy_pool *pool;
+    hy_urgency urgency;
+    hy_loop_fn fn;
+    void *arg;
+    int64_t begin, end, grain;
+    int64_t pieces, next; /* next: drawn atomically */
+    int parts;            /* given out, atomically */
+    /* Guarded by the pool's lock: */
+    int wanted;           /* helpers that may still join */
+    int inside;           /* helpers that joined and have not left */
+    hybrid_status status; /* the first error */
+} loop;
+
+static void help(hy_task *task, int index);
+
+/* One more helper; 1 if the loop wants others as well. */
+static int join_loop(loop *l)
+{
+    l->inside++;
+    l->wanted--;
+    return l->wanted > 0;
+}
+
+/* Whoever leaves has found no more pieces: nobody else need join. */
+static void leave_loop(loop *l, hybrid_status status)
+{
+    if (l->status == HYBRID_OK)
+        l->status = status;
+    if (l->wanted > 0)
+        take_out(&l->pool->queues[l->urgency], &l->task);
+    l->wanted = 0;
+}
+
+/* The task to run next, taken out of its queue unless it is a loop that wants more. */
+static hy_task *pop(hy_pool *pool)
+{
+    for (int u = 0; u < HY_URGENCIES; u++) {
+        hy_task *task = pool->queues[u].first;
+        if (!task)
+            continue;
+        if (task->run != help || !join_loop((loop *)task))
+            take_out(&pool->queues[u], task);
+        return task;
+    }
+    return NULL;
+}
+
+/* ---- workers ----------------------------------------------------------------- */
+
+static void *work(void *arg)
+{
+    worker *me    = arg;
+    hy_pool *pool = me->pool;
+
+    self = me;
+    if (pool->bind)
+        hy_topology_bind(pool->topology, me->index);
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        hy_task *task = pop(pool);
+        if (task) {
+            pthread_mutex_unlock(&pool->lock);
+            task->run(task, me->index);
+            pthread_mutex_lock(&pool->lock);
+        } else if (pool->stop) {
+            break;
+        } else {
+            pthread_cond_wait(&pool->filled, &pool->lock);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, threads, sizeof(worker), "workers", &memory));
+    pool->workers = memory;
+    memset(pool->workers, 0, (size_t)threads * sizeof(worker));
+    for (int i = 0; i < threads; i++) {
+        worker *w = &pool->workers[i];
+        w->pool   = pool;
+        w->index  = i;
+        snprintf(w->name, NAME_BYTES, "cpu%d", i);
+        if (pthread_create(&w->thread, NULL, work, w) != 0)
+            return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
+                           threads);
+        pool->threads++;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
+                             hy_pool **out)
+{
+    void *memory;
+    const int cores = hy_topology_cores(topology);
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_pool), "the pool", &memory));
+    hy_pool *pool = memory;
+    memset(pool, 0, sizeof *pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->filled, NULL);
+    pthread_cond_init(&pool->left, NULL);
+    threads        = threads > 0 ? threads : cores;
+    pool->topology = topology;
+    pool->bind = threads <= cores && threads > 1; /* one alone: the system knows better */
+
+    const hybrid_status status = start(ctx, pool, threads);
+    if (status == HYBRID_OK)
+        *out = pool;
+    else
+        hy_pool_destroy(ctx, pool);
+    return status;
+}
+
+void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = 1;
+    pthread_cond_broadcast(&pool->filled);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    pthread_cond_destroy(&pool->left);
+    pthread_cond_destroy(&pool->filled);
+    pthread_mutex_destroy(&pool->lock);
+    hy_array_free(ctx, pool->workers);
+    hy_array_free(ctx, pool);
+}
+
+int hy_pool_threads(const hy_pool *pool)
+{
+    return pool->threads;
+}
+
+size_t hy_pool_l2_bytes(const hy_pool *pool)
+{
+    return hy_topology_l2_bytes(pool->topology);
+}
+
+const char *hy_pool_worker_name(const hy_pool *pool, int index)
+{
+    return pool->workers[index].name;
+}
+
+/* ---- tasks ------------------------------------------------------------------- */
+
+void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    push(&pool->queues[urgency], task);
+    pthread_cond_signal(&pool->filled);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    const int found = take_out(&pool->queues[urgency], task);
+    pthread_mutex_unlock(&pool->lock);
+    return found;
+}
+
+/* ---- loops ------------------------------------------------------------------- */
+
+/* Draw pieces until there are none or one fails. */
+static hybrid_status draw(loop *l)
+{
+    const int part = __atomic_fetch_add(&l->parts, 1, __ATOMIC_RELAXED);
+
+    for (;;) {
+        const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+        if (piece >= l->pieces)
+            return HYBRID_OK;
+        const int64_t begin = l->begin + piece * l->grain;
+        const int64_t end   = l->end - begin < l->grain ? l->end : begin + l->grain;
+        const hybrid_status status = l->fn(l->arg, part, begin, end);
+        if (status != HYBRID_OK) {
+            __atomic_store_n(&l->next, l->pieces, __ATOMIC_RELAXED);
+            return status;
+        }
+    }
+}
+
+static void help(hy_task *task, int index)
+{
+    loop *l                    = (loop *)task;
+    hy_pool *pool              = l->pool;
+    const hybrid_status status = draw(l);
+
+    (void)index;
+    pthread_mutex_lock(&pool->lock);
+    leave_loop(l, status);
+    l->inside--;
+    if (l->inside == 0)
+        pthread_cond_broadcast(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void offer(loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    push(&pool->queues[l->urgency], &l->task);
+    pthread_cond_broadcast(&pool->filled);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static hybrid_status run_loop(loop *l, int draws)
+{
+    hy_pool *pool        = l->pool;
+    hybrid_status status = HYBRID_OK;
+
+    if (draws)
+        status = draw(l);
+    pthread_mutex_lock(&pool->lock);
+    if (draws)
+        leave_loop(l, status);
+    while (l->wanted > 0 || l->inside > 0)
+        pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+    return l->status;
+}
+
+hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                          int64_t grain, hy_loop_fn fn, void *arg)
+{
+    const int draws = self && self->pool == pool;
+    loop l          = {.task    = {help, NULL},
+                       .pool    = pool,
+                       .urgency = urgency,
+                       .fn      = fn,
+                       .arg     = arg,
+                       .begin   = begin,
+                       .end     = end,
+                       .grain   = grain};
+
+    if (begin >= end)
+        return HYBRID_OK;
+    l.pieces             = (end - begin - 1) / grain + 1;
+    const int64_t others = l.pieces - draws;
+    const int spare      = pool->threads - draws;
+    l.wanted             = others < spare ? (int)others : spare;
+    if (l.wanted == 0)
+        return draw(&l);
+    offer(&l);
+    return run_loop(&l, draws);
+}

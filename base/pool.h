@@ -1,0 +1,62 @@
+/* base/pool.h - CPU workers of one engine.
+
+   Tasks wait in one queue per priority; a worker always takes from the most
+   urgent one, so that packing for the device is never behind computing on the
+   host, and touching pages ahead happens only when nobody has anything to do. */
+#ifndef HY_POOL_H
+#define HY_POOL_H
+
+#include "base/context.h"
+#include "base/topology.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hy_urgency {
+    HY_PACK,
+    HY_PLACE,
+    HY_COMPUTE,
+    HY_IDLE,
+    HY_URGENCIES
+} hy_urgency;
+
+/* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
+   `run` may free or queue it again. */
+typedef struct hy_task {
+    void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
+    struct hy_task *next;                          /* the pool's */
+} hy_task;
+
+/* threads = 0: one a core. Workers are bound to cores when there are no more
+   workers than cores; `topology` is borrowed. */
+hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
+                             hy_pool **out);
+/* Finish the queued tasks, stop. NULL is fine. */
+void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
+
+int hy_pool_threads(const hy_pool *pool);
+size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
+const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
+
+void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
+
+/* Take back a task that no worker has begun: 1 if it was still queued. */
+int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task);
+
+/* [begin, end) of a loop. `part` is unique among the threads that are inside the
+   same loop at the same time, 0 <= part < hy_pool_threads(): index workspace
+   with it. */
+typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t end);
+
+/* Run `fn` over [begin, end) in pieces of `grain` (>= 1), in parallel, and return when
+   all are done. Workers take pieces in ascending order. The first error stops the loop
+   and is returned. May be called from a task: the worker then takes part; other threads
+   only wait. Loops may nest and may run side by side. */
+hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                          int64_t grain, hy_loop_fn fn, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_POOL_H */

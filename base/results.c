@@ -1,0 +1,293 @@
+/* base/results.c - pages for arrays that the caller will own.
+
+   A mapping is in use (reserved or handed out) or kept. A kept one holds on to its pages,
+   so it stays counted on the host meter until it is used again or unmapped. */
+#include "base/results.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
+enum {
+    WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
+    KEPT_MOST = 32 /* mappings kept; then the one kept longest goes */
+};
+
+typedef struct mapping {
+    struct mapping *next;
+    char *ptr;
+    size_t bytes;
+    size_t touched; /* leading bytes that are present */
+    size_t counted; /* bytes of it on the host meter */
+    int kept;
+} mapping;
+
+struct hy_results {
+    pthread_mutex_t lock;
+    mapping *first;
+};
+
+hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_results), "the list of results", &memory));
+    hy_results *results = memory;
+    results->first      = NULL;
+    pthread_mutex_init(&results->lock, NULL);
+    *out = results;
+    return HYBRID_OK;
+}
+
+static void unmap(hy_context *ctx, mapping *m)
+{
+    munmap(m->ptr, m->bytes);
+    hy_meter_give(&ctx->memory.meter, m->counted);
+    hy_array_free(ctx, m);
+}
+
+void hy_results_destroy(hy_context *ctx, hy_results *results)
+{
+    if (!results)
+        return;
+    if (ctx->results == results)
+        ctx->results = NULL; /* hy_array() would ask it for room */
+    while (results->first) {
+        mapping *m     = results->first;
+        results->first = m->next;
+        unmap(ctx, m);
+    }
+    pthread_mutex_destroy(&results->lock);
+    hy_array_free(ctx, results);
+}
+
+/* ---- with the lock held ---------------------------------------------------------- */
+
+static mapping *find(hy_results *results, const void *ptr)
+{
+    for (mapping *m = results->first; m; m = m->next)
+        if (m->ptr == ptr)
+            return m;
+    return NULL;
+}
+
+/* The kept mapping with the most pages present that is large enough; not one so large
+   that a small result would sit on pages that a later one needs. */
+static mapping *find_kept(hy_results *results, size_t bytes)
+{
+    const size_t pages = bytes < PAGE ? PAGE : bytes;
+    mapping *best      = NULL;
+
+    for (mapping *m = results->first; m; m = m->next)
+        if (m->kept && m->bytes >= bytes && m->touched / WASTE <= pages &&
+            (!best || m->touched > best->touched))
+            best = m;
+    return best;
+}
+
+/* Unmap all kept mappings but the `most` that were released last. */
+static void keep_only(hy_context *ctx, int most)
+{
+    mapping **link = &ctx->results->first;
+
+    while (*link) {
+        mapping *m = *link;
+        if (m->kept && most-- <= 0) {
+            *link = m->next;
+            unmap(ctx, m);
+        } else {
+            link = &m->next;
+        }
+    }
+}
+
+static void push(hy_results *results, mapping *m)
+{
+    m->next        = results->first;
+    results->first = m;
+}
+
+static void take_out(hy_results *results, const mapping *m)
+{
+    mapping **link = &results->first;
+
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+}
+
+/* ---- the pages ------------------------------------------------------------------- */
+
+/* Large mappings start at a huge page: reserve more, cut the ends off. */
+static char *map_pages(size_t bytes)
+{
+    const size_t slack = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
+    const int flags    = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+    char *ptr = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (ptr == MAP_FAILED)
+        return NULL;
+    if (slack == 0)
+        return ptr;
+    const size_t before = (HUGE_PAGE - (uintptr_t)ptr % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0)
+        munmap(ptr, before);
+    if (slack > before)
+        munmap(ptr + before + bytes, slack - before);
+    madvise(ptr + before, bytes, MADV_HUGEPAGE); /* a wish: small pages work as well */
+    return ptr + before;
+}
+
+static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
+{
+    const size_t unit    = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
+    const size_t rounded = (bytes + unit - 1) / unit * unit;
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(mapping), "a result", &memory));
+    mapping *m = memory;
+    *m         = (mapping){.bytes = rounded};
+    m->ptr     = map_pages(rounded);
+    if (!m->ptr) {
+        const int error = errno;
+        hy_array_free(ctx, m);
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "no address space for a result of %zu bytes (error %d)", rounded,
+                       error);
+    }
+    *out = m;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
+{
+    hy_results *results = ctx->results;
+    mapping *m;
+
+    *out = (hy_span){0};
+    if (bytes == 0)
+        return HYBRID_OK;
+    if (bytes > INT64_MAX / 2 || hy_memory_fails(&ctx->memory))
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "no address space for a result of %zu bytes", bytes);
+    pthread_mutex_lock(&results->lock);
+    m = find_kept(results, bytes);
+    if (m)
+        m->kept = 0;
+    pthread_mutex_unlock(&results->lock);
+    if (!m) {
+        HY_TRY(map_new(ctx, bytes, &m));
+        pthread_mutex_lock(&results->lock);
+        push(results, m);
+        pthread_mutex_unlock(&results->lock);
+    }
+    *out = (hy_span){m->ptr, m->bytes, m->touched, m->counted};
+    return HYBRID_OK;
+}
+
+/* Count `more` bytes; kept pages make room if they must. */
+static int count(hy_context *ctx, size_t more)
+{
+    if (hy_meter_take(&ctx->memory.meter, more))
+        return 1;
+    hy_results_trim(ctx);
+    return hy_meter_take(&ctx->memory.meter, more);
+}
+
+hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
+{
+    if (bytes <= span->counted)
+        return HYBRID_OK;
+    if (bytes > span->bytes)
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "a result of %zu bytes exceeds its bound of %zu", bytes,
+                       span->bytes);
+    if (!count(ctx, bytes - span->counted))
+        return hy_fail(
+            ctx, HYBRID_NO_MEMORY,
+            "a result needs %zu more bytes of host memory: %lld of %lld are in use",
+            bytes - span->counted, (long long)hy_meter_used(&ctx->memory.meter),
+            (long long)ctx->memory.meter.cap);
+    span->counted = bytes;
+    pthread_mutex_lock(&ctx->results->lock);
+    find(ctx->results, span->ptr)->counted = bytes;
+    pthread_mutex_unlock(&ctx->results->lock);
+    return HYBRID_OK;
+}
+
+#define NO_RACE __attribute__((no_sanitize("thread")))
+
+/* Others may be storing results in these pages already. That is no race: a fresh page
+   holds zeros, so putting 0 where 0 is makes it present and changes nothing; where there
+   is something else, the page is present. (Adding or or-ing 0 would not do: compilers
+   turn it into a read.) */
+NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
+{
+    if (begin < span->touched)
+        begin = span->touched;
+    if (end > span->bytes)
+        end = span->bytes;
+    for (size_t at = begin / PAGE * PAGE; at < end; at += PAGE) {
+        char zero = 0;
+        (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED);
+    }
+}
+
+void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
+{
+    if (!span->ptr)
+        return;
+    pthread_mutex_lock(&ctx->results->lock);
+    mapping *m = find(ctx->results, span->ptr);
+    if (used > m->touched)
+        m->touched = used;
+    pthread_mutex_unlock(&ctx->results->lock);
+}
+
+int hy_results_release(hy_context *ctx, void *ptr)
+{
+    hy_results *results = ctx->results;
+
+    if (!ptr)
+        return 0;
+    pthread_mutex_lock(&results->lock);
+    mapping *m      = find(results, ptr);
+    const int found = m && !m->kept;
+    if (found) {
+        take_out(results, m);
+        push(results, m);
+        m->kept = 1;
+        keep_only(ctx, KEPT_MOST);
+    }
+    pthread_mutex_unlock(&results->lock);
+    return found;
+}
+
+void hy_results_trim(hy_context *ctx)
+{
+    pthread_mutex_lock(&ctx->results->lock);
+    keep_only(ctx, 0);
+    pthread_mutex_unlock(&ctx->results->lock);
+}
+
+hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
+                               void **out)
+{
+    hy_span span;
+
+    *out = NULL;
+    if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
+                       (long long)n, size);
+    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
+    const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
+    if (status != HYBRID_OK) {
+        hy_results_release(ctx, span.ptr);
+        return status;
+    }
+    hy_results_hand_out(ctx, &span, (size_t)n * size);
+    *out = span.ptr;
+    return HYBRID_OK;
+}

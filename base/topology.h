@@ -1,0 +1,32 @@
+/* base/topology.h - the cores this process may use. */
+#ifndef HY_TOPOLOGY_H
+#define HY_TOPOLOGY_H
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_topology hy_topology;
+
+/* Read the machine through hwloc, as affinity and cgroup limits leave it. */
+hybrid_status hy_topology_open(hy_context *ctx, hy_topology **out);
+void hy_topology_close(hy_context *ctx, hy_topology *topology); /* NULL is fine */
+
+/* Cores (not hyperthreads) allowed by affinity, and no more than the cgroup's
+   CPU quota rounded up; at least 1. */
+int hy_topology_cores(const hy_topology *topology);
+
+/* Bytes of one core's L2 and of the last-level cache; 0 if unknown. */
+size_t hy_topology_l2_bytes(const hy_topology *topology);
+size_t hy_topology_llc_bytes(const hy_topology *topology);
+
+/* Bind the calling thread to allowed core `index` modulo their number. A refusal
+   by the system is not an error: the thread then runs where it may. */
+void hy_topology_bind(const hy_topology *topology, int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_TOPOLOGY_H */

@@ -1,0 +1,133 @@
+/* base/variant.h - one way to compute one product on one backend.
+
+   A variant is a constant table of functions in a file of its own. Adding one
+   is: write the file, add its name to engine/variants.def. Tests, benchmarks,
+   `list` and `explain` pick it up from there. */
+#ifndef HY_VARIANT_H
+#define HY_VARIANT_H
+
+#include "base/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_variant hy_variant;
+
+typedef enum hy_op { HY_SPMM = 1, HY_SPGEMM = 2 } hy_op; /* SpMV is SpMM, n = 1 */
+
+/* What partition/inspect.c learns of the operands' patterns. Pure numbers. */
+typedef struct hy_features {
+    int64_t rows, cols, nnz; /* of A, or of the chunk of A */
+    int64_t out_cols;        /* of the result: columns of X, or of B */
+    int64_t products;        /* scalar products; for SpMM nnz * out_cols */
+    int64_t out_bound;       /* SpGEMM: bound on nnz(C), the sum over rows of
+                                min(products, out_cols); SpMM: rows * out_cols */
+    int64_t products_max;    /* products of the costliest row */
+    double row_mean, row_cv; /* entries a row: mean, std/mean */
+    int64_t row_max;
+    double out_ratio;    /* SpGEMM: products / estimated nnz(C), >= 1 */
+    int64_t gather_rows; /* rows of B or X that travel with the chunk, and their */
+    int64_t gather_nnz;  /* entries; 0 when B or X is resident on the device */
+    hybrid_type type;
+} hy_features;
+
+/* A rectangle of the work. Chunks never share rows of the result unless they
+   differ in columns. */
+typedef struct hy_chunk {
+    int64_t id;
+    int64_t row_begin, row_end; /* rows of A and of the result */
+    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
+    int gathered;               /* 1: the rows of B or X it needs are in its pack */
+    hy_features features;       /* of this rectangle */
+    const hy_variant *variant;
+} hy_chunk;
+
+/* The operands of a run; the same for all chunks. */
+typedef struct hy_problem {
+    hy_op op;
+    hy_context *ctx;
+    const hybrid_csr *A;
+    const hybrid_csr *B;   /* SpGEMM */
+    const hybrid_dense *X; /* SpMM */
+    hybrid_dense *Y;       /* SpMM */
+    double alpha, beta;
+    hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
+                         empty when gathered, or when computing in place */
+} hy_problem;
+
+/* Bytes a chunk needs on the device and seconds its stages take. Each count of bytes
+   must not fall when rows are added to a chunk. */
+typedef struct hy_cost {
+    size_t
+        pack_bytes; /* operands sent with the chunk; also their size in pinned memory */
+    size_t work_bytes; /* scratch */
+    size_t
+        out_bytes; /* room for the result, at its bound; also its size in pinned memory */
+    double prepare_s, multiply_s,
+        finish_s; /* prepare: one core; copies follow from bytes */
+} hy_cost;
+
+/* Rows of a result as a chunk computes them, in the memory of whoever holds them.
+   SpGEMM: row i of the chunk has row_ptr[i+1] - row_ptr[i] entries; they start at
+   row_at[i], or at row_ptr[i] when row_at is NULL. SpMM: dense rows of alpha-free
+   A*X, chunk columns wide, at val. See hy_rows_in() of partition/pack.h. */
+typedef struct hy_rows {
+    int64_t *row_ptr; /* rows+1, from 0 */
+    int64_t *row_at;  /* rows, or NULL */
+    int32_t *col;
+    void *val;
+} hy_rows;
+
+enum { HY_ARRAYS = 6 }; /* most arrays that a packed format has */
+
+/* Several arrays in one block, so that one copy moves them all. Array k is at
+   ptr + at[k], in host and device memory alike. */
+typedef struct hy_pack {
+    hy_buffer mem;
+    size_t bytes; /* used part */
+    size_t at[HY_ARRAYS];
+} hy_pack;
+
+/* One chunk on its way: what prepare makes, multiply reads, assembly stores.
+   Exactly one stage owns a job at any time. */
+typedef struct hy_job {
+    const hy_problem *problem;
+    const hy_chunk *chunk;
+    const hy_variant *variant;
+    hy_pack pack;     /* host side of the operands, pinned; written by prepare */
+    hy_buffer in;     /* device side of pack; pack.mem if nothing is copied */
+    hy_buffer work;   /* scratch of hy_cost.work_bytes on the device */
+    hy_rows out;      /* result where it is computed; room for its bound */
+    hy_rows back;     /* result in host memory, after d2h */
+    int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
+    int64_t offset;   /* SpGEMM: where the chunk's entries start in C */
+} hy_job;
+
+struct hy_variant {
+    const char *name;    /* "spmm.host.rows": product.backend.algorithm */
+    const char *summary; /* one line for `list` */
+    const char *source;  /* the paper or code it follows */
+    hy_op op;
+    int in_place; /* 1: multiply stores Y itself; nothing is placed after it */
+
+    /* NULL if it can run, else why not, as a static string. Pure. */
+    const char *(*refuse)(const hy_features *f, const hy_rates *r);
+
+    /* Predicted needs of a chunk with these features. Pure. */
+    hy_cost (*cost)(const hy_features *f, const hy_rates *r);
+
+    /* (optional) CPU: turn the chunk into job->pack. Runs on a worker. */
+    hybrid_status (*prepare)(hy_job *job);
+
+    /* Enqueue the product: job->in, job->work -> job->out. */
+    hybrid_status (*multiply)(hy_lane *lane, hy_job *job);
+
+    /* (optional) Enqueue sort and compress of job->out, and set *out_nnz. */
+    hybrid_status (*finish)(hy_lane *lane, hy_job *job);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_VARIANT_H */

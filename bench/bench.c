@@ -1,0 +1,142 @@
+/* bench/bench.c - hybrid_spmm_bench: how fast the products are, alone and beside peers.
+ */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/peers.h"
+
+enum { EXIT_USAGE = 2, LINE = 512 };
+
+/* The host engine describes itself as "16 cores": its number of workers. */
+static int count_threads(const bench_options *options)
+{
+    hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    o.backend = HYBRID_HOST;
+    o.threads = options->threads;
+    if (hybrid_engine_create(&o, &engine) != HYBRID_OK)
+        return -1;
+    const int threads = atoi(hybrid_engine_device(engine));
+    hybrid_engine_destroy(engine);
+    return threads;
+}
+
+/* The processor's name, as Linux knows it. */
+static void name_cpu(char *out, size_t size)
+{
+    char line[LINE];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+
+    snprintf(out, size, "unknown processor");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *name = strstr(line, ": ");
+        if (strncmp(line, "model name", 10) != 0 || !name)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(out, size, "%s", name + 2);
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
+static int open_bench(bench *b)
+{
+    hybrid_engine_options o  = HYBRID_ENGINE_OPTIONS_INIT;
+    char message[BENCH_TEXT] = "";
+    const time_t now         = time(NULL);
+    struct tm utc;
+
+    o.backend      = HYBRID_HOST;
+    o.message      = message;
+    o.message_size = sizeof message;
+    b->threads     = count_threads(&b->options);
+    if (b->threads < 0 || hybrid_engine_create(&o, &b->tools) != HYBRID_OK) {
+        fprintf(stderr, "hybrid_spmm_bench: no engine: %s\n", message);
+        return -1;
+    }
+    name_cpu(b->cpu, sizeof b->cpu);
+    peer_driver(b->driver, sizeof b->driver);
+    if (!gmtime_r(&now, &utc) || !strftime(b->date, sizeof b->date, "%FT%TZ", &utc))
+        b->date[0] = '\0';
+    if (!b->options.json || (b->json = fopen(b->options.json, "a")))
+        return 0;
+    fprintf(stderr, "hybrid_spmm_bench: %s: %s\n", b->options.json, strerror(errno));
+    return -1;
+}
+
+static int close_bench(bench *b)
+{
+    hybrid_engine_destroy(b->tools);
+    if (!b->json)
+        return 0;
+    const int bad = ferror(b->json);
+    if (fclose(b->json) == 0 && !bad)
+        return 0;
+    fprintf(stderr, "hybrid_spmm_bench: %s: could not be written\n", b->options.json);
+    return -1;
+}
+
+static void do_problem(bench *b, const char *spec)
+{
+    if (bench_problem_load(b->tools, spec, &b->options, &b->problem)) {
+        b->failed = 1;
+        return;
+    }
+    if (b->options.dump) {
+        b->failed |= bench_dump(&b->problem, b->options.dump) != 0;
+    } else {
+        bench_ours(b);
+        if (b->options.peer)
+            bench_peers(b);
+    }
+    bench_problem_free(&b->problem);
+}
+
+/* One problem a line; what follows '#' is a remark. */
+static void do_list(bench *b, const char *path)
+{
+    char line[LINE];
+    FILE *f = fopen(path, "r");
+
+    if (!f) {
+        fprintf(stderr, "hybrid_spmm_bench: %s: %s\n", path, strerror(errno));
+        b->failed = 1;
+        return;
+    }
+    while (fgets(line, sizeof line, f)) {
+        char *spec                      = line + strspn(line, " \t");
+        spec[strcspn(spec, " \t\r\n#")] = '\0';
+        if (*spec)
+            do_problem(b, spec);
+    }
+    fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+    bench b         = {0};
+    const int go_on = bench_parse(argc, argv, &b.options);
+
+    if (go_on <= 0)
+        return go_on == 0 ? EXIT_SUCCESS : EXIT_USAGE;
+    if (open_bench(&b)) {
+        hybrid_engine_destroy(b.tools);
+        return EXIT_FAILURE;
+    }
+    if (!b.options.dump)
+        bench_print_head();
+    for (int i = 0; i < b.options.problem_count; i++) {
+        const char *spec = b.options.problems[i];
+        if (*spec == '@')
+            do_list(&b, spec + 1);
+        else
+            do_problem(&b, spec);
+    }
+    return close_bench(&b) || b.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,144 @@
+/* bench/bench.h - what the parts of the benchmark program share. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdio.h>
+
+#include "hybrid_spmm.h"
+
+enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2 };
+
+/* ---- what was asked for ------------------------------------------------------- */
+
+typedef enum bench_op { BENCH_SPGEMM, BENCH_SPMM, BENCH_SPMV } bench_op;
+
+typedef struct bench_options {
+    bench_op       op;
+    hybrid_type    type;
+    hybrid_order   order;         /* of X and Y */
+    hybrid_backend backend;
+    int64_t        cols;          /* of X */
+    int64_t        chunk_rows;    /* 0 = the planner's choice */
+    size_t         device_memory; /* 0 = no cap */
+    const char    *variant;       /* NULL = the planner's choice; "all"; a name or prefix */
+    int            threads, reps, warmup;
+    int            core, end;     /* which times are wanted */
+    int            cold;          /* every call writes into pages never used before */
+    int            verify, peer;
+    const char    *json, *commit, *dump; /* NULL if not given */
+    char         **problems;
+    int            problem_count;
+} bench_options;
+
+/* 1 = go on, 0 = all is said (--help), -1 = refused with a message. */
+int bench_parse(int argc, char **argv, bench_options *out);
+
+/* ---- the operands ---------------------------------------------------------------- */
+
+/* Pageable, touched arrays from malloc: what a caller of the library holds. */
+typedef struct bench_problem {
+    char       name[BENCH_NAME];
+    hybrid_csr A;
+    hybrid_csr T;          /* transpose of A; all zero when A is square */
+} bench_problem;
+
+/* What A is multiplied with in SpGEMM: A itself, or its transpose if not square. */
+const hybrid_csr *bench_second(const bench_problem *problem);
+
+/* `spec` is a description for hybrid_generate() or the path of a .mtx file.
+   0 = success; else a message has been printed. */
+int  bench_problem_load(hybrid_engine *tools, const char *spec, const bench_options *o,
+                        bench_problem *out);
+void bench_problem_free(bench_problem *problem);
+
+/* Write `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. 0 = success. */
+int bench_dump(const bench_problem *problem, const char *folder);
+
+/* rows x cols from malloc, seeded values or zeros. 0 = success. */
+int  bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols,
+                      hybrid_order order, hybrid_type type, int random,
+                      hybrid_dense *out);
+void bench_dense_free(hybrid_dense *dense);
+
+/* ---- a run of the program ------------------------------------------------------------ */
+
+typedef struct bench {
+    bench_options  options;
+    hybrid_engine *tools;             /* makes operands and verifies; never timed */
+    FILE          *json;              /* NULL = none */
+    int            threads;           /* of the engines that are timed */
+    int            calls;             /* made so far in this process */
+    int            failed;            /* something of ours went wrong */
+    char           cpu[BENCH_NAME];
+    char           driver[BENCH_NAME]; /* empty without CUDA */
+    char           date[32];          /* when it began, UTC */
+    bench_problem  problem;
+    double         best_core, best_end; /* of our verified times; 0 = none */
+    double         floor_s;             /* as the library reports it; 0 = unknown */
+    int64_t        nnz_out, flops;      /* likewise */
+} bench;
+
+/* ---- a product, as the timing loop sees it -------------------------------------------- */
+
+typedef struct bench_case {
+    bench         *bench;
+    hybrid_engine *engine;
+    hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
+    hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
+} bench_case;
+
+typedef struct bench_product {
+    const char *name;    /* "spgemm" */
+    const char *family;  /* how the names of its variants begin: "spgemm." */
+    int (*open)(bench_case *c);                    /* make X and Y. 0 = success */
+    hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
+    hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
+    void (*clear)(bench_case *c);                  /* make ready for the next call */
+    hybrid_status (*verify)(bench_case *c, int64_t *row);
+    void (*close)(bench_case *c);
+} bench_product;
+
+extern const bench_product bench_spgemm, bench_spmm, bench_spmv;
+
+const bench_product *bench_product_of(bench_op op);
+
+/* Time every variant asked for on bench->problem. */
+void bench_ours(bench *b);
+
+/* Time cuSPARSE on bench->problem; says so if this build has none. */
+void bench_peers(bench *b);
+
+/* ---- results -------------------------------------------------------------------------- */
+
+/* Many calls in one figure. */
+typedef struct bench_times {
+    double cold_s, seconds, min_s, max_s; /* the first call; median of the timed ones */
+} bench_times;
+
+/* One line of the table and of the JSON file. */
+typedef struct bench_line {
+    const char   *op, *mode, *alloc, *order, *peer; /* order, peer: NULL = none */
+    char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
+    char          error[BENCH_TEXT]; /* empty = none */
+    int64_t       cols;              /* 0 = not an SpMM */
+    bench_times   times;
+    hybrid_report report;            /* stage times are NAN where unknown */
+    double        ratio;             /* peer / ours; NAN = unknown */
+    int           verified;          /* 1 yes, 0 failed, -1 not tried */
+    int           first;             /* cold_s was the first product of this process */
+} bench_line;
+
+void bench_line_open(const bench *b, bench_line *line); /* all unknown */
+void bench_print_head(void);
+void bench_print(bench *b, const bench_line *line);     /* table and JSON */
+void bench_json(const bench *b, const bench_line *line);
+
+/* 1e9 flops a second; NAN if not known. */
+double bench_gflops(const bench_line *line);
+
+/* floor / measured of an end-to-end time; NAN if not known. */
+double bench_efficiency(const bench_line *line);
+
+double bench_now(void); /* seconds of CLOCK_MONOTONIC */
+
+#endif /* BENCH_H */

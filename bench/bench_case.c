@@ -1,0 +1,279 @@
+/* bench/bench_case.c - time our variants: plan, run and destroy, again and again. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What one call took. */
+typedef struct call {
+    double seconds;       /* plan + run + destroy */
+    hybrid_report report; /* where the run's time went */
+} call;
+
+/* All calls of one variant: the first, then those that count, sorted by time. */
+typedef struct calls {
+    call cold, *timed;
+    char variant[BENCH_NAME]; /* the planner's choice */
+    int first;                /* cold was the first product of this process */
+} calls;
+
+double bench_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const bench_product *bench_product_of(bench_op op)
+{
+    static const bench_product *const products[] = {&bench_spgemm, &bench_spmm,
+                                                    &bench_spmv};
+    return products[op];
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+static void note_variant(const hybrid_plan *plan, char *name)
+{
+    hybrid_candidate c;
+
+    for (int i = 0; hybrid_plan_candidate(plan, i, &c) == HYBRID_OK; i++)
+        if (c.chosen)
+            snprintf(name, BENCH_NAME, "%s", c.variant);
+}
+
+/* One product from host arrays to host arrays. */
+static hybrid_status call_once(bench_case *c, const bench_product *product,
+                               const hybrid_plan_options *o, call *out, char *variant)
+{
+    hybrid_plan *plan;
+    const double begin = bench_now();
+
+    hybrid_status status = product->plan(c, o, &plan);
+    if (status != HYBRID_OK)
+        return status;
+    status             = product->run(c, plan);
+    const double pause = bench_now();
+    out->report        = (hybrid_report)HYBRID_REPORT_INIT;
+    if (status == HYBRID_OK)
+        status = hybrid_plan_report(plan, &out->report);
+    note_variant(plan, variant);
+    const double resume = bench_now();
+    hybrid_plan_destroy(plan);
+    out->seconds = bench_now() - begin - (resume - pause);
+    c->bench->calls++;
+    return status;
+}
+
+static hybrid_status call_again(bench_case *c, const bench_product *product,
+                                const hybrid_plan_options *o, call *out, char *variant)
+{
+    product->clear(c);
+    if (c->bench->options.cold)
+        hybrid_engine_trim(c->engine);
+    return call_once(c, product, o, out, variant);
+}
+
+static hybrid_status call_all(bench_case *c, const bench_product *product,
+                              const hybrid_plan_options *o, calls *all)
+{
+    const bench_options *options = &c->bench->options;
+
+    all->first           = c->bench->calls == 0;
+    hybrid_status status = call_once(c, product, o, &all->cold, all->variant);
+    for (int i = 0; i < options->warmup && !options->cold && status == HYBRID_OK; i++)
+        status = call_again(c, product, o, &all->timed[0], all->variant);
+    for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
+        status = call_again(c, product, o, &all->timed[i], all->variant);
+    return status;
+}
+
+/* ---- figures ------------------------------------------------------------------------
+ */
+
+static double device_s(const call *c)
+{
+    return c->report.multiply_s + c->report.finish_s;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const double x = ((const call *)a)->seconds, y = ((const call *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+static int by_device_s(const void *a, const void *b)
+{
+    const double x = device_s(a), y = device_s(b);
+    return (x > y) - (x < y);
+}
+
+/* Median, least and most of the timed calls, and the report of the median one. */
+static void summarize(calls *all, int reps, int core, bench_line *line)
+{
+    const call *timed = all->timed;
+    const call *mid   = &timed[(reps - 1) / 2];
+
+    qsort(all->timed, (size_t)reps, sizeof *all->timed, core ? by_device_s : by_seconds);
+    line->report = mid->report;
+    line->times  = core ? (bench_times){device_s(&all->cold), device_s(mid),
+                                        device_s(timed), device_s(&timed[reps - 1])}
+                        : (bench_times){all->cold.seconds, mid->seconds, timed->seconds,
+                                        timed[reps - 1].seconds};
+}
+
+static void keep_best(double *best, const bench_line *line)
+{
+    if (line->verified != 0 && (*best == 0 || line->times.seconds < *best))
+        *best = line->times.seconds;
+}
+
+/* "spgemm.host.hash" -> "host" */
+static void backend_of(const char *variant, char *backend, size_t size)
+{
+    const char *dot = strchr(variant, '.');
+
+    snprintf(backend, size, "%s", dot ? dot + 1 : "");
+    backend[strcspn(backend, ".")] = '\0';
+}
+
+static void report_calls(bench_case *c, calls *all, bench_line *line)
+{
+    bench *b                     = c->bench;
+    const bench_options *options = &b->options;
+
+    line->first = all->first;
+    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    backend_of(all->variant, line->backend, sizeof line->backend);
+    if (strcmp(line->backend, "host") == 0)
+        snprintf(line->device, sizeof line->device, "%s", b->cpu);
+    if (options->core && !options->device_memory && strcmp(line->backend, "host") != 0) {
+        line->mode  = "core";
+        line->alloc = "plan";
+        summarize(all, options->reps, 1, line);
+        keep_best(&b->best_core, line);
+        bench_print(b, line);
+    }
+    line->mode  = "end";
+    line->alloc = "call";
+    summarize(all, options->reps, 0, line);
+    b->floor_s = line->report.floor_s;
+    b->nnz_out = line->report.nnz_out;
+    b->flops   = line->report.flops;
+    if (!options->end)
+        return;
+    keep_best(&b->best_end, line);
+    bench_print(b, line);
+}
+
+/* ---- variants
+ * -------------------------------------------------------------------------- */
+
+static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *error)
+{
+    hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
+
+    o.backend      = b->options.backend;
+    o.threads      = b->options.threads;
+    o.device_bytes = b->options.device_memory;
+    o.message      = error;
+    o.message_size = BENCH_TEXT;
+    return hybrid_engine_create(&o, engine);
+}
+
+/* 1, 0 or -1 as in bench_line. */
+static int verify(bench_case *c, const bench_product *product, char *error)
+{
+    int64_t row = -1;
+
+    if (!c->bench->options.verify)
+        return -1;
+    if (product->verify(c, &row) != HYBRID_OK)
+        snprintf(error, BENCH_TEXT, "%s", hybrid_engine_message(c->bench->tools));
+    else if (row >= 0)
+        snprintf(error, BENCH_TEXT, "row %lld of the result is wrong", (long long)row);
+    else
+        return 1;
+    return 0;
+}
+
+/* 0 if it was measured and is right; `may_refuse`: a refusal is no failure. */
+static int time_opened(bench_case *c, const bench_product *product, const char *variant,
+                       int may_refuse, bench_line *line)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    calls all = {.timed = calloc((size_t)c->bench->options.reps, sizeof(call))};
+
+    o.variant    = variant;
+    o.chunk_rows = c->bench->options.chunk_rows;
+    snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
+    snprintf(line->device, sizeof line->device, "%s", hybrid_engine_device(c->engine));
+    if (!all.timed || product->open(c)) {
+        snprintf(line->error, sizeof line->error, "no memory for the operands");
+        free(all.timed);
+        return -1;
+    }
+    const hybrid_status status = call_all(c, product, &o, &all);
+    if (status == HYBRID_OK) {
+        line->verified = verify(c, product, line->error);
+        report_calls(c, &all, line);
+    } else {
+        snprintf(line->variant, sizeof line->variant, "%s", all.variant);
+        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
+        bench_print(c->bench, line);
+    }
+    free(all.timed);
+    if (status == HYBRID_UNSUPPORTED && may_refuse)
+        return 0;
+    return status == HYBRID_OK && line->verified != 0 ? 0 : -1;
+}
+
+/* An engine of its own, so that cold_s is the first call of a fresh engine. */
+static void time_variant(bench *b, const char *variant, int may_refuse)
+{
+    const bench_product *product = bench_product_of(b->options.op);
+    bench_case c                 = {.bench = b};
+    bench_line line;
+
+    bench_line_open(b, &line);
+    if (open_engine(b, &c.engine, line.error) != HYBRID_OK) {
+        bench_print(b, &line);
+        b->failed = 1;
+        return;
+    }
+    if (time_opened(&c, product, variant, may_refuse, &line))
+        b->failed = 1;
+    product->close(&c);
+    hybrid_engine_destroy(c.engine);
+}
+
+/* Whether the backend asked for can run the variant. */
+static int runs_on(const char *variant, hybrid_backend backend)
+{
+    char name[16];
+
+    backend_of(variant, name, sizeof name);
+    return backend == HYBRID_AUTO ||
+           strcmp(name, backend == HYBRID_HOST ? "host" : "cuda") == 0;
+}
+
+void bench_ours(bench *b)
+{
+    const char *family  = bench_product_of(b->options.op)->family;
+    const char *variant = b->options.variant;
+    const size_t length = strlen(family);
+    hybrid_variant_info v;
+
+    b->best_core = b->best_end = b->floor_s = 0;
+    b->nnz_out = b->flops = 0;
+    if (!variant || strcmp(variant, "all") != 0) {
+        time_variant(b, variant, 0);
+        return;
+    }
+    for (int i = 0; hybrid_variant_at(i, &v) == HYBRID_OK; i++)
+        if (strncmp(v.name, family, length) == 0 && runs_on(v.name, b->options.backend))
+            time_variant(b, v.name, 1);
+}

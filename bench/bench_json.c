@@ -1,0 +1,133 @@
+/* bench/bench_json.c - one line of JSON for each measurement. */
+#include "bench/bench.h"
+
+#include <math.h>
+
+static void put_name(FILE *f, const char *name)
+{
+    fprintf(f, ", \"%s\": ", name);
+}
+
+/* Strings of ours are ASCII; names of files may hold anything. NULL is null. */
+static void put_text(FILE *f, const char *name, const char *text)
+{
+    if (name)
+        put_name(f, name);
+    if (!text) {
+        fputs("null", f);
+        return;
+    }
+    putc('"', f);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(f, "\\u%04x", c);
+        else
+            putc(c, f);
+    }
+    putc('"', f);
+}
+
+static void put_real(FILE *f, const char *name, double value)
+{
+    put_name(f, name);
+    if (isfinite(value))
+        fprintf(f, "%.9g", value);
+    else
+        fputs("null", f);
+}
+
+static void put_whole(FILE *f, const char *name, int64_t value)
+{
+    put_name(f, name);
+    fprintf(f, "%lld", (long long)value);
+}
+
+static void put_truth(FILE *f, const char *name, int value)
+{
+    put_name(f, name);
+    fputs(value < 0 ? "null" : value ? "true" : "false", f);
+}
+
+static void put_report(FILE *f, const hybrid_report *r)
+{
+    put_real(f, "load_s", r->load_s);
+    put_real(f, "prepare_s", r->prepare_s);
+    put_real(f, "h2d_s", r->h2d_s);
+    put_real(f, "multiply_s", r->multiply_s);
+    put_real(f, "finish_s", r->finish_s);
+    put_real(f, "d2h_s", r->d2h_s);
+    put_real(f, "place_s", r->place_s);
+    put_real(f, "overlap", r->overlap);
+    put_whole(f, "chunks", r->chunks);
+    put_whole(f, "products", r->flops / 2);
+    put_whole(f, "nnz_out", r->nnz_out);
+    put_whole(f, "bytes_up", r->h2d_bytes);
+    put_whole(f, "bytes_down", r->d2h_bytes);
+    put_whole(f, "peak_device_bytes", r->peak_device_bytes);
+    put_whole(f, "peak_pinned_bytes", r->peak_pinned_bytes);
+    put_whole(f, "peak_host_bytes", r->peak_host_bytes);
+}
+
+static void put_times(FILE *f, const bench_line *line)
+{
+    const bench_times *t = &line->times;
+
+    put_real(f, "seconds", t->seconds);
+    put_real(f, "cold_s", t->cold_s);
+    put_truth(f, "first_in_process", line->first);
+    put_real(f, "min_s", t->min_s);
+    put_real(f, "max_s", t->max_s);
+    put_real(f, "gflops", bench_gflops(line));
+    put_real(f, "floor_s", line->report.floor_s);
+    put_real(f, "efficiency", bench_efficiency(line));
+    put_real(f, "ratio", line->ratio);
+}
+
+static void put_setting(FILE *f, const bench *b, const bench_line *line)
+{
+    const bench_options *o = &b->options;
+
+    put_text(f, "device", *line->device ? line->device : NULL);
+    put_text(f, "type", o->type == HYBRID_F64 ? "f64" : "f32");
+    put_name(f, "cols");
+    if (line->cols)
+        fprintf(f, "%lld", (long long)line->cols);
+    else
+        fputs("null", f);
+    put_text(f, "order", line->order);
+    put_text(f, "mode", line->mode);
+    put_text(f, "alloc", line->alloc);
+    put_text(f, "pages", o->cold ? "cold" : "warm");
+    put_whole(f, "reps", o->reps);
+    put_whole(f, "threads", b->threads);
+    put_whole(f, "device_memory", (int64_t)o->device_memory);
+    put_whole(f, "rows", b->problem.A.rows);
+    put_whole(f, "nnz", b->problem.A.nnz);
+    put_text(f, "driver", *b->driver ? b->driver : NULL);
+    put_text(f, "date", b->date);
+    put_text(f, "commit", o->commit);
+}
+
+void bench_json(const bench *b, const bench_line *line)
+{
+    FILE *f = b->json;
+
+    if (!f)
+        return;
+    fputs("{\"problem\": ", f);
+    put_text(f, NULL, b->problem.name);
+    put_text(f, "op", line->op);
+    put_text(f, "variant", *line->variant ? line->variant : NULL);
+    put_text(f, "backend", *line->backend ? line->backend : NULL);
+    put_text(f, "peer", line->peer);
+    put_setting(f, b, line);
+    put_times(f, line);
+    put_report(f, &line->report);
+    put_truth(f, "verified", line->verified);
+    put_text(f, "error", *line->error ? line->error : NULL);
+    fputs("}\n", f);
+    fflush(f);
+}

@@ -1,0 +1,262 @@
+/* bench/bench_peers.c - time cuSPARSE on the operands of our own products. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/peers.h"
+
+#if HYBRID_WITH_CUDA
+
+enum { SEED = 5 };
+
+/* A peer on one problem. */
+typedef struct peer_case {
+    bench *bench;
+    peer_device *device;
+    peer_problem problem;
+    hybrid_dense X;     /* empty in SpGEMM */
+    peer_result result; /* of the end-to-end calls */
+    peer_call *timed;
+} peer_case;
+
+/* ---- operands with 32-bit offsets ----------------------------------------------------
+ */
+
+/* 0 = success; free out->row_ptr. */
+static int narrow(const hybrid_csr *A, peer_csr *out)
+{
+    const int64_t *from = A->row_ptr;
+    int32_t *to         = malloc(((size_t)A->rows + 1) * sizeof *to);
+
+    if (!to)
+        return -1;
+    for (int64_t i = 0; i <= A->rows; i++)
+        to[i] = (int32_t)from[i];
+    *out = (peer_csr){A->rows, A->cols, A->nnz, to, A->col, A->val};
+    return 0;
+}
+
+static void drop(peer_csr *m)
+{
+    free((void *)(uintptr_t)m->row_ptr);
+    m->row_ptr = NULL;
+}
+
+static int open_operands(peer_case *p, hybrid_order order)
+{
+    bench *b               = p->bench;
+    const bench_options *o = &b->options;
+    const hybrid_csr *A    = &b->problem.A;
+
+    p->problem = (peer_problem){.op         = (peer_op)o->op,
+                                .value_size = o->type == HYBRID_F64 ? 8 : 4,
+                                .cols       = o->cols,
+                                .col_major  = order == HYBRID_COL_MAJOR};
+    p->X       = (hybrid_dense){0};
+    p->result  = (peer_result){0};
+    p->timed   = calloc((size_t)o->reps, sizeof *p->timed);
+    if (!p->timed || narrow(A, &p->problem.A))
+        return -1;
+    if (o->op == BENCH_SPGEMM)
+        return b->problem.T.row_ptr ? narrow(&b->problem.T, &p->problem.B) : 0;
+    if (bench_dense_make(b->tools, A->cols, o->cols, order, o->type, 1, &p->X))
+        return -1;
+    p->problem.X = p->X.data;
+    return 0;
+}
+
+static void close_operands(peer_case *p)
+{
+    drop(&p->problem.A);
+    drop(&p->problem.B);
+    bench_dense_free(&p->X);
+    peer_result_free(&p->result);
+    free(p->timed);
+}
+
+/* ---- figures
+ * ----------------------------------------------------------------------------- */
+
+static int by_seconds(const void *a, const void *b)
+{
+    const double x = ((const peer_call *)a)->seconds, y = ((const peer_call *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+static void summarize(peer_case *p, const peer_call *cold, bench_line *line)
+{
+    const bench *b  = p->bench;
+    const int reps  = b->options.reps;
+    const int core  = strcmp(line->mode, "core") == 0;
+    const double us = core ? b->best_core : b->best_end;
+
+    qsort(p->timed, (size_t)reps, sizeof *p->timed, by_seconds);
+    const peer_call *mid = &p->timed[(reps - 1) / 2];
+    hybrid_report *r     = &line->report;
+    line->times          = (bench_times){cold->seconds, mid->seconds, p->timed->seconds,
+                                         p->timed[reps - 1].seconds};
+    line->ratio          = us > 0 ? mid->seconds / us : NAN;
+    r->flops             = b->flops;
+    r->nnz_out           = mid->nnz_out;
+    r->h2d_bytes         = mid->bytes_up;
+    r->d2h_bytes         = mid->bytes_down;
+    r->peak_device_bytes = mid->device_bytes;
+    if (mid->prepare_s > 0)
+        r->prepare_s = mid->prepare_s;
+    if (!core && b->floor_s > 0)
+        r->floor_s = b->floor_s;
+}
+
+static int call(peer_case *p, int core, int algorithm, peer_call *out)
+{
+    return core ? peer_core(p->device, algorithm, out)
+                : peer_end(p->device, &p->problem, algorithm, &p->result, out);
+}
+
+static int call_all(peer_case *p, int core, int algorithm, peer_call *cold)
+{
+    const bench_options *o = &p->bench->options;
+
+    int bad = call(p, core, algorithm, cold);
+    for (int i = 0; i < o->warmup && !bad; i++)
+        bad = call(p, core, algorithm, &p->timed[0]);
+    for (int i = 0; i < o->reps && !bad; i++)
+        bad = call(p, core, algorithm, &p->timed[i]);
+    return bad;
+}
+
+/* ---- is it right?
+ * -------------------------------------------------------------------------- */
+
+static hybrid_status verify_result(peer_case *p, int64_t *row)
+{
+    bench *b                  = p->bench;
+    const bench_problem *ours = &b->problem;
+    const peer_result *r      = &p->result;
+    const bench_options *o    = &b->options;
+    const hybrid_csr *B       = bench_second(ours);
+    const int64_t rows        = ours->A.rows;
+
+    if (o->op == BENCH_SPGEMM) {
+        const hybrid_csr C = {rows,       B->cols, r->nnz, HYBRID_I32,
+                              r->row_ptr, r->col,  r->val, o->type};
+        return hybrid_verify_spgemm(b->tools, &ours->A, B, &C, BENCH_TRIALS, SEED, row);
+    }
+    const int64_t ld     = p->X.order == HYBRID_ROW_MAJOR ? o->cols : rows;
+    const hybrid_dense Y = {rows, o->cols, ld, p->X.order, r->val, o->type};
+    return hybrid_verify_spmm(b->tools, &ours->A, &p->X, &Y, BENCH_TRIALS, SEED, row);
+}
+
+static void verify(peer_case *p, bench_line *line)
+{
+    int64_t row = -1;
+
+    if (!p->bench->options.verify)
+        return;
+    line->verified = 0;
+    if (verify_result(p, &row) != HYBRID_OK)
+        snprintf(line->error, sizeof line->error, "%s",
+                 hybrid_engine_message(p->bench->tools));
+    else if (row >= 0)
+        snprintf(line->error, sizeof line->error, "row %lld of the result is wrong",
+                 (long long)row);
+    else
+        line->verified = 1;
+}
+
+/* ---- lines
+ * ----------------------------------------------------------------------------------- */
+
+static void line_of(const peer_case *p, const char *name, int core, bench_line *line)
+{
+    bench_line_open(p->bench, line);
+    line->peer  = "cusparse";
+    line->mode  = core ? "core" : "end";
+    line->alloc = p->problem.op == PEER_SPGEMM || !core ? "call" : "before";
+    if (line->order)
+        line->order = p->problem.col_major ? "col" : "row";
+    snprintf(line->variant, sizeof line->variant, "cusparse.%s", name);
+    snprintf(line->backend, sizeof line->backend, "cuda");
+    snprintf(line->device, sizeof line->device, "%s", peer_name(p->device));
+}
+
+static void time_algorithm(peer_case *p, int algorithm, const char *name, int core)
+{
+    peer_call cold;
+    bench_line line;
+
+    line_of(p, name, core, &line);
+    int bad = core && peer_load(p->device, &p->problem);
+    if (!bad) {
+        bad = call_all(p, core, algorithm, &cold);
+        if (core)
+            peer_unload(p->device);
+    }
+    if (bad) {
+        snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
+    } else {
+        summarize(p, &cold, &line);
+        if (!core)
+            verify(p, &line);
+    }
+    bench_print(p->bench, &line);
+}
+
+static void time_order(bench *b, peer_device *device, hybrid_order order)
+{
+    peer_case p = {.bench = b, .device = device};
+    const char *name;
+
+    if (open_operands(&p, order)) {
+        fprintf(stderr, "hybrid_spmm_bench: no memory for the operands of the peer\n");
+    } else {
+        for (int i = 0; (name = peer_algorithm(p.problem.op, i)); i++) {
+            if (b->options.core)
+                time_algorithm(&p, i, name, 1);
+            if (b->options.end)
+                time_algorithm(&p, i, name, 0);
+        }
+    }
+    close_operands(&p);
+}
+
+void bench_peers(bench *b)
+{
+    const hybrid_csr *A = &b->problem.A;
+    char error[BENCH_TEXT];
+
+    const int64_t offsets = b->options.op == BENCH_SPGEMM ? b->nnz_out : 0;
+    if (A->nnz > INT32_MAX || offsets > INT32_MAX) {
+        printf("%-18s cuSPARSE skipped: %lld entries of A or %lld of C exceed its 32-bit "
+               "offsets\n",
+               b->problem.name, (long long)A->nnz, (long long)offsets);
+        return;
+    }
+    peer_device *device = peer_open(error, sizeof error);
+    if (!device) {
+        printf("%-18s cuSPARSE skipped: %s\n", b->problem.name, error);
+        return;
+    }
+    time_order(b, device, HYBRID_ROW_MAJOR);
+    if (b->options.op == BENCH_SPMM)
+        time_order(b, device, HYBRID_COL_MAJOR);
+    peer_close(device);
+}
+
+#else
+
+void bench_peers(bench *b)
+{
+    printf("%-18s cuSPARSE skipped: this program was built without CUDA\n",
+           b->problem.name);
+}
+
+void peer_driver(char *text, size_t size)
+{
+    if (size > 0)
+        *text = '\0';
+}
+
+#endif

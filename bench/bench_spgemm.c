@@ -1,0 +1,46 @@
+/* bench/bench_spgemm.c - C = A*A, or A times its transpose when A is not square. */
+#include "bench/bench.h"
+
+enum { SEED = 3 };
+
+static int open_case(bench_case *c)
+{
+    c->C = (hybrid_csr){0};
+    return 0;
+}
+
+static hybrid_status plan(bench_case *c, const hybrid_plan_options *o, hybrid_plan **out)
+{
+    const bench_problem *p = &c->bench->problem;
+    return hybrid_spgemm_plan(c->engine, &p->A, bench_second(p), o, out);
+}
+
+static hybrid_status run(bench_case *c, hybrid_plan *planned)
+{
+    const bench_problem *p = &c->bench->problem;
+    return hybrid_spgemm_run(planned, &p->A, bench_second(p), &c->C);
+}
+
+static void clear(bench_case *c)
+{
+    if (c->C.row_ptr)
+        hybrid_csr_free(c->engine, &c->C);
+}
+
+static hybrid_status verify(bench_case *c, int64_t *row)
+{
+    const bench_problem *p = &c->bench->problem;
+    return hybrid_verify_spgemm(c->bench->tools, &p->A, bench_second(p), &c->C,
+                                BENCH_TRIALS, SEED, row);
+}
+
+const bench_product bench_spgemm = {
+    .name   = "spgemm",
+    .family = "spgemm.",
+    .open   = open_case,
+    .plan   = plan,
+    .run    = run,
+    .clear  = clear,
+    .verify = verify,
+    .close  = clear,
+};

@@ -1,0 +1,73 @@
+/* bench/bench_spmm.c - Y = A*X; SpMV is the same with one column. */
+#include "bench/bench.h"
+
+#include <stdlib.h>
+
+enum { SEED = 4 };
+
+static int open_case(bench_case *c)
+{
+    const bench_options *o = &c->bench->options;
+    const hybrid_csr *A    = &c->bench->problem.A;
+
+    c->X = c->Y = (hybrid_dense){0};
+    if (bench_dense_make(c->bench->tools, A->cols, o->cols, o->order, o->type, 1, &c->X))
+        return -1;
+    return bench_dense_make(c->bench->tools, A->rows, o->cols, o->order, o->type, 0,
+                            &c->Y);
+}
+
+static hybrid_status plan(bench_case *c, const hybrid_plan_options *o, hybrid_plan **out)
+{
+    return hybrid_spmm_plan(c->engine, &c->bench->problem.A, c->X.cols, o, out);
+}
+
+static hybrid_status run(bench_case *c, hybrid_plan *planned)
+{
+    return hybrid_spmm_run(planned, 1, &c->bench->problem.A, &c->X, 0, &c->Y);
+}
+
+/* Y is the caller's own and written anew by every call; cold, it has fresh pages. */
+static void clear(bench_case *c)
+{
+    const size_t size = c->Y.type == HYBRID_F64 ? 8 : 4;
+
+    if (!c->bench->options.cold)
+        return;
+    free(c->Y.data);
+    c->Y.data = malloc((size_t)c->Y.rows * (size_t)c->Y.cols * size);
+}
+
+static hybrid_status verify(bench_case *c, int64_t *row)
+{
+    return hybrid_verify_spmm(c->bench->tools, &c->bench->problem.A, &c->X, &c->Y,
+                              BENCH_TRIALS, SEED, row);
+}
+
+static void close_case(bench_case *c)
+{
+    bench_dense_free(&c->X);
+    bench_dense_free(&c->Y);
+}
+
+const bench_product bench_spmm = {
+    .name   = "spmm",
+    .family = "spmm.",
+    .open   = open_case,
+    .plan   = plan,
+    .run    = run,
+    .clear  = clear,
+    .verify = verify,
+    .close  = close_case,
+};
+
+const bench_product bench_spmv = {
+    .name   = "spmv",
+    .family = "spmm.",
+    .open   = open_case,
+    .plan   = plan,
+    .run    = run,
+    .clear  = clear,
+    .verify = verify,
+    .close  = close_case,
+};

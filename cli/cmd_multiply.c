@@ -1,0 +1,224 @@
+/* cli/cmd_multiply.c - hybrid_spmm multiply: read, plan, run, verify, write, tell. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/job.h"
+#include "cli/now.h"
+#include "cli/operand.h"
+#include "cli/outputs.h"
+#include "cli/report_json.h"
+#include "cli/say.h"
+#include "cli/summary.h"
+
+enum { TRIALS = 10 }; /* a wrong row passes all of them once in 1024 times */
+
+typedef struct multiply {
+    cli_job job;
+    cli_output output, trace, report;
+} multiply;
+
+/* ---- before anything is computed
+ * ------------------------------------------------------- */
+
+static int same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static int check(multiply *m)
+{
+    const cli_options *o = m->job.options;
+    const int dense = o->dense_cols || (o->input[1] && cli_operand_is_dense(o->input[1]));
+
+    if (same(o->output, o->trace) || same(o->output, o->report) ||
+        same(o->trace, o->report))
+        return cli_fail(CLI_USAGE, "--output, --trace and --report need different files");
+    if (o->output && dense && !cli_ends_in(o->output, ".npy") &&
+        strncmp(o->output, "/dev/", 5) != 0)
+        return cli_fail(CLI_USAGE, "the result is dense: give '%s' a name ending in .npy",
+                        o->output);
+    if (o->output && !dense &&
+        (cli_ends_in(o->output, ".npy") || cli_ends_in(o->output, ".gz")))
+        return cli_fail(CLI_USAGE,
+                        "the result is sparse, written as plain Matrix Market: give '%s' "
+                        "a name ending in .mtx",
+                        o->output);
+    return cli_job_check(o);
+}
+
+static int claim(multiply *m)
+{
+    const cli_options *o = m->job.options;
+    int code             = cli_outputs_open();
+
+    if (code == CLI_DONE && o->output)
+        code = cli_output_claim(o->output, &m->output);
+    if (code == CLI_DONE && o->trace)
+        code = cli_output_claim(o->trace, &m->trace);
+    if (code == CLI_DONE && o->report && strcmp(o->report, "-") != 0)
+        code = cli_output_claim(o->report, &m->report);
+    return code;
+}
+
+static int open_engine(multiply *m)
+{
+    return cli_job_open(&m->job);
+}
+
+static int load(multiply *m)
+{
+    return cli_job_load(&m->job);
+}
+
+static int plan(multiply *m)
+{
+    return cli_job_plan(&m->job);
+}
+
+/* ---- the product
+ * --------------------------------------------------------------------------- */
+
+static void on_event(void *user, const hybrid_event *event)
+{
+    cli_job *job = user;
+
+    cli_progress_event(event);
+    if (job->options->trace)
+        cli_trace_add(&job->trace, event);
+}
+
+static hybrid_status run_dense(cli_job *job)
+{
+    const hybrid_status status =
+        hybrid_dense_create(job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR,
+                            job->options->type, &job->Y);
+
+    if (status != HYBRID_OK)
+        return status;
+    return hybrid_spmm_run(job->plan, 1, &job->A, &job->X, 0, &job->Y);
+}
+
+static int run(multiply *m)
+{
+    cli_job *job = &m->job;
+
+    if (cli_progress_shown() || job->options->trace)
+        hybrid_engine_trace(job->engine, on_event, job);
+    cli_progress_begin(&job->report);
+    hybrid_status status =
+        job->right ? hybrid_spgemm_run(job->plan, &job->A, job->right, &job->C)
+                   : run_dense(job);
+    hybrid_engine_trace(job->engine, NULL, NULL);
+    if (status == HYBRID_OK)
+        status = hybrid_plan_report(job->plan, &job->report);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
+static int verify(multiply *m)
+{
+    cli_job *job         = &m->job;
+    const uint64_t seed  = job->options->seed;
+    const int64_t begin  = cli_now_ns();
+    int64_t row          = -1;
+    hybrid_status status = HYBRID_OK;
+
+    if (!job->options->verify)
+        return CLI_DONE;
+    cli_progress_phase("verifying", "");
+    if (job->right)
+        status = hybrid_verify_spgemm(job->engine, &job->A, job->right, &job->C, TRIALS,
+                                      seed, &row);
+    else
+        status = hybrid_verify_spmm(job->engine, &job->A, &job->X, &job->Y, TRIALS, seed,
+                                    &row);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->verify_s = cli_job_step(job, "verify", "main", begin, 0);
+    if (row >= 0)
+        return cli_fail(CLI_FAILED,
+                        "the result is wrong: row %lld is off by more than rounding "
+                        "explains; nothing is written",
+                        (long long)row);
+    return CLI_DONE;
+}
+
+/* ---- what comes out
+ * ------------------------------------------------------------------------- */
+
+static int write_result(multiply *m)
+{
+    cli_job *job        = &m->job;
+    const int64_t begin = cli_now_ns();
+
+    if (!m->output.path)
+        return CLI_DONE;
+    cli_progress_phase("writing", m->output.path);
+    const hybrid_status status =
+        job->right ? hybrid_write_mtx(job->engine, m->output.path, &job->C)
+                   : hybrid_write_npy(job->engine, m->output.path, &job->Y);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->write_s =
+        cli_job_step(job, job->right ? "write C" : "write Y", "writer", begin, 0);
+    return CLI_DONE;
+}
+
+static int write_trace(multiply *m)
+{
+    FILE *file;
+
+    if (!m->trace.path)
+        return CLI_DONE;
+    file = cli_output_stream(&m->trace);
+    if (!file)
+        return CLI_FILE;
+    const int code = cli_trace_write(&m->job.trace, file);
+    return code == CLI_DONE ? cli_output_publish(&m->trace) : code;
+}
+
+static int write_report(multiply *m)
+{
+    FILE *file;
+
+    if (!m->job.options->report)
+        return CLI_DONE;
+    if (!m->report.path) {
+        cli_report_write(&m->job, stdout);
+        return CLI_DONE;
+    }
+    file = cli_output_stream(&m->report);
+    if (!file)
+        return CLI_FILE;
+    cli_report_write(&m->job, file);
+    return cli_output_publish(&m->report);
+}
+
+static int summarize(multiply *m)
+{
+    cli_progress_clear();
+    if (!m->job.options->quiet)
+        cli_summary_print(&m->job);
+    return CLI_DONE;
+}
+
+int cli_multiply(const cli_options *options)
+{
+    static int (*const steps[])(multiply *) = {
+        check,  claim,        open_engine, load,         plan,     run,
+        verify, write_result, write_trace, write_report, summarize};
+    multiply m = {.job    = {.options = options},
+                  .output = CLI_OUTPUT_NONE,
+                  .trace  = CLI_OUTPUT_NONE,
+                  .report = CLI_OUTPUT_NONE};
+    int code   = CLI_DONE;
+
+    cli_progress_open(options->progress, options->quiet);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CLI_DONE; i++)
+        code = steps[i](&m);
+    cli_progress_clear();
+    cli_output_close(&m.output);
+    cli_output_close(&m.trace);
+    cli_output_close(&m.report);
+    cli_job_close(&m.job);
+    return code;
+}

@@ -1,0 +1,215 @@
+/* cli/job.c - what multiply and explain share: engine, operands, plan. */
+#include "cli/job.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/now.h"
+#include "cli/operand.h"
+#include "cli/say.h"
+
+double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
+                    int64_t bytes)
+{
+    const hybrid_event event = {.stage    = stage,
+                                .variant  = "",
+                                .lane     = lane,
+                                .chunk    = -1,
+                                .begin_ns = begin_ns,
+                                .end_ns   = cli_now_ns(),
+                                .bytes    = bytes};
+
+    if (job->options->trace)
+        cli_trace_add(&job->trace, &event);
+    return (double)(event.end_ns - begin_ns) * 1e-9;
+}
+
+/* ---- engine ---------------------------------------------------------------------------
+ */
+
+hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
+                               int *code)
+{
+    char message[1024]           = "";
+    hybrid_engine_options wanted = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine        = NULL;
+
+    wanted.backend             = backend;
+    wanted.threads             = options->threads;
+    wanted.device              = options->device;
+    wanted.device_bytes        = options->device_bytes;
+    wanted.host_bytes          = options->host_bytes;
+    wanted.message             = message;
+    wanted.message_size        = sizeof message;
+    const hybrid_status status = hybrid_engine_create(&wanted, &engine);
+    if (status == HYBRID_OK)
+        return engine;
+    *code = cli_fail_status(status, message);
+    return NULL;
+}
+
+int cli_job_open(cli_job *job)
+{
+    const cli_options *o = job->options;
+    int code             = CLI_DONE;
+
+    job->engine = cli_engine_open(o, o->backend, &code);
+    if (job->engine && o->backend == HYBRID_AUTO && !o->quiet &&
+        hybrid_engine_backend(job->engine) == HYBRID_HOST)
+        cli_note("computing on the CPU, there is no GPU: %s",
+                 hybrid_engine_device(job->engine));
+    return code;
+}
+
+/* ---- operands
+ * -------------------------------------------------------------------------- */
+
+static int is_variant(const char *beginning)
+{
+    hybrid_variant_info info;
+
+    for (int i = 0; hybrid_variant_at(i, &info) == HYBRID_OK; i++)
+        if (strncmp(info.name, beginning, strlen(beginning)) == 0)
+            return 1;
+    return 0;
+}
+
+int cli_job_check(const cli_options *o)
+{
+    const int dense = o->input[1] && cli_operand_is_dense(o->input[1]);
+
+    if (o->dense_cols && o->input[1])
+        return cli_fail(CLI_USAGE, "--dense-cols stands instead of B: leave out '%s'",
+                        o->input[1]);
+    if (o->transpose_b && (o->dense_cols || dense))
+        return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
+                        dense ? o->input[1] : "--dense-cols");
+    if (o->variant && !is_variant(o->variant))
+        return cli_fail(CLI_USAGE,
+                        "no variant's name begins with '%s'; see 'hybrid_spmm list'",
+                        o->variant);
+    return CLI_DONE;
+}
+
+static int64_t file_bytes(const char *name)
+{
+    struct stat st;
+    return !cli_operand_spec(name) && stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+/* B as it is named, or as the options make it; right_name says which. */
+static int load_right(cli_job *job)
+{
+    const cli_options *o = job->options;
+    int dense            = 0;
+
+    job->right = &job->A;
+    snprintf(job->right_name, sizeof job->right_name, "A");
+    if (o->input[1]) {
+        const int64_t begin = cli_now_ns();
+        const int code      = cli_operand_read(job->engine, o->input[1], o->type, o->seed,
+                                               &job->B, &job->X, &dense);
+        if (code != CLI_DONE)
+            return code;
+        job->read_s +=
+            cli_job_step(job, cli_operand_spec(o->input[1]) ? "make B" : "read B",
+                         "reader", begin, file_bytes(o->input[1]));
+        job->right = dense ? NULL : &job->B;
+        snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
+    } else if (o->dense_cols) {
+        const int64_t begin  = cli_now_ns();
+        hybrid_status status = hybrid_dense_create(
+            job->engine, job->A.cols, o->dense_cols, HYBRID_ROW_MAJOR, o->type, &job->X);
+        if (status == HYBRID_OK)
+            status = hybrid_dense_random(job->engine, o->seed, &job->X);
+        if (status != HYBRID_OK)
+            return cli_fail_engine(job->engine, status);
+        job->read_s += cli_job_step(job, "make X", "reader", begin, 0);
+        job->right = NULL;
+        snprintf(job->right_name, sizeof job->right_name, "random");
+    }
+    return CLI_DONE;
+}
+
+static int transpose_right(cli_job *job)
+{
+    const int64_t begin = cli_now_ns();
+    hybrid_csr T;
+
+    cli_progress_phase("transposing", job->right_name);
+    const hybrid_status status = hybrid_csr_transpose(job->engine, job->right, &T);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    hybrid_csr_free(job->engine, &job->B);
+    job->B           = T;
+    job->right       = &job->B;
+    job->transpose_s = cli_job_step(job, "transpose B", "main", begin, 0);
+    return CLI_DONE;
+}
+
+int cli_job_load(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const int64_t begin  = cli_now_ns();
+    int dense;
+    int code = cli_operand_read(job->engine, o->input[0], o->type, o->seed, &job->A, NULL,
+                                &dense);
+
+    if (code != CLI_DONE)
+        return code;
+    job->read_s = cli_job_step(job, cli_operand_spec(o->input[0]) ? "make A" : "read A",
+                               "reader", begin, file_bytes(o->input[0]));
+    snprintf(job->left_name, sizeof job->left_name, "%.100s", o->input[0]);
+    code = load_right(job);
+    return code == CLI_DONE && o->transpose_b ? transpose_right(job) : code;
+}
+
+/* ---- plan
+ * ------------------------------------------------------------------------------- */
+
+static void find_chosen(cli_job *job)
+{
+    for (int i = 0; hybrid_plan_candidate(job->plan, i, &job->chosen) == HYBRID_OK; i++)
+        if (job->chosen.chosen)
+            return;
+}
+
+int cli_job_plan(cli_job *job)
+{
+    const cli_options *o       = job->options;
+    hybrid_plan_options wanted = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t begin        = cli_now_ns();
+    hybrid_status status;
+
+    wanted.flags      = o->deterministic ? HYBRID_DETERMINISTIC : 0;
+    wanted.chunk_rows = o->chunk_rows;
+    wanted.variant    = o->variant;
+    cli_progress_phase("planning", "");
+    if (job->right)
+        status =
+            hybrid_spgemm_plan(job->engine, &job->A, job->right, &wanted, &job->plan);
+    else
+        status = hybrid_spmm_plan(job->engine, &job->A, job->X.cols, &wanted, &job->plan);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->plan_s = cli_job_step(job, "plan", "main", begin, 0);
+    find_chosen(job);
+    job->report = (hybrid_report)HYBRID_REPORT_INIT;
+    status      = hybrid_plan_report(job->plan, &job->report);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
+void cli_job_close(cli_job *job)
+{
+    cli_trace_free(&job->trace);
+    if (!job->engine)
+        return;
+    hybrid_plan_destroy(job->plan);
+    hybrid_csr_free(job->engine, &job->A);
+    hybrid_csr_free(job->engine, &job->B);
+    hybrid_csr_free(job->engine, &job->C);
+    hybrid_dense_free(job->engine, &job->X);
+    hybrid_dense_free(job->engine, &job->Y);
+    hybrid_engine_destroy(job->engine);
+}

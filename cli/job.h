@@ -1,0 +1,40 @@
+/* cli/job.h - one product: operands, plan, result, and what each step took. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "cli/options.h"
+#include "cli/trace_json.h"
+#include "hybrid_spmm.h"
+
+typedef struct cli_job {
+    const cli_options *options;
+    hybrid_engine *engine;
+    hybrid_csr A, B, C;      /* B is empty when the right operand is A or X */
+    const hybrid_csr *right; /* &A or &B; NULL when it is X */
+    hybrid_dense X, Y;
+    hybrid_plan *plan;
+    hybrid_report report;
+    hybrid_candidate chosen;
+    cli_trace trace;
+    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
+    char left_name[128], right_name[128];                  /* as the summary says them */
+} cli_job;
+
+/* Each returns 0 or an exit code, after saying what went wrong. */
+int cli_job_check(const cli_options *options); /* options that do not fit together */
+int cli_job_open(cli_job *job);                /* the engine */
+int cli_job_load(cli_job *job);
+int cli_job_plan(cli_job *job);
+
+/* Frees what was made; zeroed is fine. */
+void cli_job_close(cli_job *job);
+
+/* An engine as the options want it; NULL after an error, whose exit code is at *code. */
+hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
+                               int *code);
+
+/* A step of this program ends: put it in the trace and return its seconds. */
+double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
+                    int64_t bytes);
+
+#endif /* CLI_JOB_H */

@@ -1,0 +1,93 @@
+/* cli/json.c - writing one JSON value after another. */
+#include "cli/json.h"
+
+#include <math.h>
+
+/* Bytes of the UTF-8 character at `p` (RFC 3629), 0 if it is none. */
+static int character_length(const unsigned char *p)
+{
+    unsigned low = 0x80, high = 0xbf; /* of the second byte */
+    int length;
+
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] == 0xe0)
+        low = 0xa0;
+    else if (p[0] == 0xed)
+        high = 0x9f;
+    else if (p[0] == 0xf0)
+        low = 0x90;
+    else if (p[0] == 0xf4)
+        high = 0x8f;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (int i = 2; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void cli_json_string(FILE *file, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    fputc('"', file);
+    while (*p) {
+        const int length = character_length(p);
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (*p < 0x20 || *p == 0x7f)
+            fprintf(file, "\\u%04x", *p);
+        else if (*p == '"' || *p == '\\')
+            fprintf(file, "\\%c", *p);
+        else
+            fwrite(p, 1, (size_t)length, file);
+        p += length > 0 ? length : 1;
+    }
+    fputc('"', file);
+}
+
+void cli_json_begin(cli_json *json, FILE *file, const char *indent)
+{
+    *json = (cli_json){file, indent, 0};
+    fputc('{', file);
+}
+
+void cli_json_end(cli_json *json)
+{
+    fprintf(json->file, "\n%s}", json->indent);
+}
+
+void cli_json_key(cli_json *json, const char *key)
+{
+    fprintf(json->file, "%s\n%s  ", json->fields++ ? "," : "", json->indent);
+    cli_json_string(json->file, key);
+    fputs(": ", json->file);
+}
+
+void cli_json_text(cli_json *json, const char *key, const char *value)
+{
+    cli_json_key(json, key);
+    if (value)
+        cli_json_string(json->file, value);
+    else
+        fputs("null", json->file);
+}
+
+void cli_json_int(cli_json *json, const char *key, int64_t value)
+{
+    cli_json_key(json, key);
+    fprintf(json->file, "%lld", (long long)value);
+}
+
+void cli_json_real(cli_json *json, const char *key, double value)
+{
+    cli_json_key(json, key);
+    if (isfinite(value))
+        fprintf(json->file, "%.9g", value);
+    else
+        fputs("null", json->file);
+}

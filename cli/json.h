@@ -1,0 +1,28 @@
+/* cli/json.h - writing one JSON value after another. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* With quotes; what is not UTF-8 becomes U+FFFD. */
+void cli_json_string(FILE *file, const char *text);
+
+/* One object, a field a line. */
+typedef struct cli_json {
+    FILE *file;
+    const char *indent;
+    int fields;
+} cli_json;
+
+void cli_json_begin(cli_json *json, FILE *file, const char *indent);
+void cli_json_end(cli_json *json);
+
+/* "key": and what goes before it; the value is up to the caller. */
+void cli_json_key(cli_json *json, const char *key);
+
+void cli_json_text(cli_json *json, const char *key, const char *value); /* NULL: null */
+void cli_json_int(cli_json *json, const char *key, int64_t value);
+void cli_json_real(cli_json *json, const char *key, double value); /* not finite: null */
+
+#endif /* CLI_JSON_H */

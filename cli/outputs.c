@@ -1,0 +1,156 @@
+/* cli/outputs.c - files that appear under their names when they are complete. */
+#include "cli/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "cli/say.h"
+
+/* ---- signals ------------------------------------------------------------------------
+ */
+
+enum { SLOTS = 4 };
+
+static char *volatile partials[SLOTS]; /* what a signal removes */
+
+static void interrupted(int number)
+{
+    static const char text[] = "hybrid_spmm: interrupted\n";
+
+    (void)number;
+    for (int i = 0; i < SLOTS; i++)
+        if (partials[i])
+            unlink(partials[i]);
+    cli_progress_clear_now();
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(CLI_INTERRUPTED);
+    _exit(CLI_INTERRUPTED);
+}
+
+int cli_outputs_open(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action    = {.sa_handler = interrupted};
+    struct sigaction ignore    = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+
+    sigfillset(&action.sa_mask);
+    if (sigaction(SIGPIPE, &ignore, NULL) != 0)
+        return cli_fail(CLI_FAILED, "cannot ignore SIGPIPE: %s", strerror(errno));
+    for (int i = 0; i < 3; i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue; /* as nohup wants it */
+        if (sigaction(numbers[i], &action, NULL) != 0)
+            return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", numbers[i],
+                            strerror(errno));
+    }
+    return CLI_DONE;
+}
+
+/* ---- one output -----------------------------------------------------------------------
+ */
+
+static int fail_write(const char *path)
+{
+    return cli_fail(CLI_FILE, "cannot write '%s': %s", path, strerror(errno));
+}
+
+static int no_memory(void)
+{
+    return cli_fail(CLI_MEMORY, "no memory for the name of a file");
+}
+
+/* A device or a pipe has no partial name, and opening it may wait or be seen. */
+static int claim_special(const struct stat *st, cli_output *out)
+{
+    if (S_ISDIR(st->st_mode))
+        errno = EISDIR;
+    else if (access(out->path, W_OK) == 0)
+        return CLI_DONE;
+    return fail_write(out->path);
+}
+
+/* The name is in the list before the file exists: a signal finds it at any time. */
+static int claim_partial(cli_output *out)
+{
+    static const char ending[] = ".partial";
+    const size_t length        = strlen(out->path);
+    int slot                   = 0;
+
+    while (slot < SLOTS && partials[slot])
+        slot++;
+    out->partial = slot < SLOTS ? malloc(length + sizeof ending) : NULL;
+    if (!out->partial)
+        return no_memory();
+    memcpy(out->partial, out->path, length);
+    memcpy(out->partial + length, ending, sizeof ending);
+    out->slot      = slot;
+    partials[slot] = out->partial;
+    const int fd =
+        open(out->partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return fail_write(out->path);
+    return close(fd) == 0 ? CLI_DONE : fail_write(out->path);
+}
+
+int cli_output_claim(const char *path, cli_output *out)
+{
+    struct stat st;
+    const int exists  = stat(path, &st) == 0;
+    const int special = exists && !S_ISREG(st.st_mode);
+
+    *out = (cli_output)CLI_OUTPUT_NONE;
+    if (exists && !special &&
+        (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
+        return cli_fail(CLI_FILE, "'%s' leads to a regular file: give its own name",
+                        path);
+    /* the file that a link leads to is replaced, not the link */
+    out->path = exists && !special ? realpath(path, NULL) : strdup(path);
+    if (!out->path)
+        return errno == ENOMEM ? no_memory() : fail_write(path);
+    const int code = special ? claim_special(&st, out) : claim_partial(out);
+    if (code != CLI_DONE)
+        cli_output_close(out);
+    return code;
+}
+
+FILE *cli_output_stream(cli_output *output)
+{
+    output->file = fopen(output->partial ? output->partial : output->path, "we");
+    if (!output->file)
+        fail_write(output->path);
+    return output->file;
+}
+
+int cli_output_publish(cli_output *output)
+{
+    const int bad = ferror(output->file);
+
+    errno            = bad ? EIO : 0;
+    const int closed = fclose(output->file);
+    output->file     = NULL;
+    if (closed != 0 || bad ||
+        (output->partial && rename(output->partial, output->path) != 0))
+        return fail_write(output->path);
+    cli_output_close(output);
+    return CLI_DONE;
+}
+
+void cli_output_close(cli_output *output)
+{
+    if (output->file)
+        fclose(output->file);
+    if (output->slot >= 0) {
+        unlink(output->partial);
+        partials[output->slot] = NULL;
+    }
+    free(output->partial);
+    free(output->path);
+    *output = (cli_output)CLI_OUTPUT_NONE;
+}

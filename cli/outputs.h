@@ -1,0 +1,39 @@
+/* cli/outputs.h - files that appear under their names when they are complete.
+
+   Each is written as "<path>.partial" and renamed. The names are taken before anything is
+   computed, so that a folder that cannot be written is found at once; an interrupted or
+   failed program removes what it began. */
+#ifndef CLI_OUTPUTS_H
+#define CLI_OUTPUTS_H
+
+#include <stdio.h>
+
+typedef struct cli_output {
+    char *path;    /* where the file will be, links resolved */
+    char *partial; /* NULL for what is no regular file: written directly */
+    FILE *file;    /* NULL while closed */
+    int slot;      /* in the list of what a signal removes */
+} cli_output;
+
+#define CLI_OUTPUT_NONE                                                                  \
+    {                                                                                    \
+        NULL, NULL, NULL, -1                                                             \
+    }
+
+/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM and SIGHUP; a
+   closed pipe is an error of writing. 0 or an exit code. */
+int cli_outputs_open(void);
+
+/* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */
+int cli_output_claim(const char *path, cli_output *out);
+
+/* Open what was claimed, to write it. NULL after an error, which has been said. */
+FILE *cli_output_stream(cli_output *output);
+
+/* The stream is written: close and rename it. 0 or an exit code. */
+int cli_output_publish(cli_output *output);
+
+/* Forget the output; remove what is still partial. Nothing claimed is fine. */
+void cli_output_close(cli_output *output);
+
+#endif /* CLI_OUTPUTS_H */

@@ -1,0 +1,21 @@
+/* cli/parse.h - values of options; each returns 1 if the whole text was understood. */
+#ifndef CLI_PARSE_H
+#define CLI_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *out);
+int cli_parse_seed(const char *text, uint64_t *out);
+
+/* Bytes, above 0: digits and then nothing, B, or K, M, G or T with or without iB. */
+int cli_parse_size(const char *text, size_t *out);
+
+typedef struct cli_word {
+    const char *text; /* NULL ends a table */
+    int value;
+} cli_word;
+
+int cli_parse_word(const char *text, const cli_word *words, int *out);
+
+#endif /* CLI_PARSE_H */

@@ -1,0 +1,32 @@
+/* cli/progress.h - one line on stderr that tells how far the multiply is.
+
+   There is one stderr, so there is one progress line, and no object for it. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "hybrid_spmm.h"
+
+typedef enum cli_progress_mode {
+    CLI_PROGRESS_AUTO, /* when stderr is a terminal */
+    CLI_PROGRESS_ALWAYS,
+    CLI_PROGRESS_NEVER
+} cli_progress_mode;
+
+/* Decide whether anything is shown at all. */
+void cli_progress_open(cli_progress_mode mode, int quiet);
+int cli_progress_shown(void);
+
+/* Show "verb name" until something else is shown; the name may be empty. */
+void cli_progress_phase(const char *verb, const char *name);
+
+/* A run begins, planned as `plan` says; then each of its events. */
+void cli_progress_begin(const hybrid_report *plan);
+void cli_progress_event(const hybrid_event *event);
+
+/* Take the line off the screen, before other text and at the end. */
+void cli_progress_clear(void);
+
+/* The same from a signal handler. */
+void cli_progress_clear_now(void);
+
+#endif /* CLI_PROGRESS_H */

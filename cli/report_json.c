@@ -1,0 +1,105 @@
+/* cli/report_json.c - a finished product as one JSON object. */
+#include "cli/report_json.h"
+
+#include "cli/json.h"
+
+static void put_operand(cli_json *json, const char *key, const char *name, int64_t rows,
+                        int64_t cols, int64_t nnz, int dense)
+{
+    cli_json inner;
+
+    cli_json_key(json, key);
+    cli_json_begin(&inner, json->file, "  ");
+    cli_json_text(&inner, "name", name);
+    cli_json_text(&inner, "storage", dense ? "dense" : "csr");
+    cli_json_int(&inner, "rows", rows);
+    cli_json_int(&inner, "cols", cols);
+    cli_json_int(&inner, "nnz", nnz);
+    cli_json_end(&inner);
+}
+
+static void put_problem(cli_json *json, const cli_job *job)
+{
+    const cli_options *o = job->options;
+    const hybrid_csr *B  = job->right;
+
+    cli_json_text(json, "product", B ? "spgemm" : "spmm");
+    cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_key(json, "transpose_b");
+    fputs(o->transpose_b ? "true" : "false", json->file);
+    cli_json_int(json, "seed", (int64_t)o->seed);
+    put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
+    if (B) {
+        put_operand(json, "B", job->right_name, B->rows, B->cols, B->nnz, 0);
+        put_operand(json, "C", o->output, job->C.rows, job->C.cols, job->C.nnz, 0);
+    } else {
+        put_operand(json, "X", job->right_name, job->X.rows, job->X.cols,
+                    job->X.rows * job->X.cols, 1);
+        put_operand(json, "Y", o->output, job->Y.rows, job->Y.cols,
+                    job->Y.rows * job->Y.cols, 1);
+    }
+}
+
+static void put_place(cli_json *json, const cli_job *job)
+{
+    const int cuda = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
+
+    cli_json_text(json, "backend", cuda ? "cuda" : "host");
+    cli_json_text(json, "device", hybrid_engine_device(job->engine));
+    cli_json_text(json, "variant", job->chosen.variant);
+    cli_json_key(json, "threads"); /* null: one a core */
+    if (job->options->threads > 0)
+        fprintf(json->file, "%d", job->options->threads);
+    else
+        fputs("null", json->file);
+    cli_json_key(json, "deterministic");
+    fputs(job->options->deterministic ? "true" : "false", json->file);
+}
+
+static void put_report(cli_json *json, const hybrid_report *r)
+{
+    cli_json_real(json, "total_s", r->total_s);
+    cli_json_real(json, "load_s", r->load_s);
+    cli_json_real(json, "prepare_s", r->prepare_s);
+    cli_json_real(json, "h2d_s", r->h2d_s);
+    cli_json_real(json, "multiply_s", r->multiply_s);
+    cli_json_real(json, "finish_s", r->finish_s);
+    cli_json_real(json, "d2h_s", r->d2h_s);
+    cli_json_real(json, "place_s", r->place_s);
+    cli_json_real(json, "overlap", r->overlap);
+    cli_json_real(json, "floor_s", r->floor_s);
+    cli_json_real(json, "efficiency", r->efficiency);
+    cli_json_int(json, "chunks", r->chunks);
+    cli_json_int(json, "rows", r->rows);
+    cli_json_int(json, "flops", r->flops);
+    cli_json_int(json, "nnz_out", r->nnz_out);
+    cli_json_int(json, "h2d_bytes", r->h2d_bytes);
+    cli_json_int(json, "d2h_bytes", r->d2h_bytes);
+    cli_json_int(json, "peak_device_bytes", r->peak_device_bytes);
+    cli_json_int(json, "peak_pinned_bytes", r->peak_pinned_bytes);
+    cli_json_int(json, "peak_host_bytes", r->peak_host_bytes);
+}
+
+void cli_report_write(const cli_job *job, FILE *file)
+{
+    const int version = hybrid_version();
+    char text[32];
+    cli_json json;
+
+    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100,
+             version % 100);
+    cli_json_begin(&json, file, "");
+    cli_json_text(&json, "version", text);
+    put_problem(&json, job);
+    put_place(&json, job);
+    cli_json_real(&json, "read_s", job->read_s);
+    cli_json_real(&json, "transpose_s", job->transpose_s);
+    cli_json_real(&json, "plan_s", job->plan_s);
+    put_report(&json, &job->report);
+    cli_json_key(&json, "verified");
+    fputs(job->options->verify ? "true" : "null", file);
+    cli_json_real(&json, "verify_s", job->verify_s);
+    cli_json_real(&json, "write_s", job->write_s);
+    cli_json_end(&json);
+    fputc('\n', file);
+}

@@ -1,0 +1,89 @@
+/* cli/summary.c - a finished product in a few lines. */
+#include "cli/summary.h"
+
+#include <stdio.h>
+
+#include "cli/text.h"
+
+/* "  A      8 000 x 8 000   195 112 entries   name" */
+static void put_matrix(const char *letter, int64_t rows, int64_t cols, int64_t entries,
+                       const char *name)
+{
+    fprintf(stderr, "  %-8s %s x %s, %s entries%s%s\n", letter, cli_count(rows).s,
+            cli_count(cols).s, cli_count(entries).s, name[0] ? "   " : "", name);
+}
+
+static void put_matrices(const cli_job *job)
+{
+    const cli_options *o = job->options;
+    const hybrid_csr *B  = job->right;
+    const char *output   = o->output ? o->output : "";
+
+    fprintf(stderr, "%s   %s\n",
+            !B               ? "Y = A X"
+            : o->transpose_b ? (o->input[1] ? "C = A B'" : "C = A A'")
+            : o->input[1]    ? "C = A B"
+                             : "C = A A",
+            o->type == HYBRID_F64 ? "f64" : "f32");
+    put_matrix("A", job->A.rows, job->A.cols, job->A.nnz, job->left_name);
+    if (B && o->input[1])
+        put_matrix("B", B->rows, B->cols, B->nnz, job->right_name);
+    if (!B)
+        put_matrix("X", job->X.rows, job->X.cols, job->X.rows * job->X.cols,
+                   job->right_name);
+    if (B)
+        put_matrix("C", job->C.rows, job->C.cols, job->C.nnz, output);
+    else
+        put_matrix("Y", job->Y.rows, job->Y.cols, job->report.nnz_out, output);
+}
+
+static void put_seconds(const char *name, double seconds)
+{
+    if (seconds > 0)
+        fprintf(stderr, "  %s %s", name, cli_seconds(seconds).s);
+}
+
+static void put_times(const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+
+    fprintf(stderr, "  stages  ");
+    put_seconds("load", r->load_s);
+    put_seconds("prepare", r->prepare_s);
+    put_seconds("h2d", r->h2d_s);
+    put_seconds("multiply", r->multiply_s);
+    put_seconds("finish", r->finish_s);
+    put_seconds("d2h", r->d2h_s);
+    put_seconds("place", r->place_s);
+    fprintf(stderr, "  (busy, summed over chunks)\n  around  ");
+    put_seconds("read", job->read_s);
+    put_seconds("transpose", job->transpose_s);
+    put_seconds("plan", job->plan_s);
+    put_seconds("verify", job->verify_s);
+    put_seconds("write", job->write_s);
+    fputc('\n', stderr);
+}
+
+void cli_summary_print(const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+    const double rate      = r->total_s > 0 ? (double)r->flops / r->total_s * 1e-9 : 0;
+
+    put_matrices(job);
+    fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->chosen.variant,
+            (long long)r->chunks, r->chunks == 1 ? "" : "s",
+            hybrid_engine_backend(job->engine) == HYBRID_CUDA
+                ? hybrid_engine_device(job->engine)
+                : "CPU");
+    fprintf(stderr,
+            "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f, "
+            "efficiency %.0f %%\n",
+            cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap,
+            100 * r->efficiency);
+    put_times(job);
+    fprintf(stderr, "  peak     device %s, pinned %s, host %s\n",
+            cli_bytes(r->peak_device_bytes).s, cli_bytes(r->peak_pinned_bytes).s,
+            cli_bytes(r->peak_host_bytes).s);
+    if (job->options->verify)
+        fprintf(stderr, "  verify   passed\n");
+}

@@ -1,0 +1,246 @@
+/* engine/api.c - the products: plan, run, one shot. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/csr.h"
+#include "engine/check.h"
+#include "engine/plan.h"
+
+static hybrid_status begin(hybrid_engine *engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    hy_message_clear(&engine->ctx.message);
+    return HYBRID_OK;
+}
+
+/* ---- plans -------------------------------------------------------------------- */
+
+hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *options,
+                                 hybrid_plan **plan)
+{
+    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options *o       = options ? options : &defaults;
+
+    HY_TRY(begin(engine));
+    hy_context *ctx = &engine->ctx;
+    if (!plan)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(hy_check_plan_options(ctx, o));
+    HY_TRY(hy_check_spgemm(ctx, A, B));
+    if (o->flags & HYBRID_CHECK) {
+        HY_TRY(hy_csr_check(ctx, A, "A"));
+        if (B != A)
+            HY_TRY(hy_csr_check(ctx, B, "B"));
+    }
+    return hy_plan_make(engine, A, B, 0, o, plan);
+}
+
+hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                               int64_t dense_cols, const hybrid_plan_options *options,
+                               hybrid_plan **plan)
+{
+    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options *o       = options ? options : &defaults;
+
+    HY_TRY(begin(engine));
+    hy_context *ctx = &engine->ctx;
+    if (!plan)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(hy_check_plan_options(ctx, o));
+    HY_TRY(hy_csr_check_header(ctx, A, "A"));
+    if (dense_cols < 0 || (dense_cols > 0 && (A->nnz > INT64_MAX / 16 / dense_cols ||
+                                              A->rows > INT64_MAX / 16 / dense_cols)))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "dense_cols %lld is negative or overflows the work",
+                       (long long)dense_cols);
+    if (o->flags & HYBRID_CHECK)
+        HY_TRY(hy_csr_check(ctx, A, "A"));
+    return hy_plan_make(engine, A, NULL, dense_cols, o, plan);
+}
+
+/* ---- runs ----------------------------------------------------------------------- */
+
+static void begin_report(hybrid_plan *plan)
+{
+    hybrid_report *r    = &plan->report;
+    hy_backend *backend = plan->candidates[plan->chosen].backend;
+
+    *r        = (hybrid_report)HYBRID_REPORT_INIT;
+    r->chunks = plan->chunk_count;
+    r->rows   = plan->profile.rows;
+    r->flops  = 2 * plan->profile.features.products;
+    hy_meter_reset_peak(&backend->device);
+    hy_meter_reset_peak(&backend->pinned);
+    hy_meter_reset_peak(&plan->engine->ctx.memory.meter);
+}
+
+static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
+                       int64_t second_bytes)
+{
+    hybrid_report *r          = &plan->report;
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+
+    r->nnz_out = nnz_out;
+    r->total_s = (double)(hy_now_ns() - start_ns) * 1e-9;
+    r->floor_s =
+        hy_floor(&plan->profile.features, plan->op, second_bytes, nnz_out, &plan->rates);
+    r->efficiency = r->floor_s / r->total_s;
+    r->overlap    = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
+                  r->d2h_s + r->place_s) /
+                 r->total_s;
+    r->peak_device_bytes = hy_meter_peak(&backend->device);
+    r->peak_pinned_bytes = hy_meter_peak(&backend->pinned);
+    r->peak_host_bytes   = hy_meter_peak(&plan->engine->ctx.memory.meter);
+}
+
+static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
+                               int64_t b_rows, int64_t b_cols, int64_t b_nnz)
+{
+    hy_context *ctx = &plan->engine->ctx;
+
+    if (plan->op != op)
+        return hy_fail(ctx, HYBRID_BAD_STATE, "the plan is for the other product");
+    if (A->rows != plan->profile.rows || A->cols != plan->profile.cols ||
+        A->nnz != plan->profile.features.nnz || A->type != plan->profile.type)
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "A is %lld x %lld with %lld entries, planned for %lld x %lld with %lld",
+            (long long)A->rows, (long long)A->cols, (long long)A->nnz,
+            (long long)plan->profile.rows, (long long)plan->profile.cols,
+            (long long)plan->profile.features.nnz);
+    if (b_rows != plan->b_rows || b_cols != plan->b_cols || b_nnz != plan->b_nnz)
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "the second operand is %lld x %lld with %lld entries, planned for "
+                       "%lld x %lld with %lld",
+                       (long long)b_rows, (long long)b_cols, (long long)b_nnz,
+                       (long long)plan->b_rows, (long long)plan->b_cols,
+                       (long long)plan->b_nnz);
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, hybrid_csr *C)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(begin(plan->engine));
+    hybrid_engine *engine = plan->engine;
+    hy_context *ctx       = &engine->ctx;
+    const hy_features *f  = &plan->profile.features;
+    const int64_t start   = hy_now_ns();
+    hy_place place;
+
+    if (!C)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(hy_check_spgemm(ctx, A, B));
+    HY_TRY(check_run(plan, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
+    begin_report(plan);
+    HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
+                         (int64_t)((double)f->products / f->out_ratio), &place));
+    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
+    hybrid_status status =
+        hy_pipeline_run(plan->pipeline, &problem, &place, engine->trace,
+                        engine->trace_user, &plan->report);
+    if (status == HYBRID_OK)
+        status = hy_place_finish(&place, C);
+    if (status == HYBRID_OK)
+        end_report(plan, start, C->nnz,
+                   B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type));
+    hy_place_close(&place);
+    return status;
+}
+
+hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(begin(plan->engine));
+    hybrid_engine *engine = plan->engine;
+    hy_context *ctx       = &engine->ctx;
+    const int64_t start   = hy_now_ns();
+
+    HY_TRY(hy_check_spmm(ctx, A, X, Y));
+    HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
+    begin_report(plan);
+    hy_problem problem = {
+        .op = HY_SPMM, .ctx = ctx, .A = A, .X = X, .Y = Y, .alpha = alpha, .beta = beta};
+    HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
+                           engine->trace_user, &plan->report));
+    end_report(plan, start, Y->rows * Y->cols,
+               X->rows * X->cols * (int64_t)hy_value_size(X->type));
+    return HYBRID_OK;
+}
+
+/* ---- one shot -----------------------------------------------------------------------
+ */
+
+hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                            const hybrid_csr *B, hybrid_csr *C)
+{
+    hybrid_plan *plan;
+
+    HY_TRY(hybrid_spgemm_plan(engine, A, B, NULL, &plan));
+    const hybrid_status status = hybrid_spgemm_run(plan, A, B, C);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
+                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    hybrid_plan *plan;
+
+    HY_TRY(begin(engine));
+    HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
+    HY_TRY(hybrid_spmm_plan(engine, A, X->cols, NULL, &plan));
+    const hybrid_status status = hybrid_spmm_run(plan, alpha, A, X, beta, Y);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,
+                          const void *x, double beta, void *y)
+{
+    HY_TRY(begin(engine));
+    HY_TRY(hy_csr_check_header(&engine->ctx, A, "A"));
+    /* borrowed: hybrid_spmm() reads X only */
+    const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,
+                            A->type};
+    hybrid_dense Y       = {A->rows, 1, 1, HYBRID_ROW_MAJOR, y, A->type};
+    return hybrid_spmm(engine, alpha, A, &X, beta, &Y);
+}
+
+/* ---- what a plan tells ---------------------------------------------------------------
+ */
+
+hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
+{
+    if (!plan || !out || out->struct_size != sizeof *out)
+        return HYBRID_BAD_ARGUMENT;
+    *out = plan->report;
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i, hybrid_candidate *out)
+{
+    if (!plan || !out || i < 0 || i >= plan->candidate_count)
+        return HYBRID_BAD_ARGUMENT;
+    const hy_candidate *c = &plan->candidates[i];
+    *out = (hybrid_candidate){c->variant->name, c->refused, c->predicted_s, c->chosen};
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out)
+{
+    if (!out || i < 0)
+        return HYBRID_BAD_ARGUMENT;
+    for (const hy_variant *const *v = hy_variants; *v; v++)
+        if (i-- == 0) {
+            *out = (hybrid_variant_info){(*v)->name, (*v)->summary, (*v)->source};
+            return HYBRID_OK;
+        }
+    return HYBRID_BAD_ARGUMENT;
+}

@@ -1,0 +1,184 @@
+/* engine/engine.c - opening and closing an engine. */
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/results.h"
+
+hy_backend *hy_engine_backend(const hybrid_engine *engine)
+{
+    return engine->device ? engine->device : engine->host;
+}
+
+static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->struct_size != sizeof *o)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: start from HYBRID_ENGINE_OPTIONS_INIT");
+    if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
+        o->backend != HYBRID_CUDA)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: backend %d is not known", (int)o->backend);
+    if (o->threads < 0 || o->device < 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: threads %d and device %d must not be negative",
+                       o->threads, o->device);
+    if (!o->allocator.alloc != !o->allocator.free)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: an allocator needs both alloc and free");
+    return HYBRID_OK;
+}
+
+/* The first backend that opens computes; a missing device is no error for AUTO. */
+static hybrid_status open_device(hybrid_engine *engine,
+                                 const hybrid_engine_options *options,
+                                 const hy_backend_ops *ops)
+{
+    hy_context *ctx            = &engine->ctx;
+    const hybrid_status status = ops->open(ctx, options, &engine->device);
+
+    if (status == HYBRID_OK) {
+        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
+                 ops->describe(engine->device));
+    } else if (status == HYBRID_NO_DEVICE && options->backend == HYBRID_AUTO) {
+        snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
+                 ctx->message.text);
+        hy_message_clear(&ctx->message);
+        return HYBRID_OK;
+    }
+    return status;
+}
+
+static hybrid_status open_backends(hybrid_engine *engine,
+                                   const hybrid_engine_options *options,
+                                   const hy_backend_ops *const *backends)
+{
+    snprintf(engine->device_text, HY_DEVICE_TEXT, "this library was built without CUDA");
+    for (; *backends; backends++) {
+        if (!backends[1])
+            HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
+        else if (options->backend != HYBRID_HOST && !engine->device)
+            HY_TRY(open_device(engine, options, *backends));
+    }
+    if (options->backend == HYBRID_HOST)
+        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
+                 engine->host->ops->describe(engine->host));
+    if (options->backend == HYBRID_CUDA && !engine->device)
+        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
+    return HYBRID_OK;
+}
+
+static hybrid_status open_parts(hybrid_engine *engine,
+                                const hybrid_engine_options *options,
+                                const hy_backend_ops *const *backends)
+{
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(check_options(ctx, options));
+    ctx->memory.allocator = options->allocator;
+    ctx->memory.meter.cap = (int64_t)options->host_bytes;
+    engine->wanted        = options->backend;
+    HY_TRY(hy_topology_open(ctx, &engine->topology));
+    HY_TRY(hy_pool_create(ctx, engine->topology, options->threads, &ctx->pool));
+    HY_TRY(hy_results_create(ctx, &ctx->results));
+    return open_backends(engine, options, backends);
+}
+
+hybrid_status hy_engine_open(const hybrid_engine_options *options,
+                             const hy_backend_ops *const *backends,
+                             const hy_variant *const *variants, hybrid_engine **out)
+{
+    const hybrid_engine_options defaults = HYBRID_ENGINE_OPTIONS_INIT;
+    const hybrid_engine_options *o       = options ? options : &defaults;
+    hybrid_engine *engine                = calloc(1, sizeof *engine);
+
+    if (!engine)
+        return HYBRID_NO_MEMORY;
+    hy_message_init(&engine->ctx.message);
+    engine->variants           = variants;
+    const hybrid_status status = open_parts(engine, o, backends);
+    if (status == HYBRID_OK) {
+        *out = engine;
+        return HYBRID_OK;
+    }
+    if (o->struct_size == sizeof *o && o->message && o->message_size > 0)
+        snprintf(o->message, o->message_size, "%s", engine->ctx.message.text);
+    hybrid_engine_destroy(engine);
+    return status;
+}
+
+hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
+                                   hybrid_engine **engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    return hy_engine_open(options, hy_backends, hy_variants, engine);
+}
+
+void hybrid_engine_destroy(hybrid_engine *engine)
+{
+    if (!engine)
+        return;
+    hy_context *ctx = &engine->ctx;
+    if (engine->device)
+        engine->device->ops->close(engine->device);
+    if (engine->host)
+        engine->host->ops->close(engine->host);
+    hy_pool_destroy(ctx, ctx->pool);
+    hy_results_destroy(ctx, ctx->results);
+    hy_topology_close(ctx, engine->topology);
+    hy_message_destroy(&ctx->message);
+    free(engine);
+}
+
+const char *hybrid_engine_message(const hybrid_engine *engine)
+{
+    return engine ? engine->ctx.message.text : "no engine";
+}
+
+hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)
+{
+    return engine && engine->device ? HYBRID_CUDA : HYBRID_HOST;
+}
+
+const char *hybrid_engine_device(const hybrid_engine *engine)
+{
+    return engine ? engine->device_text : "no engine";
+}
+
+void hybrid_engine_trim(hybrid_engine *engine)
+{
+    if (!engine)
+        return;
+    hy_results_trim(&engine->ctx);
+    engine->host->ops->trim(engine->host);
+    if (engine->device)
+        engine->device->ops->trim(engine->device);
+}
+
+void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
+{
+    engine->trace      = fn;
+    engine->trace_user = user;
+}
+
+int hybrid_version(void)
+{
+    return HYBRID_VERSION;
+}
+
+const char *hybrid_status_text(hybrid_status status)
+{
+    switch (status) {
+#define HYBRID_TEXT(name, number, text)                                                  \
+    case HYBRID_##name:                                                                  \
+        return text;
+        HYBRID_STATUS_MAP(HYBRID_TEXT)
+#undef HYBRID_TEXT
+    case HYBRID_STATUS_FORCE_INT:
+        break;
+    }
+    return "unknown status";
+}

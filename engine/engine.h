@@ -1,0 +1,31 @@
+/* engine/engine.h - what one engine holds. */
+#ifndef HY_ENGINE_H
+#define HY_ENGINE_H
+
+#include "base/pool.h"
+#include "engine/tables.h"
+
+enum { HY_DEVICE_TEXT = 256 };
+
+struct hybrid_engine {
+    hy_context ctx;
+    hy_topology *topology;
+    hy_backend *device;                /* the GPU, or NULL */
+    hy_backend *host;                  /* always there */
+    hybrid_backend wanted;             /* as asked for */
+    const hy_variant *const *variants; /* the table */
+    char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
+    hybrid_trace_fn trace;
+    void *trace_user;
+};
+
+/* hybrid_engine_create() with other tables than the compiled ones: tests bring
+   backends and variants of their own. `backends` ends with the host. */
+hybrid_status hy_engine_open(const hybrid_engine_options *options,
+                             const hy_backend_ops *const *backends,
+                             const hy_variant *const *variants, hybrid_engine **out);
+
+/* The backend on which products run unless a variant says otherwise. */
+hy_backend *hy_engine_backend(const hybrid_engine *engine);
+
+#endif /* HY_ENGINE_H */

@@ -1,0 +1,160 @@
+/* engine/explain.c - a plan in words. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/plan.h"
+#include "partition/chunks.h"
+
+typedef struct writer {
+    char *text;
+    size_t capacity, length;
+} writer;
+
+HY_PRINTF(2, 3) static void put(writer *w, const char *format, ...)
+{
+    const size_t room = w->length < w->capacity ? w->capacity - w->length : 0;
+    va_list args;
+
+    va_start(args, format);
+    const int n = vsnprintf(room ? w->text + w->length : NULL, room, format, args);
+    va_end(args);
+    w->length += n > 0 ? (size_t)n : 0;
+}
+
+/* 12345678 as "12 345 678". */
+static void put_count(writer *w, int64_t n)
+{
+    char digits[32], out[48];
+    int used = 0, length = snprintf(digits, sizeof digits, "%lld", (long long)n);
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-')
+            out[used++] = ' ';
+        out[used++] = digits[i];
+    }
+    put(w, "%.*s", used, out);
+}
+
+static void put_bytes(writer *w, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit                         = 0;
+
+    for (; bytes >= 1024 && unit < 4; unit++)
+        bytes /= 1024;
+    put(w, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+static void put_time(writer *w, double s)
+{
+    if (s < 1)
+        put(w, "%9.3f ms", s * 1e3);
+    else
+        put(w, "%9.3f s ", s);
+}
+
+static void put_features(writer *w, const hybrid_plan *plan)
+{
+    const hy_features *f = &plan->profile.features;
+
+    put(w, "%s  A ", plan->op == HY_SPGEMM ? "spgemm" : "spmm");
+    put_count(w, f->rows);
+    put(w, " x ");
+    put_count(w, f->cols);
+    put(w, ", nnz ");
+    put_count(w, f->nnz);
+    put(w, ", f%d; result ", f->type == HYBRID_F64 ? 64 : 32);
+    put_count(w, f->rows);
+    put(w, " x ");
+    put_count(w, f->out_cols);
+    put(w, "\nfeatures  products %.3g   out <= %.3g   row mean %.1f max %lld cv %.2f",
+        (double)f->products, (double)f->out_bound, f->row_mean, (long long)f->row_max,
+        f->row_cv);
+    if (plan->op == HY_SPGEMM)
+        put(w, "   out_ratio %.1f", f->out_ratio);
+    put(w, "\n");
+}
+
+static void put_candidates(writer *w, const hybrid_plan *plan)
+{
+    put(w, "%-26s %12s   note\n", "candidates", "predicted");
+    for (int i = 0; i < plan->candidate_count; i++) {
+        const hy_candidate *c = &plan->candidates[i];
+        put(w, "  %-24s ", c->variant->name);
+        if (c->refused) {
+            put(w, "%12s   refused: %s\n", "-", c->refused);
+        } else {
+            put_time(w, c->predicted_s);
+            put(w, "   %s\n", c->chosen ? "chosen" : "");
+        }
+    }
+}
+
+/* The stage that is longest for an average chunk, and its share of their sum. */
+static void put_bottleneck(writer *w, const hybrid_plan *plan)
+{
+    static const char *const names[] = {"prepare", "h2d", "run", "d2h"};
+    double sum[4] = {0}, total = 0;
+    int most = 0;
+
+    for (int64_t i = 0; i < plan->chunk_count; i++) {
+        const hy_chunk *chunk  = &plan->chunks[i];
+        const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
+        const hy_stage_times t = hy_predict_stages(
+            &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
+        const double times[] = {t.prepare, t.h2d, t.run, t.d2h};
+        for (int k = 0; k < 4; k++) {
+            sum[k] += times[k];
+            total += times[k];
+        }
+    }
+    for (int k = 1; k < 4; k++)
+        if (sum[k] > sum[most])
+            most = k;
+    if (total > 0)
+        put(w, "; bottleneck %s (%.0f %% of stage time)", names[most],
+            100 * sum[most] / total);
+}
+
+static void put_chunks(writer *w, const hybrid_plan *plan)
+{
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const int64_t count       = plan->chunk_count;
+    const int64_t each        = plan->profile.features.products / (count ? count : 1);
+    size_t device = 0, pinned = 0;
+
+    hy_slot_sizes(backend, &plan->rates, plan->chunks, count, &device, &pinned);
+    put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
+        (double)each, plan->pipeline->depth);
+    put_bytes(w, (double)device);
+    put_bottleneck(w, plan);
+    put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
+    put_bytes(w, (double)plan->rates.memory);
+    if (!backend->ops->copy)
+        put(w, "; operands are read in place\n");
+    else if (plan->gathered)
+        put(w, "; each chunk brings the rows of %s that it touches\n",
+            plan->op == HY_SPGEMM ? "B" : "X");
+    else {
+        put(w, "; %s stays on the device, ", plan->op == HY_SPGEMM ? "B" : "X");
+        put_bytes(w, (double)plan->shared_bytes);
+        put(w, "\n");
+    }
+    put(w, "transfers up ");
+    put_bytes(w, (double)plan->report.h2d_bytes);
+    put(w, "\n");
+}
+
+size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
+{
+    writer w = {text, capacity, 0};
+
+    if (!plan)
+        return 0;
+    if (capacity > 0)
+        text[0] = '\0';
+    put_features(&w, plan);
+    put_candidates(&w, plan);
+    put_chunks(&w, plan);
+    return w.length;
+}

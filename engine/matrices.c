@@ -1,0 +1,117 @@
+/* engine/matrices.c - making, checking, reading and writing matrices: the public names of
+   base/csr.c and io/. */
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/results.h"
+#include "engine/check.h"
+#include "engine/engine.h"
+#include "io/generate.h"
+#include "io/io.h"
+
+/* A new call begins: no engine, no call. */
+static hybrid_status begin(hybrid_engine *engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    hy_message_clear(&engine->ctx.message);
+    return HYBRID_OK;
+}
+
+/* ... that needs these two. */
+static hybrid_status begin_with(hybrid_engine *engine, const void *first,
+                                const void *second)
+{
+    HY_TRY(begin(engine));
+    if (!first || !second)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "an argument is NULL");
+    return HYBRID_OK;
+}
+
+void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
+{
+    if (engine && matrix)
+        hy_csr_free(&engine->ctx, matrix);
+}
+
+hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A)
+{
+    HY_TRY(begin(engine));
+    return hy_csr_check(&engine->ctx, A, "A");
+}
+
+hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
+                                   hybrid_csr *T)
+{
+    HY_TRY(begin_with(engine, A, T));
+    HY_TRY(hy_csr_check(&engine->ctx, A, "A"));
+    return hy_csr_transpose(&engine->ctx, A, T);
+}
+
+hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows, int64_t cols,
+                                  hybrid_order order, hybrid_type type, hybrid_dense *out)
+{
+    HY_TRY(begin_with(engine, out, out));
+    hy_context *ctx     = &engine->ctx;
+    hybrid_dense matrix = {rows,  cols,    order == HYBRID_ROW_MAJOR ? cols : rows,
+                           order, &matrix, type};
+
+    HY_TRY(hy_check_dense(ctx, &matrix, "the matrix"));
+    HY_TRY(hy_results_array(ctx, rows * cols, hy_value_size(type), "a dense matrix",
+                            &matrix.data));
+    *out = matrix;
+    return HYBRID_OK;
+}
+
+void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix)
+{
+    if (!engine || !matrix)
+        return;
+    hy_results_release(&engine->ctx, matrix->data);
+    memset(matrix, 0, sizeof *matrix);
+}
+
+hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
+                                  hybrid_dense *matrix)
+{
+    HY_TRY(begin(engine));
+    HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
+    return hy_dense_random(&engine->ctx, seed, matrix);
+}
+
+hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec, hybrid_type type,
+                              uint64_t seed, hybrid_csr *out)
+{
+    HY_TRY(begin_with(engine, spec, out));
+    return hy_generate(&engine->ctx, spec, type, seed, out);
+}
+
+hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_type type,
+                              hybrid_csr *out)
+{
+    HY_TRY(begin_with(engine, path, out));
+    return hy_read_mtx(&engine->ctx, path, type, out);
+}
+
+hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
+                               const hybrid_csr *matrix)
+{
+    HY_TRY(begin_with(engine, path, matrix));
+    HY_TRY(hy_csr_check(&engine->ctx, matrix, "the matrix"));
+    return hy_write_mtx(&engine->ctx, path, matrix);
+}
+
+hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_type type,
+                                hybrid_dense *out)
+{
+    HY_TRY(begin_with(engine, path, out));
+    return hy_read_dense(&engine->ctx, path, type, out);
+}
+
+hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
+                               const hybrid_dense *matrix)
+{
+    HY_TRY(begin_with(engine, path, matrix));
+    HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
+    return hy_write_npy(&engine->ctx, path, matrix);
+}

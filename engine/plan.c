@@ -1,0 +1,205 @@
+/* engine/plan.c - inspect, rank, cut, open the pipeline.
+
+   The device's budget is shared by B or X, if it stays there, and by `depth` slots. In
+   order of preference:
+
+       resident, all slots     when B or X takes at most half of the budget
+       gathered, all slots     each chunk brings the rows of B or X that it touches
+       gathered, fewer slots   down to one: no overlap, but the longest row fits
+       resident, one slot      a row's share of B may exceed B itself
+
+   The first that can hold every row wins. */
+#include "engine/plan.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "partition/chunks.h"
+#include "partition/pack.h"
+
+enum {
+    DEPTH           = 4,       /* chunks in flight */
+    DEVICE_PRODUCTS = 8 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    MIN_PRODUCTS    = 1 << 20,
+    HOST_PRODUCTS = 256 << 10, /* a core: so that results stay in the last-level cache */
+    DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM */
+    CHUNKS        = 16         /* at least, of a product large enough */
+};
+
+typedef struct layout {
+    int gathered, depth;
+} layout;
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Products to aim for in a chunk. */
+static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend)
+{
+    const hy_features *f = &plan->profile.features;
+    const int64_t share  = f->products / CHUNKS + 1;
+
+    if (plan->op == HY_SPMM) {
+        const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
+        const int64_t chunks = at_least(bytes / DENSE_BYTES, CHUNKS);
+        return at_least(f->products / chunks + 1, MIN_PRODUCTS);
+    }
+    if (backend->ops->copy)
+        return share < MIN_PRODUCTS      ? MIN_PRODUCTS
+               : share > DEVICE_PRODUCTS ? DEVICE_PRODUCTS
+                                         : share;
+    return at_least(HOST_PRODUCTS * (int64_t)hy_pool_threads(plan->engine->ctx.pool),
+                    MIN_PRODUCTS);
+}
+
+/* Cut for one layout. BAD_STATE: B or X leaves nothing for chunks. */
+static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                         const hybrid_plan_options *o, size_t shared, layout way)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+    const size_t budget   = plan->rates.memory;
+    const size_t kept     = way.gathered ? 0 : hy_align(shared);
+
+    if (kept >= budget)
+        return hy_fail(&plan->engine->ctx, HYBRID_NO_DEVICE_MEMORY,
+                       "%s alone needs %zu bytes of device memory, the budget is %zu",
+                       B ? "B" : "X", kept, budget);
+    const hy_cut request = {.A       = A,
+                            .B       = B,
+                            .profile = &plan->profile,
+                            .variant = c->variant,
+                            .rates   = &plan->rates,
+                            .slot_bytes =
+                                (budget - kept) / (size_t)way.depth & ~(size_t)255,
+                            .products_max = chunk_products(plan, c->backend),
+                            .chunk_rows   = o->chunk_rows,
+                            .gathered     = way.gathered};
+    HY_TRY(
+        hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
+    plan->gathered     = way.gathered;
+    plan->shared_bytes = kept;
+    return HYBRID_OK;
+}
+
+/* Bytes of B or X on the device if it were resident; 0 when computing in place. */
+static size_t resident_bytes(const hybrid_plan *plan, const hy_backend *backend)
+{
+    const hybrid_csr B = {
+        .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
+    const hybrid_csr A   = {.type = plan->profile.type};
+    const hybrid_dense X = {
+        .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
+    const hy_problem problem = {.op = plan->op, .A = &A, .B = &B, .X = &X};
+
+    return backend->ops->copy ? hy_shared_bytes(&problem) : 0;
+}
+
+/* Chunks for the chosen candidate, in the first layout that holds every row. */
+static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *o,
+                                 int *depth_out)
+{
+    hy_backend *backend  = plan->candidates[plan->chosen].backend;
+    hy_context *ctx      = &plan->engine->ctx;
+    const int depth      = o->depth > 0 ? o->depth : DEPTH;
+    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
+
+    backend->ops->rates(backend, &plan->rates);
+    const size_t shared = resident_bytes(plan, backend);
+    const layout ways[] = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};
+    const int in_place  = !backend->ops->copy;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].gathered && in_place)
+            continue;
+        if (i == 0 && shared > plan->rates.memory / 2)
+            continue;
+        hy_message_clear(&ctx->message);
+        status     = cut(plan, A, B, o, shared, ways[i]);
+        *depth_out = ways[i].depth;
+        if (status != HYBRID_NO_DEVICE_MEMORY)
+            break;
+    }
+    return status;
+}
+
+/* The cheapest candidate whose backend can hold the work. */
+static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                            const hybrid_plan_options *o, int *depth)
+{
+    hybrid_status status = HYBRID_UNSUPPORTED;
+
+    for (plan->chosen = 0; plan->chosen < plan->candidate_count; plan->chosen++) {
+        hy_candidate *c = &plan->candidates[plan->chosen];
+        if (c->refused)
+            continue;
+        status = cut_somehow(plan, A, B, o, depth);
+        if (status == HYBRID_OK)
+            c->chosen = 1;
+        if (status != HYBRID_NO_DEVICE_MEMORY)
+            break;
+        c->refused = "a row of the product does not fit the device's budget";
+    }
+    return status;
+}
+
+static void start_report(hybrid_plan *plan)
+{
+    plan->report           = (hybrid_report)HYBRID_REPORT_INIT;
+    plan->report.chunks    = plan->chunk_count;
+    plan->report.rows      = plan->profile.rows;
+    plan->report.flops     = 2 * plan->profile.features.products;
+    plan->report.h2d_bytes = (int64_t)plan->shared_bytes;
+    for (int64_t i = 0; i < plan->chunk_count; i++) {
+        const hy_chunk *chunk = &plan->chunks[i];
+        const hy_cost cost    = chunk->variant->cost(&chunk->features, &plan->rates);
+        plan->report.h2d_bytes += (int64_t)cost.pack_bytes;
+    }
+}
+
+hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
+                           const hybrid_csr *B, int64_t dense_cols,
+                           const hybrid_plan_options *options, hybrid_plan **out)
+{
+    hy_context *ctx = &engine->ctx;
+    void *memory;
+    hybrid_status status;
+    int depth = 1;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hybrid_plan), "plan", &memory));
+    hybrid_plan *plan = memory;
+    memset(plan, 0, sizeof *plan);
+    plan->engine = engine;
+    plan->op     = B ? HY_SPGEMM : HY_SPMM;
+    plan->flags  = options->flags;
+    plan->b_rows = A->cols;
+    plan->b_cols = B ? B->cols : dense_cols;
+    plan->b_nnz  = B ? B->nnz : 0;
+    HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
+    HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options->variant, plan->candidates,
+                             &plan->candidate_count));
+    HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
+    HY_TRY_ELSE_DONE(hy_pipeline_open(
+        ctx, plan->candidates[plan->chosen].backend, &plan->rates, plan->op, plan->chunks,
+        plan->chunk_count, depth, plan->chunk_count > 0 ? plan->shared_bytes : 0,
+        &plan->pipeline));
+    start_report(plan);
+done:
+    if (status == HYBRID_OK)
+        *out = plan;
+    else
+        hybrid_plan_destroy(plan);
+    return status;
+}
+
+void hybrid_plan_destroy(hybrid_plan *plan)
+{
+    if (!plan)
+        return;
+    hy_context *ctx = &plan->engine->ctx;
+    hy_pipeline_close(plan->pipeline);
+    hy_array_free(ctx, plan->chunks);
+    hy_profile_free(ctx, &plan->profile);
+    hy_array_free(ctx, plan);
+}

@@ -1,0 +1,155 @@
+/* engine/rank.c - which variant: refuse, cost, rank. */
+#include "engine/rank.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/csr.h"
+
+/* Entries of the chunk that stands for all when times are predicted. */
+enum { TYPICAL_PRODUCTS = 8 << 20 };
+
+static double longest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers)
+{
+    const hy_stage_times t = {
+        .prepare = cost->prepare_s / workers,
+        .h2d     = rates->h2d_Bps > 0 ? (double)cost->pack_bytes / rates->h2d_Bps : 0,
+        .run     = cost->multiply_s + cost->finish_s,
+        .d2h     = rates->d2h_Bps > 0 ? (double)cost->out_bytes / rates->d2h_Bps : 0,
+    };
+    return t;
+}
+
+double hy_predict(const hy_stage_times *t, double setup_s, int64_t chunks)
+{
+    const double most = longest(longest(t->prepare, t->h2d), longest(t->run, t->d2h));
+
+    if (chunks == 0)
+        return setup_s;
+    return setup_s + t->prepare + t->h2d + t->run + t->d2h + (double)(chunks - 1) * most;
+}
+
+int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
+{
+    return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
+}
+
+double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t nnz_out,
+                const hy_rates *rates)
+{
+    const double up   = (double)(hy_csr_bytes(f->rows, f->nnz, f->type) + second_bytes);
+    const double size = (double)hy_value_size(f->type);
+    const double down = op == HY_SPGEMM ? (double)hy_csr_bytes(f->rows, nnz_out, f->type)
+                                        : (double)nnz_out * size;
+    double t          = (up + down) / rates->mem_Bps;
+
+    t = longest(t, 2 * (double)f->products / rates->flops);
+    if (rates->h2d_Bps > 0)
+        t = longest(t, up / rates->h2d_Bps);
+    if (rates->d2h_Bps > 0)
+        t = longest(t, down / rates->d2h_Bps);
+    return t;
+}
+
+/* "spgemm.host.hash" belongs to the backend "host". */
+static int runs_on(const hy_variant *variant, const hy_backend *backend)
+{
+    const char *name    = strchr(variant->name, '.') + 1;
+    const size_t length = strlen(backend->ops->name);
+    return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
+}
+
+static double predict(const hy_candidate *c, const hy_profile *profile, int workers)
+{
+    hy_features f = profile->features;
+    hy_rates rates;
+    double share = 1;
+
+    c->backend->ops->rates(c->backend, &rates);
+    if (f.products > TYPICAL_PRODUCTS)
+        share = TYPICAL_PRODUCTS / (double)f.products;
+    f.rows      = (int64_t)((double)f.rows * share) + 1;
+    f.nnz       = (int64_t)((double)f.nnz * share);
+    f.products  = (int64_t)((double)f.products * share);
+    f.out_bound = (int64_t)((double)f.out_bound * share);
+
+    hy_cost cost           = c->variant->cost(&f, &rates);
+    const hy_stage_times t = hy_predict_stages(&cost, &rates, workers);
+    return hy_predict(&t, 0, (int64_t)(1 / share + 0.5));
+}
+
+static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
+                          hy_backend *backend, const hy_profile *profile)
+{
+    hy_candidate c = {.variant = variant, .backend = backend};
+    hy_rates rates;
+
+    backend->ops->rates(backend, &rates);
+    c.refused = variant->refuse(&profile->features, &rates);
+    if (!c.refused)
+        c.predicted_s = predict(&c, profile, hy_pool_threads(engine->ctx.pool));
+    return c;
+}
+
+static void add(hy_candidate *candidates, int begin, int *count, hy_candidate c)
+{
+    int i = (*count)++;
+
+    for (; i > begin; i--) { /* insertion keeps the table's order among equals */
+        const hy_candidate *before = &candidates[i - 1];
+        const int stays =
+            c.refused || (!before->refused && before->predicted_s <= c.predicted_s);
+        if (stays)
+            break;
+        candidates[i] = *before;
+    }
+    candidates[i] = c;
+}
+
+static void add_backend(hybrid_engine *engine, hy_backend *backend,
+                        const hy_profile *profile, const char *prefix,
+                        hy_candidate *candidates, int *count)
+{
+    const size_t length = prefix ? strlen(prefix) : 0;
+    const int begin     = *count;
+
+    for (const hy_variant *const *v = engine->variants; *v && *count < HY_CANDIDATES; v++)
+        if ((*v)->op == profile->op && runs_on(*v, backend) &&
+            strncmp((*v)->name, prefix ? prefix : "", length) == 0)
+            add(candidates, begin, count, judge(engine, *v, backend, profile));
+}
+
+static hybrid_status none_left(hybrid_engine *engine, const char *prefix, hy_op op,
+                               const hy_candidate *candidates, int count)
+{
+    char text[HY_MESSAGE_BYTES / 2] = "";
+    int used                        = 0;
+
+    for (int i = 0; i < count && used < (int)sizeof text; i++)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "%s %s: %s", i ? ";" : "",
+                     candidates[i].variant->name, candidates[i].refused);
+    return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
+                   "no variant %s%s%s can compute this%s%s",
+                   op == HY_SPGEMM ? "of spgemm" : "of spmm", prefix ? " named " : "",
+                   prefix ? prefix : "", count ? ":" : "", text);
+}
+
+hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
+                      const char *prefix, hy_candidate *candidates, int *count)
+{
+    *count = 0;
+    if (engine->device)
+        add_backend(engine, engine->device, profile, prefix, candidates, count);
+    if (!engine->device || engine->wanted == HYBRID_AUTO || prefix)
+        add_backend(engine, engine->host, profile, prefix, candidates, count);
+    for (int i = 0; i < *count; i++)
+        if (!candidates[i].refused)
+            return HYBRID_OK;
+    return none_left(engine, prefix, profile->op, candidates, *count);
+}

@@ -1,0 +1,43 @@
+/* engine/rank.h - which variant: refuse, cost, rank. */
+#ifndef HY_RANK_H
+#define HY_RANK_H
+
+#include "engine/engine.h"
+#include "partition/inspect.h"
+
+enum { HY_CANDIDATES = 64 };
+
+typedef struct hy_candidate {
+    const hy_variant *variant;
+    hy_backend *backend;
+    const char *refused; /* NULL, or why it cannot run */
+    double predicted_s;
+    int chosen;
+} hy_candidate;
+
+/* The times of a pipeline's stages for one chunk, in seconds. */
+typedef struct hy_stage_times {
+    double prepare, h2d, run, d2h;
+} hy_stage_times;
+
+hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers);
+
+/* First chunk pays all stages, the others the longest. */
+double hy_predict(const hy_stage_times *times, double setup_s, int64_t chunks);
+
+/* All variants of this product whose name begins with `prefix` (NULL: all of the
+   engine's backend, then those of the host, to which AUTO falls back), cheapest first,
+   the device before the host, refused ones last. Fails with UNSUPPORTED and a sentence
+   that lists each refusal when none is left. */
+hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
+                      const char *prefix, hy_candidate *candidates, int *count);
+
+/* Shortest time in which any machine with these rates can have the product: operands
+   up, result down, all of both through the memory of the backend, every flop. */
+double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t nnz_out,
+                const hy_rates *rates);
+
+/* Bytes of A as CSR with 64-bit offsets. */
+int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type);
+
+#endif /* HY_RANK_H */

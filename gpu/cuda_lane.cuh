@@ -1,0 +1,36 @@
+/* gpu/cuda_lane.cuh - what the CUDA variants know of the CUDA backend. */
+#ifndef HY_CUDA_LANE_CUH
+#define HY_CUDA_LANE_CUH
+
+#include <cuda_runtime.h>
+
+#include "base/backend.h"
+
+/* HYBRID_OK, or DEVICE_FAILED and a sentence that names the call. */
+hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call);
+
+/* Return unless the CUDA call succeeded. */
+#define HY_CUDA(ctx, call) HY_TRY(hy_cuda_check((ctx), (call), #call))
+
+/* Make the lane's device current in this thread; call it before the first launch. */
+hybrid_status hy_lane_enter(hy_lane *lane);
+cudaStream_t hy_stream(const hy_lane *lane);
+int hy_width(const hy_lane *lane); /* multiprocessors */
+
+/* After a launch: whether it was accepted. `what` names the kernel. */
+hybrid_status hy_launched(hy_lane *lane, const char *what);
+
+/* Names the work enqueued while it lives in the profiler's timeline. */
+struct hy_range {
+    explicit hy_range(const char *name);
+    ~hy_range();
+};
+
+/* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
+inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
+{
+    const int64_t blocks = (n + per - 1) / per;
+    return unsigned(blocks < 1 ? 1 : blocks < limit ? blocks : limit);
+}
+
+#endif /* HY_CUDA_LANE_CUH */

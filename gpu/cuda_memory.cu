@@ -1,0 +1,143 @@
+/* gpu/cuda_memory.cu - blocks of device and pinned memory, kept when freed. */
+#include "gpu/cuda_memory.cuh"
+
+#include "gpu/cuda_lane.cuh"
+
+static hy_meter *meter_of(hy_backend *owner, hy_space space)
+{
+    return space == HY_DEVICE ? &owner->device : &owner->pinned;
+}
+
+/* Give back the block that *link points to. Its memory may already be lost with the
+   device, so errors say nothing new. */
+static void drop(hy_backend *owner, hy_block **link)
+{
+    hy_block *gone = *link;
+    *link          = gone->next;
+    if (gone->space == HY_DEVICE)
+        (void)cudaFree(gone->ptr);
+    else
+        (void)cudaFreeHost(gone->ptr);
+    (void)cudaGetLastError();
+    hy_meter_give(meter_of(owner, gone->space), gone->bytes);
+    hy_array_free(owner->ctx, gone);
+}
+
+static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space)
+{
+    for (hy_block **link = &list->first; *link;)
+        if ((*link)->kept && (*link)->space == space)
+            drop(owner, link);
+        else
+            link = &(*link)->next;
+}
+
+/* The smallest kept block that holds `bytes` and is not more than twice as large. */
+static hy_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
+{
+    hy_block *best = nullptr;
+    for (hy_block *at = list->first; at; at = at->next)
+        if (at->kept && at->space == space && at->bytes >= bytes &&
+            at->bytes - bytes <= bytes && (!best || at->bytes < best->bytes))
+            best = at;
+    return best;
+}
+
+/* Memory of the space, counted on its meter; NULL if there is none. */
+static void *take(hy_backend *owner, hy_space space, size_t bytes)
+{
+    void *ptr = nullptr;
+    if (!hy_meter_take(meter_of(owner, space), bytes))
+        return nullptr;
+    const cudaError_t error = space == HY_DEVICE
+                                  ? cudaMalloc(&ptr, bytes)
+                                  : cudaHostAlloc(&ptr, bytes, cudaHostAllocPortable);
+    if (error == cudaSuccess)
+        return ptr;
+    (void)cudaGetLastError();
+    hy_meter_give(meter_of(owner, space), bytes);
+    return nullptr;
+}
+
+static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
+{
+    const hy_meter *meter = meter_of(owner, space);
+    const bool on_device  = space == HY_DEVICE;
+    return hy_fail(owner->ctx, on_device ? HYBRID_NO_DEVICE_MEMORY : HYBRID_NO_MEMORY,
+                   "no room for %zu more bytes of %s memory: %lld in use, cap %lld",
+                   bytes, on_device ? "device" : "pinned",
+                   (long long)hy_meter_used(meter), (long long)meter->cap);
+}
+
+static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
+                               size_t bytes, hy_block **out)
+{
+    void *record = nullptr;
+    HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
+    void *ptr = take(owner, space, bytes);
+    if (!ptr) {
+        drop_kept(list, owner, space);
+        ptr = take(owner, space, bytes);
+    }
+    if (!ptr) {
+        hy_array_free(owner->ctx, record);
+        return no_room(owner, space, bytes);
+    }
+    *out        = static_cast<hy_block *>(record);
+    **out       = hy_block{ptr, bytes, space, false, list->first};
+    list->first = *out;
+    return HYBRID_OK;
+}
+
+void hy_blocks_open(hy_block_list *list)
+{
+    pthread_mutex_init(&list->lock, nullptr);
+    list->first = nullptr;
+}
+
+void hy_blocks_close(hy_block_list *list, hy_backend *owner)
+{
+    while (list->first)
+        drop(owner, &list->first);
+    pthread_mutex_destroy(&list->lock);
+}
+
+hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
+                              size_t bytes, hy_buffer *out)
+{
+    *out = hy_buffer{nullptr, 0, space};
+    if (hy_memory_fails(&owner->ctx->memory))
+        return no_room(owner, space, bytes);
+    if (bytes == 0)
+        return HYBRID_OK;
+
+    pthread_mutex_lock(&list->lock);
+    hybrid_status status = HYBRID_OK;
+    hy_block *found      = find_kept(list, space, bytes);
+    if (!found)
+        status = new_block(list, owner, space, bytes, &found);
+    if (status == HYBRID_OK) {
+        found->kept = false;
+        *out        = hy_buffer{found->ptr, bytes, space};
+    }
+    pthread_mutex_unlock(&list->lock);
+    return status;
+}
+
+void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
+{
+    pthread_mutex_lock(&list->lock);
+    for (hy_block *at = list->first; at && buffer->ptr; at = at->next)
+        if (at->ptr == buffer->ptr)
+            at->kept = true;
+    pthread_mutex_unlock(&list->lock);
+    *buffer = hy_buffer{};
+}
+
+void hy_blocks_trim(hy_block_list *list, hy_backend *owner)
+{
+    pthread_mutex_lock(&list->lock);
+    drop_kept(list, owner, HY_DEVICE);
+    drop_kept(list, owner, HY_PINNED);
+    pthread_mutex_unlock(&list->lock);
+}

@@ -1,0 +1,45 @@
+/* gpu/cuda_tuning.h - sizes and efficiencies of the CUDA variants, as data.
+
+   Efficiencies scale a cost model's count to seconds; they were chosen for Hopper
+   and only decide between variants, never what is computed. */
+#ifndef HY_CUDA_TUNING_H
+#define HY_CUDA_TUNING_H
+
+enum {
+    HY_CUDA_THREADS = 256, /* a block of the simple kernels */
+    HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds */
+};
+
+/* Bytes that one core packs in a second. */
+#define HY_PACK_BPS 5e9
+
+/* ---- spmm.cuda.rows ---- */
+
+enum {
+    HY_ROWS_WIDE_AHEAD   = 4, /* rows of X in flight in a warp, wide kernel */
+    HY_ROWS_NARROW_AHEAD = 4  /* and in a lane, narrow kernel */
+};
+
+/* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
+
+/* A warp to a row, this many products a lane. */
+#define HY_ESC_WARP_BINS(X) X(1) X(2)
+
+/* A block to a row: threads, products a thread. */
+#define HY_ESC_BLOCK_BINS(X)                                                             \
+    X(32, 4) X(64, 4) X(64, 8) X(128, 6) X(128, 8) X(192, 8) X(256, 8) X(384, 8) X(512, 8)
+
+enum {
+    HY_ESC_LONG = 512 * 8, /* rows with more products are sorted by the whole device */
+    HY_ESC_TILE = 2048,    /* of whose products a block expands this many */
+#define HY_ESC_ONE(...) +1
+    HY_ESC_BINS = 1 HY_ESC_WARP_BINS(HY_ESC_ONE) HY_ESC_BLOCK_BINS(HY_ESC_ONE)
+#undef HY_ESC_ONE
+};
+
+#define HY_ESC_SM_PRODUCTS                                                               \
+    9e7 /* products a second that a multiprocessor bins and sorts */
+#define HY_ESC_LONG_BYTES                                                                \
+    0.6 /* share of memory speed that a pass of the long sort gets */
+
+#endif /* HY_CUDA_TUNING_H */

@@ -1,0 +1,193 @@
+/* host/host_backend.c - the CPU as a backend: it computes in place, on the pool.
+
+   Memory is the engine's, a lane is a FIFO (host_lane.c), and there is no copy.
+   Freed buffers are kept, because pages that were touched cost nothing the next time. */
+#include "host/host_lane.h"
+
+#include <stdio.h>
+
+/* Lies in the 256 bytes before a buffer. */
+typedef struct hy_block {
+    struct hy_block *next;
+    void            *raw;
+    size_t           bytes; /* of the buffer */
+    hy_space         space;
+} hy_block;
+
+enum { HEADER = 256 };
+
+static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9; /* memory traffic: of a core, of all */
+static const double CORE_FLOPS = 2 * 8 * 2.5e9;         /* FMAs of 8 lanes at 2.5 GHz */
+static const double LOOP_S     = 20e-6;                 /* to wake the workers */
+static const size_t MEMORY     = (size_t)1 << 30;       /* of chunks, unless capped */
+
+static hy_host_backend *host(hy_backend *self)
+{
+    return (hy_host_backend *)self;
+}
+
+static hy_meter *meter_of(hy_backend *self, hy_space space)
+{
+    return space == HY_DEVICE ? &self->device : &self->pinned;
+}
+
+static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *options,
+                               hy_backend **out)
+{
+    void *made = NULL;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
+    hy_host_backend *self = made;
+    *self = (hy_host_backend){ .base = { .ops = &hy_host_backend_ops, .ctx = ctx } };
+    self->base.device.cap = (int64_t)options->device_bytes;
+    self->threads         = hy_pool_threads(ctx->pool);
+    snprintf(self->text, sizeof self->text, "%d core%s", self->threads,
+             self->threads == 1 ? "" : "s");
+    pthread_mutex_init(&self->lock, NULL);
+    *out = &self->base;
+    return HYBRID_OK;
+}
+
+static void free_block(hy_backend *self, hy_block *block)
+{
+    hy_meter_give(meter_of(self, block->space), block->bytes);
+    hy_array_free(self->ctx, block->raw);
+}
+
+static void trim(hy_backend *self)
+{
+    pthread_mutex_lock(&host(self)->lock);
+    hy_block *block  = host(self)->kept;
+    host(self)->kept = NULL;
+    pthread_mutex_unlock(&host(self)->lock);
+    while (block) {
+        hy_block *next = block->next;
+        free_block(self, block);
+        block = next;
+    }
+    hy_host_scratch_trim(host(self));
+}
+
+static void close_host(hy_backend *self)
+{
+    if (!self)
+        return;
+    trim(self);
+    pthread_mutex_destroy(&host(self)->lock);
+    hy_array_free(self->ctx, self);
+}
+
+static const char *describe(const hy_backend *self)
+{
+    return ((const hy_host_backend *)self)->text;
+}
+
+static void rates(const hy_backend *self, hy_rates *out)
+{
+    const int threads = ((const hy_host_backend *)self)->threads;
+    const int64_t cap = self->device.cap;
+
+    *out = (hy_rates){
+        .mem_Bps    = threads * CORE_BPS < MEMORY_BPS ? threads * CORE_BPS : MEMORY_BPS,
+        .flops      = threads * CORE_FLOPS,
+        .launch_s   = LOOP_S,
+        .width      = threads,
+        .memory     = cap > 0 ? (size_t)cap : MEMORY,
+        .core_cache = hy_pool_l2_bytes(self->ctx->pool),
+    };
+}
+
+/* A kept block of this space that is large enough and not far too large. */
+static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
+{
+    hy_block **best = NULL;
+
+    pthread_mutex_lock(&self->lock);
+    for (hy_block **b = &self->kept; *b; b = &(*b)->next)
+        if ((*b)->space == space && (*b)->bytes >= bytes && (*b)->bytes / 2 <= bytes &&
+            (!best || (*b)->bytes < (*best)->bytes))
+            best = b;
+    hy_block *block = best ? *best : NULL;
+    if (block)
+        *best = block->next;
+    pthread_mutex_unlock(&self->lock);
+    return block;
+}
+
+static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
+                               hy_block **out)
+{
+    hy_meter       *meter = meter_of(self, space);
+    const hy_meter *all   = &self->ctx->memory.meter;
+    void           *raw   = NULL;
+
+    if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
+        trim(self); /* what is kept must not make this fail */
+    if (!hy_meter_take(meter, bytes)) {
+        trim(self);
+        if (!hy_meter_take(meter, bytes))
+            return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
+                           "a buffer of %zu bytes exceeds the cap of %lld device bytes, "
+                           "of which %lld are in use",
+                           bytes, (long long)meter->cap, (long long)hy_meter_used(meter));
+    }
+    const hybrid_status status = hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1,
+                                          "buffer of the host backend", &raw);
+    if (status != HYBRID_OK) {
+        hy_meter_give(meter, bytes);
+        return status;
+    }
+    char *ptr = (char *)raw + HEADER + (HEADER - (uintptr_t)raw % HEADER) % HEADER;
+    *out      = (hy_block *)(void *)(ptr - HEADER);
+    **out     = (hy_block){ NULL, raw, bytes, space };
+    return HYBRID_OK;
+}
+
+static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
+{
+    hy_block *block = NULL;
+
+    *out = (hy_buffer){ NULL, 0, space };
+    if (bytes == 0)
+        return HYBRID_OK;
+    if (bytes > (size_t)INT64_MAX - 2 * HEADER)
+        return hy_fail(self->ctx, HYBRID_NO_MEMORY, "a buffer of %zu bytes cannot exist",
+                       bytes);
+    block = take_kept(host(self), space, bytes);
+    if (!block)
+        HY_TRY(new_block(self, space, bytes, &block));
+    *out = (hy_buffer){ (char *)block + HEADER, bytes, space };
+    return HYBRID_OK;
+}
+
+static void free_buffer(hy_backend *self, hy_buffer *buffer)
+{
+    if (buffer->ptr) {
+        hy_block *block = (hy_block *)(void *)((char *)buffer->ptr - HEADER);
+        pthread_mutex_lock(&host(self)->lock);
+        block->next      = host(self)->kept;
+        host(self)->kept = block;
+        pthread_mutex_unlock(&host(self)->lock);
+    }
+    *buffer = (hy_buffer){ NULL, 0, buffer->space };
+}
+
+const hy_backend_ops hy_host_backend_ops = {
+    .name       = "host",
+    .open       = open_host,
+    .close      = close_host,
+    .describe   = describe,
+    .rates      = rates,
+    .alloc      = alloc,
+    .free       = free_buffer,
+    .trim       = trim,
+    .lane_open  = hy_host_lane_open,
+    .lane_close = hy_host_lane_close,
+    .copy       = NULL,
+    .mark_new   = hy_host_mark_new,
+    .mark_free  = hy_host_mark_free,
+    .mark_set   = hy_host_mark_set,
+    .lane_wait  = hy_host_lane_wait,
+    .host_wait  = hy_host_wait,
+    .mark_ns    = hy_host_mark_ns,
+};

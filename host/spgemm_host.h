@@ -1,0 +1,64 @@
+/* host/spgemm_host.h - a row of C = A*B, and the accumulators that can make it.
+
+   A row of A becomes terms: where each row of B that it names begins and ends. An
+   accumulator adds the products of the terms and writes the row of C sorted by column.
+   Products of one entry of C are rounded, then added to +0 in the order of A's row,
+   so all accumulators give the same bits. */
+#ifndef HY_SPGEMM_HOST_H
+#define HY_SPGEMM_HOST_H
+
+#include "base/variant.h"
+#include "host/host_lane.h"
+
+typedef struct hy_term {
+    int64_t begin, end; /* entries of B */
+} hy_term;
+
+/* A row of C, to be made; with `lanes` > 1 that many rows whose entries of A have the
+   same columns. */
+typedef struct hy_row {
+    const hy_term *terms;
+    int64_t        count;
+    const int32_t *b_col;
+    const void    *b_val;
+    int64_t        products;         /* of each row */
+    int64_t        bound;            /* entries there is room for in each row */
+    int32_t        col_min, col_max; /* of the products; only if there are any */
+    int            lanes;
+    const void    *a[4];             /* values of A, one a term */
+    int32_t       *col[4];           /* room for the rows of C */
+    void          *val[4];
+} hy_row;
+
+/* Where a part of the loop runs, for its scratch. */
+typedef struct hy_seat {
+    hy_lane    *lane;
+    int         part;
+    hybrid_type type;
+} hy_seat;
+
+/* Make the row(s); *nnz is the number of entries (of each). Fails without memory. */
+typedef hybrid_status (*hy_row_fn)(const hy_seat *seat, const hy_row *row, int64_t *nnz);
+
+/* spgemm_host_dense.c: a window over the columns [col_min, col_max]. 1 to 4 lanes. */
+hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz);
+/* spgemm_host_hash.c: a table of 2 to 4 times the products. 1 lane. */
+hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
+/* spgemm_host_few.c: at most HY_FEW products, and no more than there are columns.
+   1 lane. */
+hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
+
+enum { HY_FEW = 128 };
+
+/* spgemm_host_rows.c: the loop over the rows of a chunk, for the three variants.
+   `lanes`: how many rows of equal pattern `make` takes at once. */
+hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes);
+
+/* Seconds if a product takes `cycles` of a core, and an entry of C a few more. */
+hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles);
+
+/* spgemm_host_sort.c: sort keys (column << 32 | anything) by column, ascending; equal
+   columns keep their order. Columns span less than 2^bits. `spare` has room for n. */
+void hy_sort_by_column(uint64_t *keys, uint64_t *spare, int64_t n, int bits);
+
+#endif /* HY_SPGEMM_HOST_H */

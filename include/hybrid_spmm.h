@@ -1,0 +1,387 @@
+/* hybrid_spmm.h - sparse products computed by the CPU and a GPU together.
+
+     hybrid_spmv     y = alpha*A*x + beta*y     A sparse, x and y dense vectors
+     hybrid_spmm     Y = alpha*A*X + beta*Y     A sparse, X and Y dense matrices
+     hybrid_spgemm   C = A*B                    A, B and C sparse
+
+   Each product can be called at three levels, simplest first:
+     one shot   hybrid_spgemm (engine, &A, &B, &C)
+     planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
+     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_trace
+
+   Errors     Every function that can fail returns a hybrid_status; 0 is success.
+              After a failure, pointers and matrices that the call should have
+              made are untouched, and what Y or y holds is unspecified.
+              hybrid_engine_message() says in words what went wrong.
+   Ownership  Inputs are borrowed: read during the call, never written or kept.
+              What the library allocates is freed by the function named beside it.
+   Threads    One engine, and the plans made from it, serve one thread at a time.
+              Different engines are independent.
+   Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
+#ifndef HYBRID_SPMM_H
+#define HYBRID_SPMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ------------------------------------------------------------ */
+
+#define HYBRID_VERSION_MAJOR 0
+#define HYBRID_VERSION_MINOR 1
+#define HYBRID_VERSION_PATCH 0
+#define HYBRID_VERSION \
+    (HYBRID_VERSION_MAJOR * 10000 + HYBRID_VERSION_MINOR * 100 + HYBRID_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define HYBRID_API __attribute__((visibility("default")))
+#else
+#define HYBRID_API
+#endif
+
+/* Version of the library that is running; compare with HYBRID_VERSION. */
+HYBRID_API int hybrid_version(void);
+
+/* ---- status ------------------------------------------------------------- */
+
+/* Numbers are fixed for ever: new codes are appended, old ones never reused. */
+#define HYBRID_STATUS_MAP(X)                                                   \
+    X(OK,               0, "success")                                          \
+    X(BAD_ARGUMENT,     1, "argument is NULL or out of range")                 \
+    X(BAD_MATRIX,       2, "matrix breaks the CSR rules stated at hybrid_csr") \
+    X(BAD_SHAPE,        3, "operand shapes do not fit together")               \
+    X(BAD_STATE,        4, "call does not fit the plan or engine it is given") \
+    X(UNSUPPORTED,      5, "no registered variant can compute this product")   \
+    X(NO_MEMORY,        6, "host memory exhausted")                            \
+    X(NO_DEVICE_MEMORY, 7, "device memory exhausted, even for one row")        \
+    X(NO_DEVICE,        8, "requested device is absent")                       \
+    X(DEVICE_FAILED,    9, "device reported an error")                         \
+    X(IO_FAILED,       10, "file could not be read or written")                \
+    X(BAD_FILE,        11, "file is not in the expected format")
+
+typedef enum hybrid_status {
+#define HYBRID_ENUM(name, number, text) HYBRID_##name = number,
+    HYBRID_STATUS_MAP(HYBRID_ENUM)
+#undef HYBRID_ENUM
+    HYBRID_STATUS_FORCE_INT = 0x7fffffff /* keep the size of an int */
+} hybrid_status;
+
+/* The text beside `status` in the table above; never NULL, never freed. */
+HYBRID_API const char *hybrid_status_text(hybrid_status status);
+
+/* ---- matrices ----------------------------------------------------------- */
+
+typedef enum hybrid_type { HYBRID_F32 = 1, HYBRID_F64 = 2 } hybrid_type;
+typedef enum hybrid_index { HYBRID_I32 = 1, HYBRID_I64 = 2 } hybrid_index;
+typedef enum hybrid_order { HYBRID_ROW_MAJOR = 1, HYBRID_COL_MAJOR = 2 } hybrid_order;
+
+/* Sparse matrix in compressed sparse rows. Row i holds entries
+   row_ptr[i] .. row_ptr[i+1]-1. Rules: row_ptr[0] == 0, row_ptr never falls,
+   row_ptr[rows] == nnz, and columns ascend without repeats inside a row.
+   Offsets may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold
+   is taken without a copy; results carry 64-bit offsets. */
+typedef struct hybrid_csr {
+    int64_t      rows, cols;   /* cols < 2^31 */
+    int64_t      nnz;
+    hybrid_index offset_type;  /* of row_ptr */
+    void        *row_ptr;      /* rows+1 offsets */
+    int32_t     *col;          /* nnz column indices, each in [0, cols) */
+    void        *val;          /* nnz values of `type` */
+    hybrid_type  type;
+} hybrid_csr;
+
+/* Dense matrix. Element (i,j) is data[i*ld + j] in row-major order and
+   data[i + j*ld] in column-major order. */
+typedef struct hybrid_dense {
+    int64_t      rows, cols;
+    int64_t      ld;           /* elements from one row (column) to the next */
+    hybrid_order order;
+    void        *data;
+    hybrid_type  type;
+} hybrid_dense;
+
+/* ---- engine ------------------------------------------------------------- */
+
+typedef struct hybrid_engine hybrid_engine;
+
+/* Host allocator. `free` receives what `alloc` returned. Both must be
+   callable from any thread. `alloc` may return NULL. */
+typedef struct hybrid_allocator {
+    void *(*alloc)(void *user, size_t bytes);
+    void (*free)(void *user, void *ptr);
+    void *user;
+} hybrid_allocator;
+
+/* Where products are computed. AUTO takes a GPU if one answers, else the CPU. */
+typedef enum hybrid_backend {
+    HYBRID_AUTO = 0,
+    HYBRID_HOST = 1,
+    HYBRID_CUDA = 2
+} hybrid_backend;
+
+/* What the engine may use. Start from HYBRID_ENGINE_OPTIONS_INIT; a zero
+   means "choose for me". */
+typedef struct hybrid_engine_options {
+    size_t           struct_size;  /* set by the initializer; do not touch */
+    hybrid_backend   backend;
+    int              threads;      /* CPU workers; 0 = one per available core */
+    int              device;       /* CUDA ordinal */
+    size_t           device_bytes; /* hard cap on device memory; 0 = most of what is
+                                      free. The host backend keeps the same cap on
+                                      the buffers of its chunks. */
+    size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
+                                      results included; 0 = no cap */
+    hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
+                                      Arrays of results are mapped pages: see
+                                      hybrid_engine_trim() */
+    char            *message;      /* NULL, or where a failed create writes its sentence */
+    size_t           message_size; /* bytes at `message` */
+} hybrid_engine_options;
+
+#define HYBRID_ENGINE_OPTIONS_INIT                                             \
+    { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
+      { NULL, NULL, NULL }, NULL, 0 }
+
+/* Start worker threads and open the device. `options` may be NULL.
+   On success *engine is to be closed with hybrid_engine_destroy(). On failure
+   there is no engine to ask: the sentence is at options->message. */
+HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
+                                              hybrid_engine **engine);
+
+/* Stop the workers and release everything. Destroy plans first. NULL is fine. */
+HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
+
+/* What went wrong in the last call that failed on `engine`: one sentence with
+   names and numbers. Valid until the next call on `engine`; never NULL. */
+HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
+
+/* The backend in use, and in words what it runs on or, after AUTO fell back to
+   the CPU, why there is no GPU. Valid as long as the engine. */
+HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
+HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
+
+/* Arrays of results live in pages that the engine keeps when they are freed,
+   because touching fresh pages costs more than computing what goes in them.
+   This gives the kept ones back to the system. */
+HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
+
+/* ---- one-shot products --------------------------------------------------- */
+
+/* C = A*B. `C` is overwritten; free its arrays with hybrid_csr_free().
+   A and B may be the same matrix. Columns of C ascend; sums that cancel to
+   zero stay as stored entries.
+   Fails with BAD_SHAPE unless A.cols == B.rows and the types agree. */
+HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                       const hybrid_csr *B, hybrid_csr *C);
+
+/* Y = alpha*A*X + beta*Y. The caller allocates Y. With beta == 0, Y need not
+   be initialised (NaN in it does not spread). X and Y must not overlap. */
+HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
+                                     const hybrid_csr *A, const hybrid_dense *X,
+                                     double beta, hybrid_dense *Y);
+
+/* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type. */
+HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
+                                     const hybrid_csr *A, const void *x,
+                                     double beta, void *y);
+
+/* Free the arrays of a matrix that the library filled, and zero the struct. */
+HYBRID_API void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix);
+
+/* Allocate data for a dense matrix of `rows` x `cols` with the smallest ld,
+   unset. Free with hybrid_dense_free(), which also zeroes the struct. */
+HYBRID_API hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows,
+                                             int64_t cols, hybrid_order order,
+                                             hybrid_type type, hybrid_dense *out);
+HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
+
+/* ---- plans --------------------------------------------------------------- */
+
+typedef struct hybrid_plan hybrid_plan;
+
+enum {
+    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run */
+    HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
+};
+
+/* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */
+typedef struct hybrid_plan_options {
+    size_t      struct_size; /* set by the initializer; do not touch */
+    unsigned    flags;       /* HYBRID_DETERMINISTIC, ... */
+    int         depth;       /* chunks in flight; 0 = 4 */
+    int64_t     chunk_rows;  /* rows a chunk; 0 = from the work and memory found */
+    const char *variant;     /* NULL = cheapest; else a name such as
+                                "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
+} hybrid_plan_options;
+
+#define HYBRID_PLAN_OPTIONS_INIT { sizeof(hybrid_plan_options), 0, 0, 0, NULL }
+
+/* Inspect the operands' patterns, cut the work into chunks and pick variants.
+   Values are not read. `options` may be NULL. Free *plan with
+   hybrid_plan_destroy(). A planned SpMV is an SpMM with dense_cols == 1. */
+HYBRID_API hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                                            const hybrid_csr *B,
+                                            const hybrid_plan_options *options,
+                                            hybrid_plan **plan);
+HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                                          int64_t dense_cols,
+                                          const hybrid_plan_options *options,
+                                          hybrid_plan **plan);
+
+/* Compute with a plan. Patterns must equal those planned for (BAD_STATE if
+   shapes or nnz differ); values are free to change. */
+HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+                                           const hybrid_csr *B, hybrid_csr *C);
+HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
+                                         const hybrid_csr *A, const hybrid_dense *X,
+                                         double beta, hybrid_dense *Y);
+HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
+
+/* ---- explain ------------------------------------------------------------- */
+
+/* Write the plan in words: features found, every candidate with its predicted
+   time or why it was refused, the choice, the chunks. Returns the length
+   needed without the final NUL, like snprintf; `text` may be NULL if
+   capacity is 0. */
+HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
+
+/* One registered variant, as the planner saw it. */
+typedef struct hybrid_candidate {
+    const char *variant;     /* "spmm.cuda.merge"; static string */
+    const char *refused;     /* NULL, or why it cannot run; static string */
+    double      predicted_s; /* whole pipeline; meaningless when refused */
+    int         chosen;
+} hybrid_candidate;
+
+/* Candidate i of the plan, cheapest first. BAD_ARGUMENT past the last one. */
+HYBRID_API hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i,
+                                               hybrid_candidate *out);
+
+/* Row i of the table of variants compiled in; BAD_ARGUMENT past the last. */
+typedef struct hybrid_variant_info {
+    const char *name, *summary, *source; /* static strings */
+} hybrid_variant_info;
+
+HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
+
+/* What a plan will do and where its last run's time went. Stage times are busy
+   times summed over chunks, so their sum exceeds total_s when stages
+   overlapped. Before the first run only chunks, rows, flops and h2d_bytes are
+   set. Start from HYBRID_REPORT_INIT. */
+typedef struct hybrid_report {
+    size_t  struct_size;     /* set by the initializer; do not touch */
+    double  total_s;         /* wall time of the run */
+    double  load_s;          /* B or X to the device, before the first chunk */
+    double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
+    double  overlap;         /* sum of busy times / total_s */
+    double  floor_s;         /* no run on this machine can be shorter: see README */
+    double  efficiency;      /* floor_s / total_s */
+    int64_t chunks, rows;
+    int64_t flops;           /* 2 * scalar products */
+    int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
+    int64_t h2d_bytes, d2h_bytes;
+    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
+} hybrid_report;
+
+#define HYBRID_REPORT_INIT \
+    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
+
+/* ---- trace --------------------------------------------------------------- */
+
+/* One stage of one chunk. Times are nanoseconds of CLOCK_MONOTONIC, device
+   stages timed by device events and shifted to that clock. Strings live as long
+   as the engine. */
+typedef struct hybrid_event {
+    const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
+    const char *variant;
+    const char *lane;        /* "cpu3", "h2d", "run", "d2h" */
+    int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
+    int64_t     row_begin, row_end;
+    int64_t     begin_ns, end_ns;
+    int64_t     bytes, flops;
+    int64_t     device_bytes, host_bytes; /* in use when the event was collected */
+} hybrid_event;
+
+/* Call `fn` for every finished stage, from one library thread, never two
+   calls at once, and never after the run has returned. NULL stops it. */
+typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
+HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* ---- inspect and verify --------------------------------------------------- */
+
+/* Verify the CSR rules; BAD_MATRIX and a sentence that names the first row and
+   index that break them. */
+HYBRID_API hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A);
+
+/* T = transpose of A. Free with hybrid_csr_free(). */
+HYBRID_API hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
+                                              hybrid_csr *T);
+
+/* What a pattern looks like. */
+typedef struct hybrid_matrix_info {
+    int64_t row_min, row_max; /* entries in the shortest and the longest row */
+    double  row_mean, row_cv; /* mean, and standard deviation / mean */
+    int64_t empty_rows;
+    int64_t bandwidth;        /* largest |i - j| of an entry */
+    int     square;
+    int     pattern_symmetric, value_symmetric; /* 0 unless square */
+    int64_t products;         /* scalar products of A*A; -1 unless square */
+    int64_t square_nnz;       /* estimated entries of A*A; -1 unless square */
+    int64_t square_bytes;     /* estimated bytes of A*A as hybrid_csr */
+} hybrid_matrix_info;
+
+HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
+                                         hybrid_matrix_info *out);
+
+/* Freivalds' check of C = A*B, a panel of rows at a time: C r against A (B r)
+   for a seeded vector r of +-1. *row is the first row that is off by more than
+   rounding explains, or -1 if all pass. A wrong entry passes with probability
+   of at most 1/2 a trial; `trials` vectors are tried. */
+HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                              const hybrid_csr *B, const hybrid_csr *C,
+                                              int trials, uint64_t seed, int64_t *row);
+
+/* The same for Y = A*X. */
+HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
+                                            const hybrid_dense *X, const hybrid_dense *Y,
+                                            int trials, uint64_t seed, int64_t *row);
+
+/* ---- files and generated matrices ------------------------------------------ */
+
+/* Matrix Market coordinate file, plain or gzip: real, integer or pattern (read
+   as ones); general, symmetric or skew-symmetric (expanded). Duplicates are
+   summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free(). */
+HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
+                                         hybrid_type type, hybrid_csr *out);
+
+/* Written under a temporary name beside `path` and renamed when complete. */
+HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
+                                          const hybrid_csr *matrix);
+
+/* NumPy .npy (version 1 or 2, f4 or f8, either order) or Matrix Market array
+   file, converted to `type`. Free with hybrid_dense_free(). */
+HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
+                                           hybrid_type type, hybrid_dense *out);
+HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
+                                          const hybrid_dense *matrix);
+
+/* Matrix from a description: stencil7:N, stencil27:N, fem3:N, er:ROWS,PER_ROW,
+   rmat:SCALE,EDGES, powerlaw:ROWS,MEAN,MAX, road:N or band:ROWS,HALF (README).
+   The same spec, type and seed give the same matrix on any number of threads.
+   Values lie in [0.5, 1.5). Free with hybrid_csr_free(). */
+HYBRID_API hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec,
+                                         hybrid_type type, uint64_t seed, hybrid_csr *out);
+
+/* Fill with seeded values in [-1, 1). */
+HYBRID_API hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
+                                             hybrid_dense *matrix);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HYBRID_SPMM_H */

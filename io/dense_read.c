@@ -1,0 +1,143 @@
+/* io/dense_read.c - dense matrices: NumPy .npy or Matrix Market array files. */
+#include <math.h>
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/pool.h"
+#include "base/results.h"
+#include "io/mtx.h"
+#include "io/npy.h"
+
+enum { PIECE_VALUES = 1 << 18 };
+
+/* ---- .npy ----------------------------------------------------------------------- */
+
+typedef struct conversion {
+    hy_context *ctx;
+    const hy_source *source;
+    const char *from; /* not necessarily aligned */
+    void *to;
+    hybrid_type from_type, to_type;
+} conversion;
+
+static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
+{
+    float *to = c->to;
+
+    for (int64_t i = begin; i < end; i++) {
+        double value;
+        memcpy(&value, c->from + i * 8, 8);
+        to[i] = (float)value;
+        if (isinf(to[i]) && !isinf(value))
+            return hy_fail(c->ctx, HYBRID_BAD_FILE,
+                           "%s: value %g of element %lld is too large for 32 bits",
+                           c->source->path, value, (long long)i);
+    }
+    return HYBRID_OK;
+}
+
+static void widen(const conversion *c, int64_t begin, int64_t end)
+{
+    double *to = c->to;
+
+    for (int64_t i = begin; i < end; i++) {
+        float value;
+        memcpy(&value, c->from + i * 4, 4);
+        to[i] = value;
+    }
+}
+
+static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
+{
+    const conversion *c = arg;
+    const size_t size   = hy_value_size(c->from_type);
+    (void)part;
+
+    if (c->from_type == c->to_type)
+        memcpy((char *)c->to + (size_t)begin * size, c->from + (size_t)begin * size,
+               (size_t)(end - begin) * size);
+    else if (c->to_type == HYBRID_F32)
+        return narrow(c, begin, end);
+    else
+        widen(c, begin, end);
+    return HYBRID_OK;
+}
+
+static hybrid_status read_npy(hy_context *ctx, const hy_source *source, hybrid_type type,
+                              hybrid_dense *out)
+{
+    hy_npy_header h;
+    conversion c = {.ctx = ctx, .source = source, .to_type = type};
+
+    HY_TRY(hy_npy_read_header(ctx, source, &h));
+    const int64_t count = h.rows * h.cols;
+    c.from              = h.data;
+    c.from_type         = h.type;
+    HY_TRY(
+        hy_results_array(ctx, count, hy_value_size(type), "values of a matrix", &c.to));
+    const hybrid_status status =
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, PIECE_VALUES, convert, &c);
+    if (status != HYBRID_OK) {
+        hy_results_release(ctx, c.to);
+        return status;
+    }
+    *out = (hybrid_dense){.rows  = h.rows,
+                          .cols  = h.cols,
+                          .ld    = h.order == HYBRID_ROW_MAJOR ? h.cols : h.rows,
+                          .order = h.order,
+                          .data  = c.to,
+                          .type  = type};
+    return HYBRID_OK;
+}
+
+/* ---- Matrix Market -------------------------------------------------------------- */
+
+static hybrid_status read_array(hy_context *ctx, const hy_source *source,
+                                hybrid_type type, hybrid_dense *out)
+{
+    hy_mtx_header header;
+
+    HY_TRY(hy_mtx_read_header(ctx, source, &header));
+    if (!header.array)
+        return hy_mtx_fail(ctx, source, source->text,
+                           "a coordinate file is sparse; a dense matrix needs the format "
+                           "'array' or a .npy file");
+    return hy_mtx_read_array(ctx, source, &header, type, out);
+}
+
+/* ---- either --------------------------------------------------------------------- */
+
+static hybrid_status read_source(hy_context *ctx, hy_source *source, hybrid_type type,
+                                 hybrid_dense *out)
+{
+    hybrid_status status;
+
+    if (hy_npy_is(source))
+        status = read_npy(ctx, source, type, out);
+    else if (source->bytes > 0 && source->text[0] != '%')
+        status =
+            hy_fail(ctx, HYBRID_BAD_FILE,
+                    "%s: neither a .npy file nor a Matrix Market file", source->path);
+    else
+        status = read_array(ctx, source, type, out);
+    hy_source_close(ctx, source);
+    return status;
+}
+
+hybrid_status hy_read_dense(hy_context *ctx, const char *path, hybrid_type type,
+                            hybrid_dense *out)
+{
+    hy_source source;
+
+    HY_TRY(hy_source_open(ctx, path, &source));
+    return read_source(ctx, &source, type, out);
+}
+
+hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
+                                   size_t bytes, hybrid_type type, hybrid_dense *out)
+{
+    hy_source source;
+
+    HY_TRY(hy_source_copy(ctx, name, data, bytes, &source));
+    return read_source(ctx, &source, type, out);
+}

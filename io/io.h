@@ -1,0 +1,76 @@
+/* io/io.h - matrix files: what the engine calls, and the source and sink under it.
+
+   Matrices that are read are made of pages of results: free a hybrid_csr with
+   hy_csr_free() and the data of a hybrid_dense with hy_results_release(). */
+#ifndef HY_IO_H
+#define HY_IO_H
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Matrix Market coordinate file, plain or gzip. */
+hybrid_status hy_read_mtx(hy_context *ctx, const char *path, hybrid_type type,
+                          hybrid_csr *out);
+hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *A);
+
+/* .npy file or Matrix Market array file. */
+hybrid_status hy_read_dense(hy_context *ctx, const char *path, hybrid_type type,
+                            hybrid_dense *out);
+hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense *X);
+
+/* The same readers for the contents of a file; `name` stands in sentences. */
+hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *data,
+                                 size_t bytes, hybrid_type type, hybrid_csr *out);
+hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
+                                   size_t bytes, hybrid_type type, hybrid_dense *out);
+
+/* ---- source: the whole contents of a file --------------------------------- */
+
+/* A regular file is mapped and must not shrink meanwhile; gzip is inflated. The byte
+   after the text can be read and is 0, so that scanning for a character that ends a
+   token needs no bound. */
+typedef struct hy_source {
+    const char *path; /* borrowed */
+    const char *text; /* `bytes` bytes and a 0 */
+    size_t bytes;
+    void *map; /* NULL, or the mapping that holds the text */
+    size_t map_bytes;
+    void *array; /* NULL, or the array that holds the text */
+} hy_source;
+
+/* IO_FAILED and the system's reason when `path` cannot be read; BAD_FILE when gzip data
+   are damaged. */
+hybrid_status hy_source_open(hy_context *ctx, const char *path, hy_source *out);
+hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data,
+                             size_t bytes, hy_source *out);
+void hy_source_close(hy_context *ctx, hy_source *source); /* zeroed is fine */
+
+/* ---- sink: a file that appears when it is complete ------------------------- */
+
+/* What is written goes to "<path>.partial" until hy_sink_finish() renames it: a program
+   that dies in between may remove that name. Devices and pipes are written directly. */
+#define HY_PARTIAL ".partial"
+
+typedef struct hy_sink {
+    const char *path; /* borrowed */
+    char *name;       /* of the open file */
+    char *buffer;
+    size_t filled;
+    int fd;
+    int direct; /* the open file is `path` itself */
+} hy_sink;
+
+hybrid_status hy_sink_open(hy_context *ctx, const char *path, hy_sink *out);
+hybrid_status hy_sink_write(hy_context *ctx, hy_sink *sink, const void *data,
+                            size_t bytes);
+/* Close, and rename if `status` and closing are OK, else remove what was written and
+   leave a previous file at `path` alone. Returns the first error. */
+hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_IO_H */

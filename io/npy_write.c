@@ -1,0 +1,55 @@
+/* io/npy_write.c - NumPy .npy file, version 1.0, of a dense matrix in its own order. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/csr.h"
+#include "io/io.h"
+
+enum { HEADER_BYTES = 128 }; /* data begin at a multiple of 64 */
+
+/* 10 bytes of preamble, the dictionary, spaces and a newline. */
+static void make_header(const hybrid_dense *X, char *out)
+{
+    const size_t dictionary = HEADER_BYTES - 10;
+
+    memset(out, ' ', HEADER_BYTES);
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    out[8]      = (char)dictionary;
+    out[9]      = 0;
+    const int n = snprintf(
+        out + 10, dictionary,
+        "{'descr': '<f%d', 'fortran_order': %s, 'shape': (%lld, %lld), }",
+        X->type == HYBRID_F64 ? 8 : 4, X->order == HYBRID_COL_MAJOR ? "True" : "False",
+        (long long)X->rows, (long long)X->cols);
+    out[10 + n]           = ' ';
+    out[HEADER_BYTES - 1] = '\n';
+}
+
+static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_sink *sink)
+{
+    const int by_row    = X->order == HYBRID_ROW_MAJOR;
+    const int64_t lines = by_row ? X->rows : X->cols, length = by_row ? X->cols : X->rows;
+    const size_t size = hy_value_size(X->type), bytes = (size_t)length * size;
+    const char *data = X->data;
+
+    if (bytes == 0)
+        return HYBRID_OK;
+    if (X->ld == length)
+        return hy_sink_write(ctx, sink, data, (size_t)lines * bytes);
+    for (int64_t i = 0; i < lines; i++)
+        HY_TRY(hy_sink_write(ctx, sink, data + (size_t)(i * X->ld) * size, bytes));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense *X)
+{
+    char header[HEADER_BYTES];
+    hy_sink sink;
+
+    make_header(X, header);
+    HY_TRY(hy_sink_open(ctx, path, &sink));
+    hybrid_status status = hy_sink_write(ctx, &sink, header, sizeof header);
+    if (status == HYBRID_OK)
+        status = write_data(ctx, X, &sink);
+    return hy_sink_finish(ctx, &sink, status);
+}

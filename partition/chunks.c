@@ -1,0 +1,301 @@
+/* partition/chunks.c - the work is cut into chunks that fit the device. */
+#include "partition/chunks.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+
+enum { FIRST_CAPACITY = 64 };
+
+/* What a cut holds while it is made. */
+typedef struct cutter {
+    const hy_cut *cut;
+    hy_context *ctx;
+    int64_t width; /* columns of a panel */
+    hy_chunk *chunks;
+    int64_t count, capacity;
+    int64_t *stamp; /* gathered: per row of B or X, the chunk that touched it last */
+} cutter;
+
+size_t hy_cost_bytes(const hy_cost *cost)
+{
+    return hy_align(cost->pack_bytes) + hy_align(cost->work_bytes) +
+           hy_align(cost->out_bytes);
+}
+
+/* ---- does it fit? ------------------------------------------------------------ */
+
+static size_t device_bytes(const hy_cut *cut, const hy_features *f)
+{
+    const hy_cost cost = cut->variant->cost(f, cut->rates);
+    return hy_cost_bytes(&cost);
+}
+
+/* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
+static int is_moderate(const hy_cut *cut, const hy_features *f)
+{
+    return f->products <= cut->products_max && f->products <= INT32_MAX &&
+           f->out_bound <= INT32_MAX && f->nnz <= INT32_MAX &&
+           f->gather_nnz <= INT32_MAX &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows) && f->rows < INT32_MAX;
+}
+
+static int fits(const hy_cut *cut, const hy_features *f)
+{
+    return (f->rows == 1 || is_moderate(cut, f)) &&
+           device_bytes(cut, f) <= cut->slot_bytes;
+}
+
+/* One row and `cols` columns, with the rows of B or X that it touches: as many as it
+   has entries, and as many entries as it has products. */
+static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
+{
+    hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
+
+    if (cut->gathered) {
+        f.gather_rows = f.nnz;
+        f.gather_nnz  = cut->B ? f.products : 0;
+    }
+    return f;
+}
+
+static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
+                            const hy_features *f)
+{
+    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "row %lld needs %zu bytes of device memory, %zu are free for a chunk",
+                   (long long)row, device_bytes(cut, f), cut->slot_bytes);
+}
+
+/* ---- width of a panel -------------------------------------------------------- */
+
+/* Most columns, up to `width`, with which the row fits; 0 if it never does. */
+static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
+{
+    int64_t low = 0, high = width;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        const hy_features f  = row_features(cut, row, middle);
+        if (device_bytes(cut, &f) <= cut->slot_bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Whether a row with the maxima of all rows fits: then no row needs to be looked at. */
+static int every_row_fits(const hy_cut *cut, int64_t cols)
+{
+    const hy_features *all = &cut->profile->features;
+    hy_features f          = *all;
+
+    f.rows         = 1;
+    f.nnz          = all->row_max;
+    f.out_cols     = cols;
+    f.products_max = cut->B ? all->products_max : all->row_max * cols;
+    f.products     = f.products_max;
+    f.out_bound    = cut->B && f.products < cols ? f.products : cols;
+    if (cut->gathered) {
+        f.gather_rows = f.nnz;
+        f.gather_nnz  = cut->B ? f.products : 0;
+    }
+    return device_bytes(cut, &f) <= cut->slot_bytes;
+}
+
+/* Most columns with which every row fits. Only X can be cut, and only when its rows
+   travel with the chunks. */
+static hybrid_status find_width(cutter *c, int64_t *out)
+{
+    const hy_cut *cut  = c->cut;
+    const int64_t cols = cut->profile->out_cols;
+    const int can_cut  = cut->gathered && !cut->B;
+
+    *out = cols;
+    if (every_row_fits(cut, cols))
+        return HYBRID_OK;
+    for (int64_t row = 0; row < cut->profile->rows; row++) {
+        hy_features f = row_features(cut, row, *out);
+        if (device_bytes(cut, &f) <= cut->slot_bytes)
+            continue;
+        *out = can_cut ? widest(cut, row, *out) : 0;
+        if (*out > 0)
+            continue;
+        f = row_features(cut, row, can_cut && cols > 0 ? 1 : cols);
+        return refuse(c->ctx, cut, row, &f);
+    }
+    return HYBRID_OK;
+}
+
+/* Panels of equal width, as few as can be. */
+static hybrid_status choose_width(cutter *c)
+{
+    const int64_t cols = c->cut->profile->out_cols;
+    int64_t width;
+
+    HY_TRY(find_width(c, &width));
+    const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
+    c->width             = (cols + panels - 1) / panels;
+    return HYBRID_OK;
+}
+
+/* ---- rows of a chunk --------------------------------------------------------- */
+
+/* Features of the rows from `begin` to where the chunk ends, by doubling and halving. */
+static hy_features resident_chunk(const cutter *c, int64_t begin)
+{
+    const hy_profile *p = c->cut->profile;
+    int64_t low = begin + 1, step = 1, high;
+
+    for (;; step *= 2) { /* low fits; high does not, or is past the end */
+        high = low + step;
+        if (high > p->rows) {
+            high = p->rows + 1;
+            break;
+        }
+        const hy_features f = hy_profile_range(p, begin, high, c->width);
+        if (!fits(c->cut, &f))
+            break;
+        low = high;
+    }
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const hy_features f  = hy_profile_range(p, begin, middle, c->width);
+        if (fits(c->cut, &f))
+            low = middle;
+        else
+            high = middle;
+    }
+    return hy_profile_range(p, begin, low, c->width);
+}
+
+/* Count the rows of B or X that `row` touches and no row of this chunk did before. */
+static void touch(const cutter *c, int64_t row, int64_t *rows, int64_t *entries)
+{
+    const hybrid_csr *A = c->cut->A, *B = c->cut->B;
+    const int64_t end = hy_offset(A, row + 1);
+
+    for (int64_t k = hy_offset(A, row); k < end; k++) {
+        const int64_t col = A->col[k];
+        if (c->stamp[col] == c->count)
+            continue;
+        c->stamp[col] = c->count;
+        ++*rows;
+        *entries += B ? hy_offset(B, col + 1) - hy_offset(B, col) : 0;
+    }
+}
+
+/* The same for a chunk that carries what it touches, row after row. */
+static hy_features gathered_chunk(const cutter *c, int64_t begin)
+{
+    const hy_profile *p = c->cut->profile;
+    hy_features last    = row_features(c->cut, begin, c->width);
+    int64_t rows = 0, entries = 0;
+
+    touch(c, begin, &rows, &entries);
+    for (int64_t end = begin + 2; end <= p->rows; end++) {
+        hy_features f = hy_profile_range(p, begin, end, c->width);
+        touch(c, end - 1, &rows, &entries);
+        f.gather_rows = rows;
+        f.gather_nnz  = entries;
+        if (!fits(c->cut, &f))
+            break;
+        last = f;
+    }
+    return last;
+}
+
+/* ---- the array
+ * --------------------------------------------------------------------------- */
+
+static hybrid_status reserve(cutter *c, int64_t capacity)
+{
+    void *chunks;
+
+    if (capacity <= c->capacity)
+        return HYBRID_OK;
+    HY_TRY(hy_array(c->ctx, capacity, sizeof(hy_chunk), "chunks", &chunks));
+    if (c->count > 0)
+        memcpy(chunks, c->chunks, (size_t)c->count * sizeof(hy_chunk));
+    hy_array_free(c->ctx, c->chunks);
+    c->chunks   = chunks;
+    c->capacity = capacity;
+    return HYBRID_OK;
+}
+
+/* Chunks of all rows, for the first panel. */
+static hybrid_status cut_rows(cutter *c)
+{
+    const hy_cut *cut = c->cut;
+    int64_t row       = 0;
+
+    while (row < cut->profile->rows) {
+        if (c->count == c->capacity)
+            HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
+        hy_chunk *chunk = &c->chunks[c->count];
+        *chunk          = (hy_chunk){.id        = c->count,
+                                     .row_begin = row,
+                                     .col_end   = c->width,
+                                     .gathered  = cut->gathered,
+                                     .features  = cut->gathered ? gathered_chunk(c, row)
+                                                                : resident_chunk(c, row),
+                                     .variant   = cut->variant};
+        row += chunk->features.rows;
+        chunk->row_end = row;
+        c->count++;
+    }
+    return HYBRID_OK;
+}
+
+/* The other panels: the same rows, other columns. */
+static hybrid_status repeat_panels(cutter *c)
+{
+    const hy_profile *p   = c->cut->profile;
+    const int64_t a_panel = c->count;
+    const int64_t panels  = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
+
+    HY_TRY(reserve(c, a_panel * panels));
+    for (; c->count < a_panel * panels; c->count++) {
+        const hy_chunk *first = &c->chunks[c->count % a_panel];
+        const int64_t begin   = c->count / a_panel * c->width;
+        hy_chunk *chunk       = &c->chunks[c->count];
+
+        *chunk           = *first;
+        chunk->id        = c->count;
+        chunk->col_begin = begin;
+        chunk->col_end = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
+        chunk->features =
+            hy_profile_range(p, first->row_begin, first->row_end, chunk->col_end - begin);
+        chunk->features.gather_rows = first->features.gather_rows;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
+                            int64_t *count)
+{
+    cutter c = {.cut = cut, .ctx = ctx};
+    hybrid_status status;
+    void *stamp = NULL;
+
+    HY_TRY_ELSE_DONE(choose_width(&c));
+    if (cut->gathered) {
+        HY_TRY_ELSE_DONE(
+            hy_array(ctx, cut->A->cols, 8, "stamps of touched rows", &stamp));
+        c.stamp = stamp;
+        for (int64_t i = 0; i < cut->A->cols; i++)
+            c.stamp[i] = -1;
+    }
+    HY_TRY_ELSE_DONE(cut_rows(&c));
+    HY_TRY_ELSE_DONE(repeat_panels(&c));
+done:
+    hy_array_free(ctx, stamp);
+    if (status != HYBRID_OK) {
+        hy_array_free(ctx, c.chunks);
+        return status;
+    }
+    *chunks = c.chunks;
+    *count  = c.count;
+    return HYBRID_OK;
+}

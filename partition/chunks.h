@@ -1,0 +1,47 @@
+/* partition/chunks.h - the work is cut into chunks that fit the device.
+
+   Every slot owns one block of device memory; `depth` slots and the resident
+   operand B or X share the budget:
+
+       shared + depth * (pack + work + out of the largest chunk) <= budget
+
+   Chunks are consecutive rows, each as long as both the block and `products_max`
+   allow, so that they cost about the same. When B or X is not resident, each chunk
+   also carries the rows of B or X that its rows of A touch (gathered); for SpMM
+   the columns of X are then cut into panels where a single row would not fit: all
+   chunks of the first panel, then the same rows for the next. For SpMM the rows that
+   travel are gather_rows x (columns of the panel) elements, and gather_nnz is 0. */
+#ifndef HY_CHUNKS_H
+#define HY_CHUNKS_H
+
+#include "partition/inspect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_cut {
+    const hybrid_csr *A;
+    const hybrid_csr *B; /* SpGEMM, else NULL */
+    const hy_profile *profile;
+    const hy_variant *variant;
+    const hy_rates *rates;
+    size_t slot_bytes;    /* device bytes of one chunk, at most */
+    int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
+    int64_t chunk_rows;   /* > 0: rows a chunk, at most */
+    int gathered;         /* 1: B or X is not resident */
+} hy_cut;
+
+/* Device bytes of a chunk: the aligned sum of the three parts of its cost. */
+size_t hy_cost_bytes(const hy_cost *cost);
+
+/* The array is hy_array memory, chunks in order of rows (within a panel of columns).
+   No rows: no chunks. Fails with NO_DEVICE_MEMORY, naming the row and the bytes it
+   needs, when one row with one column does not fit. */
+hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
+                            int64_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_CHUNKS_H */

@@ -1,0 +1,41 @@
+/* partition/inspect.h - patterns become numbers.
+
+   One parallel pass over A (and the row lengths of B) gives per-row counts; their
+   prefix sums then answer any question about a range of rows in constant time. */
+#ifndef HY_INSPECT_H
+#define HY_INSPECT_H
+
+#include "base/variant.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is known of each row, as prefix sums: entry i counts rows 0 .. i-1. */
+typedef struct hy_profile {
+    hy_op op;
+    hybrid_type type;
+    int64_t rows, cols;   /* of A */
+    int64_t out_cols;     /* SpGEMM: columns of B; SpMM: of X */
+    int64_t *nnz;         /* rows+1; entries of A */
+    int64_t *products;    /* rows+1; SpGEMM: scalar products; SpMM: == nnz (alias),
+                             to be multiplied by the columns of the panel */
+    int64_t *bound;       /* rows+1; SpGEMM: sum of min(products, out_cols); SpMM: NULL */
+    hy_features features; /* of all rows, out_ratio estimated from a sample */
+} hy_profile;
+
+/* `B` NULL for SpMM with dense_cols columns. Free with hy_profile_free(). */
+hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                         int64_t dense_cols, hy_profile *out);
+void hy_profile_free(hy_context *ctx, hy_profile *profile);
+
+/* Features of rows [begin, end) and `cols` columns of the result. Row statistics and
+   maxima of the whole matrix stand in for the range's, except that row_max and
+   products_max never exceed the range's totals. gather_* are 0. */
+hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
+                             int64_t cols);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_INSPECT_H */

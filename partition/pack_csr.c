@@ -1,0 +1,309 @@
+/* partition/pack_csr.c - rows of A, and the rows of B or X that they touch. */
+#include "partition/pack.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/pool.h"
+#include "partition/touched.h"
+
+enum {
+    PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
+    PACK_ENTRIES = 1 << 16,
+    TILE = 16 /* rows and columns of X in columns, so that both sides stay cached */
+};
+
+/* ---- layout ------------------------------------------------------------------ */
+
+/* Offsets of the arrays; returns the bytes used. Without gathered rows, the
+   offsets of that part are the one word 0 that A's offsets begin with. */
+static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
+{
+    const size_t size = hy_value_size(f->type);
+    const size_t rows = (size_t)f->gather_rows, entries = (size_t)f->gather_nnz;
+
+    at[HY_A_ROW_PTR]      = 0;
+    at[HY_A_COL]          = hy_align(((size_t)f->rows + 1) * 8);
+    at[HY_A_VAL]          = at[HY_A_COL] + hy_align((size_t)f->nnz * 4);
+    const size_t end_a    = at[HY_A_VAL] + (size_t)f->nnz * size;
+    at[HY_GATHER_ROW_PTR] = at[HY_GATHER_COL] = at[HY_GATHER_VAL] = 0;
+    if (rows == 0)
+        return end_a;
+    if (op == HY_SPMM) {
+        at[HY_GATHER_VAL] = hy_align(end_a);
+        return at[HY_GATHER_VAL] + rows * (size_t)f->out_cols * size;
+    }
+    at[HY_GATHER_ROW_PTR] = hy_align(end_a);
+    at[HY_GATHER_COL]     = at[HY_GATHER_ROW_PTR] + hy_align((rows + 1) * 8);
+    at[HY_GATHER_VAL]     = at[HY_GATHER_COL] + hy_align(entries * 4);
+    return at[HY_GATHER_VAL] + entries * size;
+}
+
+size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
+{
+    size_t at[HY_ARRAYS];
+    return layout(op, f, at);
+}
+
+/* What the loops of one call share. */
+typedef struct packing {
+    const hy_job *job;
+    const hybrid_csr *A;
+    int64_t first; /* entry of A */
+    size_t size;   /* of a value */
+    int64_t *row_ptr;
+    int32_t *col;
+    char *val;
+    hy_touched touched;
+    int64_t *gather_row_ptr;
+    int32_t *gather_col;
+    char *gather_val;
+} packing;
+
+/* ---- A ----------------------------------------------------------------------- */
+
+static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const int64_t first = p->job->chunk->row_begin;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        p->row_ptr[i] = hy_offset(p->A, first + i) - p->first;
+    return HYBRID_OK;
+}
+
+static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p   = arg;
+    const int32_t *col = p->A->col + p->first;
+    const size_t n     = (size_t)(end - begin);
+
+    (void)part;
+    if (p->touched.rows)
+        for (int64_t k = begin; k < end; k++)
+            p->col[k] = hy_renumbered(&p->touched, col[k]);
+    else
+        memcpy(p->col + begin, col + begin, n * 4);
+    memcpy(p->val + (size_t)begin * p->size,
+           (const char *)p->A->val + (size_t)(p->first + begin) * p->size, n * p->size);
+    return HYBRID_OK;
+}
+
+static hybrid_status pack_a(packing *p)
+{
+    const hy_features *f = &p->job->chunk->features;
+    hy_pool *pool        = p->job->problem->ctx->pool;
+
+    HY_TRY(hy_pool_for(pool, HY_PACK, 0, f->rows + 1, PACK_ROWS, pack_row_ptr, p));
+    return hy_pool_for(pool, HY_PACK, 0, f->nnz, PACK_ENTRIES, pack_entries, p);
+}
+
+/* ---- rows of B --------------------------------------------------------------- */
+
+static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const hybrid_csr *B = p->job->problem->B;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t from = hy_offset(B, p->touched.rows[r]);
+        const int64_t to   = p->gather_row_ptr[r];
+        const size_t n     = (size_t)(p->gather_row_ptr[r + 1] - to);
+        memcpy(p->gather_col + to, B->col + from, n * 4);
+        memcpy(p->gather_val + (size_t)to * p->size,
+               (const char *)B->val + (size_t)from * p->size, n * p->size);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status gather_b(packing *p)
+{
+    const hy_features *f = &p->job->chunk->features;
+    hy_context *ctx      = p->job->problem->ctx;
+    const hybrid_csr *B  = p->job->problem->B;
+    const int64_t rows   = p->touched.count;
+
+    p->gather_row_ptr[0] = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const int64_t row = p->touched.rows[r];
+        p->gather_row_ptr[r + 1] =
+            p->gather_row_ptr[r] + hy_offset(B, row + 1) - hy_offset(B, row);
+    }
+    if (p->gather_row_ptr[rows] != f->gather_nnz)
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "rows %lld to %lld of A touch %lld entries of B, %lld were planned",
+            (long long)p->job->chunk->row_begin, (long long)p->job->chunk->row_end,
+            (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
+    const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
+    return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
+}
+
+/* ---- rows of X --------------------------------------------------------------- */
+
+static hybrid_status gather_x_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p      = arg;
+    const hy_chunk *chunk = p->job->chunk;
+    const hybrid_dense *X = p->job->problem->X;
+    const size_t bytes    = (size_t)(chunk->col_end - chunk->col_begin) * p->size;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t at = p->touched.rows[r] * X->ld + chunk->col_begin;
+        memcpy(p->gather_val + (size_t)r * bytes,
+               (const char *)X->data + (size_t)at * p->size, bytes);
+    }
+    return HYBRID_OK;
+}
+
+/* One tile of X in columns: touched rows [begin, end), columns [first, last). */
+static void gather_x_tile(const packing *p, int64_t begin, int64_t end, int64_t first,
+                          int64_t last)
+{
+    const hy_chunk *chunk = p->job->chunk;
+    const hybrid_dense *X = p->job->problem->X;
+    const int64_t width   = chunk->col_end - chunk->col_begin;
+
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t from = p->touched.rows[r] + chunk->col_begin * X->ld;
+        for (int64_t j = first; j < last; j++)
+            if (p->size == 8)
+                ((double *)(void *)p->gather_val)[r * width + j] =
+                    ((const double *)X->data)[from + j * X->ld];
+            else
+                ((float *)(void *)p->gather_val)[r * width + j] =
+                    ((const float *)X->data)[from + j * X->ld];
+    }
+}
+
+static hybrid_status gather_x_cols(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p      = arg;
+    const hy_chunk *chunk = p->job->chunk;
+    const int64_t width   = chunk->col_end - chunk->col_begin;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r += TILE)
+        for (int64_t j = 0; j < width; j += TILE)
+            gather_x_tile(p, r, r + TILE < end ? r + TILE : end, j,
+                          j + TILE < width ? j + TILE : width);
+    return HYBRID_OK;
+}
+
+static hybrid_status gather_x(packing *p)
+{
+    const hybrid_dense *X = p->job->problem->X;
+    const int64_t width   = p->job->chunk->col_end - p->job->chunk->col_begin;
+    const int64_t grain   = 1 + PACK_ENTRIES / (1 + width);
+
+    return hy_pool_for(p->job->problem->ctx->pool, HY_PACK, 0, p->touched.count, grain,
+                       X->order == HYBRID_ROW_MAJOR ? gather_x_rows : gather_x_cols, p);
+}
+
+/* ---- the pack ---------------------------------------------------------------- */
+
+/* The chunk was cut for this pattern: its block has room for no other. */
+static hybrid_status check(const hy_job *job, size_t bytes)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hybrid_csr *A   = job->problem->A;
+    const int64_t nnz     = hy_offset(A, chunk->row_end) - hy_offset(A, chunk->row_begin);
+
+    if (nnz != chunk->features.nnz)
+        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                       "rows %lld to %lld of A have %lld entries, %lld were planned",
+                       (long long)chunk->row_begin, (long long)chunk->row_end,
+                       (long long)nnz, (long long)chunk->features.nnz);
+    if (bytes > job->pack.mem.bytes)
+        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                       "chunk %lld packs into %zu bytes, its block has %zu",
+                       (long long)chunk->id, bytes, job->pack.mem.bytes);
+    return HYBRID_OK;
+}
+
+static hybrid_status gather(packing *p)
+{
+    const hy_chunk *chunk = p->job->chunk;
+
+    HY_TRY(hy_touched_find(p->job->problem->ctx, p->A, chunk->row_begin, chunk->row_end,
+                           &p->touched));
+    if (p->touched.count != chunk->features.gather_rows)
+        return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
+                       "rows %lld to %lld of A touch %lld columns, %lld were planned",
+                       (long long)chunk->row_begin, (long long)chunk->row_end,
+                       (long long)p->touched.count,
+                       (long long)chunk->features.gather_rows);
+    if (p->touched.count == 0)
+        return HYBRID_OK;
+    return p->job->problem->op == HY_SPMM ? gather_x(p) : gather_b(p);
+}
+
+hybrid_status hy_pack_csr(hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+    const hy_chunk *chunk     = job->chunk;
+    char *base                = job->pack.mem.ptr;
+    hy_pack *pack             = &job->pack;
+    hybrid_status status      = HYBRID_OK;
+
+    pack->bytes = layout(problem->op, &chunk->features, pack->at);
+    HY_TRY(check(job, pack->bytes));
+    packing p = {.job            = job,
+                 .A              = problem->A,
+                 .first          = hy_offset(problem->A, chunk->row_begin),
+                 .size           = hy_value_size(problem->A->type),
+                 .row_ptr        = (void *)(base + pack->at[HY_A_ROW_PTR]),
+                 .col            = (void *)(base + pack->at[HY_A_COL]),
+                 .val            = base + pack->at[HY_A_VAL],
+                 .gather_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]),
+                 .gather_col     = (void *)(base + pack->at[HY_GATHER_COL]),
+                 .gather_val     = base + pack->at[HY_GATHER_VAL]};
+    if (chunk->gathered)
+        HY_TRY_ELSE_DONE(gather(&p));
+    HY_TRY_ELSE_DONE(pack_a(&p));
+done:
+    hy_touched_free(problem->ctx, &p.touched);
+    return status;
+}
+
+/* ---- views ------------------------------------------------------------------- */
+
+static const void *packed(const hy_job *job, int array)
+{
+    return (const char *)job->in.ptr + job->pack.at[array];
+}
+
+hy_csr_view hy_packed_a(const hy_job *job)
+{
+    return (hy_csr_view){.rows    = job->chunk->features.rows,
+                         .nnz     = job->chunk->features.nnz,
+                         .row_ptr = packed(job, HY_A_ROW_PTR),
+                         .col     = packed(job, HY_A_COL),
+                         .val     = packed(job, HY_A_VAL)};
+}
+
+hy_csr_view hy_packed_b(const hy_job *job)
+{
+    if (!job->chunk->gathered)
+        return hy_shared_b(job->problem);
+    return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
+                         .nnz     = job->chunk->features.gather_nnz,
+                         .row_ptr = packed(job, HY_GATHER_ROW_PTR),
+                         .col     = packed(job, HY_GATHER_COL),
+                         .val     = packed(job, HY_GATHER_VAL)};
+}
+
+hy_dense_view hy_packed_x(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hybrid_dense *X = job->problem->X;
+    const size_t skip     = (size_t)chunk->col_begin * hy_value_size(X->type);
+
+    if (chunk->gathered)
+        return (hy_dense_view){packed(job, HY_GATHER_VAL),
+                               chunk->col_end - chunk->col_begin};
+    return (hy_dense_view){(const char *)job->problem->shared.ptr + skip, X->cols};
+}

@@ -1,0 +1,219 @@
+/* partition/shared.c - B or X whole, as the device holds it for all chunks. */
+#include "partition/pack.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+
+/* ---- B: row_ptr | col | val -------------------------------------------------- */
+
+typedef struct layout {
+    size_t col, val, bytes;
+} layout;
+
+static layout csr_layout(const hybrid_csr *B)
+{
+    layout at;
+
+    at.col   = hy_align(((size_t)B->rows + 1) * 8);
+    at.val   = at.col + hy_align((size_t)B->nnz * 4);
+    at.bytes = at.val + (size_t)B->nnz * hy_value_size(B->type);
+    return at;
+}
+
+static size_t dense_bytes(const hybrid_dense *X)
+{
+    return (size_t)X->rows * (size_t)X->cols * hy_value_size(X->type);
+}
+
+size_t hy_shared_bytes(const hy_problem *problem)
+{
+    if (problem->op == HY_SPMM)
+        return dense_bytes(problem->X);
+    return csr_layout(problem->B).bytes;
+}
+
+hy_csr_view hy_shared_b(const hy_problem *problem)
+{
+    const hybrid_csr *B = problem->B;
+    const layout at     = csr_layout(B);
+    const char *base    = problem->shared.ptr;
+
+    return (hy_csr_view){.rows    = B->rows,
+                         .nnz     = B->nnz,
+                         .row_ptr = (const void *)base,
+                         .col     = (const void *)(base + at.col),
+                         .val     = base + at.val};
+}
+
+/* ---- part of an image -------------------------------------------------------- */
+
+/* An array of elements of 4 or 8 bytes that are made, not copied. */
+typedef struct array {
+    void (*make)(const void *source, int64_t begin, int64_t end, char *dst);
+    const void *source;
+    size_t size; /* of one element */
+} array;
+
+/* Bytes [at, at + bytes) of the array: whole elements, and a piece of one at each end. */
+static void make_bytes(const array *a, size_t at, size_t bytes, char *dst)
+{
+    char word[8];
+    const size_t skip = at % a->size;
+    int64_t element   = (int64_t)(at / a->size);
+
+    if (skip > 0 && bytes > 0) {
+        const size_t piece = bytes < a->size - skip ? bytes : a->size - skip;
+        a->make(a->source, element, element + 1, word);
+        memcpy(dst, word + skip, piece);
+        dst += piece;
+        bytes -= piece;
+        element++;
+    }
+    const size_t whole = bytes / a->size;
+    const size_t rest  = bytes % a->size;
+    a->make(a->source, element, element + (int64_t)whole, dst);
+    if (rest > 0) {
+        element += (int64_t)whole;
+        a->make(a->source, element, element + 1, word);
+        memcpy(dst + whole * a->size, word, rest);
+    }
+}
+
+/* 32-bit offsets, widened. */
+static void make_offsets(const void *source, int64_t begin, int64_t end, char *dst)
+{
+    const hybrid_csr *B = source;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t offset = hy_offset(B, i);
+        memcpy(dst + (i - begin) * 8, &offset, 8);
+    }
+}
+
+static void copy_element(char *to, const char *from, size_t size)
+{
+    if (size == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, 4);
+}
+
+/* Rows [row, row + rows) and columns [begin, end) of an X in columns, to rows that are
+   X->cols elements apart; tile by tile, so that both sides stay in the cache. */
+static void transpose(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
+                      int64_t end, char *dst)
+{
+    enum { TILE = 32 };
+    const size_t size   = hy_value_size(X->type);
+    const size_t stride = (size_t)X->cols * size;
+    const char *source  = X->data;
+
+    for (int64_t i0 = 0; i0 < rows; i0 += TILE)
+        for (int64_t j0 = begin; j0 < end; j0 += TILE)
+            for (int64_t i = i0; i < rows && i < i0 + TILE; i++) {
+                char *to         = dst + (size_t)i * stride + (size_t)(j0 - begin) * size;
+                const char *from = source + (size_t)(j0 * X->ld + row + i) * size;
+                const size_t n   = (size_t)(end - j0 < TILE ? end - j0 : TILE);
+                for (size_t j = 0; j < n; j++)
+                    copy_element(to + j * size, from + j * (size_t)X->ld * size, size);
+            }
+}
+
+static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
+                      int64_t end, char *dst)
+{
+    const size_t size = hy_value_size(X->type);
+
+    if (X->order == HYBRID_COL_MAJOR) {
+        transpose(X, row, rows, begin, end, dst);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(dst + (size_t)(i * X->cols) * size,
+               (const char *)X->data + (size_t)((row + i) * X->ld + begin) * size,
+               (size_t)(end - begin) * size);
+}
+
+/* Elements [begin, end) of X in rows without gaps: the end of a row, whole rows, the
+   beginning of a row. */
+static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
+{
+    const hybrid_dense *X = source;
+    const size_t size     = hy_value_size(X->type);
+    int64_t row           = begin / X->cols;
+    const int64_t skip    = begin % X->cols;
+
+    if (skip > 0 && begin < end) {
+        const int64_t n = end - begin < X->cols - skip ? end - begin : X->cols - skip;
+        copy_rows(X, row++, 1, skip, skip + n, dst);
+        dst += (size_t)n * size;
+        begin += n;
+    }
+    const int64_t whole = (end - begin) / X->cols;
+    const int64_t rest  = (end - begin) % X->cols;
+    copy_rows(X, row, whole, 0, X->cols, dst);
+    if (rest > 0)
+        copy_rows(X, row + whole, 1, 0, rest, dst + (size_t)(whole * X->cols) * size);
+}
+
+/* X lies in memory as its image does. */
+static int is_flat(const hybrid_dense *X)
+{
+    return X->order == HYBRID_ROW_MAJOR ? X->ld == X->cols : X->cols == 1;
+}
+
+/* ---- fill -------------------------------------------------------------------- */
+
+/* The part of [at, at + bytes) that lies in [begin, end), as offsets from begin. */
+static size_t overlap(size_t at, size_t bytes, size_t begin, size_t end, size_t *from)
+{
+    const size_t first = at > begin ? at : begin;
+    const size_t last  = at + bytes < end ? at + bytes : end;
+
+    *from = first - begin;
+    return first < last ? last - first : 0;
+}
+
+static void fill_csr(const hybrid_csr *B, size_t at, size_t bytes, char *dst)
+{
+    const layout to      = csr_layout(B);
+    const size_t ends[]  = {((size_t)B->rows + 1) * 8, to.col + (size_t)B->nnz * 4,
+                            to.bytes};
+    const size_t begin[] = {0, to.col, to.val};
+    const void *source[] = {B->row_ptr, B->col, B->val};
+    const array offsets  = {make_offsets, B, 8};
+    size_t from;
+
+    for (int k = 0; k < 3; k++) {
+        const size_t n = overlap(at, bytes, begin[k], ends[k], &from);
+        char *to_piece = dst + (begin[k] + from - at);
+        if (n == 0)
+            continue;
+        if (k == 0 && B->offset_type == HYBRID_I32)
+            make_bytes(&offsets, from, n, to_piece);
+        else
+            memcpy(to_piece, (const char *)source[k] + from, n);
+    }
+    for (int k = 0; k < 2; k++) { /* padding */
+        const size_t n = overlap(at, bytes, ends[k], begin[k + 1], &from);
+        if (n > 0)
+            memset(dst + (ends[k] + from - at), 0, n);
+    }
+}
+
+void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *dst)
+{
+    if (problem->op == HY_SPGEMM) {
+        fill_csr(problem->B, at, bytes, dst);
+        return;
+    }
+    const hybrid_dense *X = problem->X;
+    const array elements  = {make_dense, X, hy_value_size(X->type)};
+    if (bytes == 0)
+        return;
+    if (is_flat(X))
+        memcpy(dst, (const char *)X->data + at, bytes);
+    else
+        make_bytes(&elements, at, bytes, dst);
+}

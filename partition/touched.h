@@ -1,0 +1,34 @@
+/* partition/touched.h - which rows of B or X some rows of A touch, numbered anew.
+
+   A bitmap says which, and a running count before each word of it turns a column into
+   its new number with two loads and one population count. Columns that ascend still
+   ascend when renumbered. */
+#ifndef HY_TOUCHED_H
+#define HY_TOUCHED_H
+
+#include "base/context.h"
+
+typedef struct hy_touched {
+    int64_t first; /* column of bit 0: a multiple of 64 */
+    int64_t words;
+    uint64_t *bits;
+    int32_t *before; /* rows touched before each word */
+    int64_t count;
+    int32_t *rows; /* the touched ones, ascending; NULL if there are none */
+} hy_touched;
+
+/* Columns that occur in rows [begin, end) of A. In parallel. `out` is to be freed,
+   also after a failure. */
+hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begin,
+                              int64_t end, hy_touched *out);
+void hy_touched_free(hy_context *ctx, hy_touched *touched);
+
+/* New number of a column that occurs. */
+static inline int32_t hy_renumbered(const hy_touched *t, int32_t col)
+{
+    const int64_t bit    = col - t->first;
+    const uint64_t below = t->bits[bit / 64] & (((uint64_t)1 << (bit % 64)) - 1);
+    return t->before[bit / 64] + __builtin_popcountll(below);
+}
+
+#endif /* HY_TOUCHED_H */

@@ -1,0 +1,213 @@
+/* pipeline/place.c - C as it grows, row after row. */
+#include "pipeline/place.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+
+enum { TOUCH_BYTES = 4 << 20, STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
+
+/* ---- touching ahead ------------------------------------------------------ */
+
+/* Piece k of C: the same share of entries in both arrays. */
+static void touch_piece(const hy_place *place, int64_t piece)
+{
+    const size_t size  = hy_value_size(place->type);
+    const size_t begin = (size_t)piece * (TOUCH_BYTES / 8);
+    const size_t end   = begin + TOUCH_BYTES / 8;
+    hy_results_touch(&place->col, begin * 4, end * 4);
+    hy_results_touch(&place->val, begin * size, end * size);
+}
+
+static void touch_run(hy_task *task, int worker)
+{
+    hy_toucher *toucher = (hy_toucher *)task;
+    hy_place *place     = toucher->place;
+    const int stop      = __atomic_load_n(&place->touch_stop, __ATOMIC_ACQUIRE);
+    const int64_t piece = __atomic_fetch_add(&place->touch_next, 1, __ATOMIC_RELAXED);
+
+    (void)worker;
+    if (stop || piece >= place->touch_end) {
+        __atomic_fetch_add(&place->touch_done, 1, __ATOMIC_RELEASE);
+        return;
+    }
+    touch_piece(place, piece);
+    hy_pool_submit(place->ctx->pool, HY_IDLE, task); /* behind whatever came meanwhile */
+}
+
+/* Only without a cap on host memory: pages touched ahead may turn out unneeded. */
+static void touch_start(hy_place *place, int64_t expected)
+{
+    const int threads = hy_pool_threads(place->ctx->pool);
+
+    if (place->ctx->memory.meter.cap > 0 || threads < 2)
+        return;
+    place->touch_end = expected / (TOUCH_BYTES / 8);
+    if (place->col.touched >= (size_t)expected * 4 || place->touch_end == 0)
+        return;
+    place->touch_next = (int64_t)(place->col.touched / (TOUCH_BYTES / 2));
+    place->touching   = threads < HY_TOUCHERS ? threads : HY_TOUCHERS;
+    for (int i = 0; i < place->touching; i++) {
+        place->touchers[i].task  = (hy_task){.run = touch_run};
+        place->touchers[i].place = place;
+        hy_pool_submit(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
+    }
+}
+
+static void touch_end(hy_place *place)
+{
+    int done = 0;
+
+    __atomic_store_n(&place->touch_stop, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < place->touching; i++)
+        done += hy_pool_withdraw(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
+    while (done + __atomic_load_n(&place->touch_done, __ATOMIC_ACQUIRE) < place->touching)
+        for (int i = 0; i < place->touching; i++) /* one may have queued itself again */
+            done += hy_pool_withdraw(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
+    place->touching = 0;
+}
+
+/* ---- the place ------------------------------------------------------------ */
+
+hybrid_status hy_place_open(hy_context *ctx, int64_t rows, int64_t cols, hybrid_type type,
+                            int64_t bound, int64_t expected, hy_place *place)
+{
+    hybrid_status status;
+
+    memset(place, 0, sizeof *place);
+    place->ctx  = ctx;
+    place->rows = rows;
+    place->cols = cols;
+    place->type = type;
+    HY_TRY_ELSE_DONE(hy_results_reserve(ctx, (size_t)(rows + 1) * 8, &place->row_ptr));
+    HY_TRY_ELSE_DONE(hy_results_use(ctx, &place->row_ptr, (size_t)(rows + 1) * 8));
+    HY_TRY_ELSE_DONE(hy_results_reserve(ctx, (size_t)bound * 4, &place->col));
+    HY_TRY_ELSE_DONE(
+        hy_results_reserve(ctx, (size_t)bound * hy_value_size(type), &place->val));
+    ((int64_t *)place->row_ptr.ptr)[0] = 0;
+    touch_start(place, expected < bound ? expected : bound);
+done:
+    if (status != HYBRID_OK)
+        hy_place_close(place);
+    return status;
+}
+
+void hy_place_close(hy_place *place)
+{
+    touch_end(place);
+    hy_results_release(place->ctx, place->row_ptr.ptr);
+    hy_results_release(place->ctx, place->col.ptr);
+    hy_results_release(place->ctx, place->val.ptr);
+    memset(&place->row_ptr, 0, sizeof place->row_ptr);
+    memset(&place->col, 0, sizeof place->col);
+    memset(&place->val, 0, sizeof place->val);
+}
+
+hybrid_status hy_place_take(hy_place *place, hy_job *job)
+{
+    const int64_t end = place->nnz + *job->out_nnz;
+
+    if (job->chunk->row_begin != place->next_row)
+        return hy_fail(place->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+                       (long long)job->chunk->id);
+    HY_TRY(hy_results_use(place->ctx, &place->col, (size_t)end * 4));
+    HY_TRY(hy_results_use(place->ctx, &place->val,
+                          (size_t)end * hy_value_size(place->type)));
+    job->offset     = place->nnz;
+    place->nnz      = end;
+    place->next_row = job->chunk->row_end;
+    return HYBRID_OK;
+}
+
+typedef struct storing {
+    const hy_place *place;
+    const hy_job *job;
+} storing;
+
+static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s  = arg;
+    const int64_t *in = s->job->back.row_ptr;
+    int64_t *out      = (int64_t *)s->place->row_ptr.ptr + s->job->chunk->row_begin;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        out[i + 1] = s->job->offset + in[i + 1];
+    return HYBRID_OK;
+}
+
+/* Entries [from, from + count) of the chunk, which lie at `at` of its buffers. */
+static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
+{
+    const size_t size = hy_value_size(s->place->type);
+    const int64_t to  = s->job->offset + from;
+
+    memcpy((int32_t *)s->place->col.ptr + to, s->job->back.col + at, (size_t)count * 4);
+    memcpy(s->place->val.ptr + (size_t)to * size,
+           (const char *)s->job->back.val + (size_t)at * size, (size_t)count * size);
+}
+
+static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    store_run(arg, begin, begin, end - begin);
+    return HYBRID_OK;
+}
+
+/* Rows with gaps between them; neighbours without a gap go in one piece. */
+static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s       = arg;
+    const int64_t *row_ptr = s->job->back.row_ptr;
+    const int64_t *row_at  = s->job->back.row_at;
+    int64_t first          = begin;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at_end = row_at[i] + row_ptr[i + 1] - row_ptr[i];
+        if (i + 1 < end && row_at[i + 1] == at_end)
+            continue;
+        store_run(s, row_ptr[first], row_at[first], row_ptr[i + 1] - row_ptr[first]);
+        first = i + 1;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_place_store(hy_place *place, const hy_job *job)
+{
+    hy_pool *pool      = place->ctx->pool;
+    const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
+    const int64_t nnz  = *job->out_nnz;
+    storing s          = {place, job};
+
+    if (rows > 0)
+        HY_TRY(hy_pool_for(pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, &s));
+    if (nnz == 0)
+        return HYBRID_OK;
+    if (!job->back.row_at)
+        return hy_pool_for(pool, HY_PLACE, 0, nnz, STORE_ENTRIES, store_entries, &s);
+    const int64_t grain = 1 + STORE_ENTRIES / (1 + nnz / rows);
+    return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
+}
+
+hybrid_status hy_place_finish(hy_place *place, hybrid_csr *C)
+{
+    touch_end(place);
+    if (place->next_row != place->rows)
+        return hy_fail(place->ctx, HYBRID_BAD_STATE,
+                       "rows from %lld on were not computed", (long long)place->next_row);
+    *C = (hybrid_csr){.rows        = place->rows,
+                      .cols        = place->cols,
+                      .nnz         = place->nnz,
+                      .offset_type = HYBRID_I64,
+                      .row_ptr     = place->row_ptr.ptr,
+                      .col         = (int32_t *)(void *)place->col.ptr,
+                      .val         = place->val.ptr,
+                      .type        = place->type};
+    hy_results_hand_out(place->ctx, &place->row_ptr, (size_t)(place->rows + 1) * 8);
+    hy_results_hand_out(place->ctx, &place->col, (size_t)place->nnz * 4);
+    hy_results_hand_out(place->ctx, &place->val,
+                        (size_t)place->nnz * hy_value_size(place->type));
+    place->row_ptr.ptr = place->col.ptr = place->val.ptr = NULL;
+    return HYBRID_OK;
+}

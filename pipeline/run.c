@@ -1,0 +1,312 @@
+/* pipeline/run.c - the driver: issue, watch, collect; the first error stops all. */
+#include "pipeline/run.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "pipeline/load.h"
+#include "pipeline/steps.h"
+
+/* ---- open and close --------------------------------------------------------- */
+
+static void *watch(void *arg)
+{
+    hy_watcher *watcher       = arg;
+    const hy_backend_ops *ops = watcher->pipeline->backend->ops;
+    hy_slot *slot;
+
+    while ((slot = hy_slot_pop(&watcher->queue))) {
+        slot->status = ops->host_wait(slot->unseen);
+        slot->unseen = NULL;
+        hy_slot_push(&watcher->pipeline->inbox, slot);
+    }
+    return NULL;
+}
+
+static hybrid_status open_watcher(hy_pipeline *p, hy_where lane)
+{
+    hy_watcher *watcher = &p->watchers[lane];
+
+    watcher->pipeline = p;
+    hy_slot_queue_open(&watcher->queue);
+    if (pthread_create(&watcher->thread, NULL, watch, watcher) != 0) {
+        hy_slot_queue_destroy(&watcher->queue);
+        return hy_fail(p->ctx, HYBRID_NO_MEMORY, "no thread for watching a lane");
+    }
+    watcher->started = 1;
+    return HYBRID_OK;
+}
+
+static void close_watcher(hy_watcher *watcher)
+{
+    if (!watcher->started)
+        return;
+    hy_slot_queue_close(&watcher->queue);
+    pthread_join(watcher->thread, NULL);
+    hy_slot_queue_destroy(&watcher->queue);
+}
+
+/* A backend that computes in place has the run lane only. */
+static hybrid_status open_lanes(hy_pipeline *p)
+{
+    static const char *const names[HY_LANES] = {"h2d", "run", "d2h"};
+
+    for (hy_where lane = 0; lane < HY_LANES; lane++) {
+        if (lane != HY_ON_RUN && !p->backend->ops->copy)
+            continue;
+        HY_TRY(p->backend->ops->lane_open(p->backend, names[lane], &p->lanes[lane]));
+        if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
+            HY_TRY(open_watcher(p, lane));
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status open_slots(hy_pipeline *p, int depth)
+{
+    size_t device, pinned;
+    void *slots;
+
+    hy_slot_sizes(p->backend, &p->rates, p->chunks, p->count, &device, &pinned);
+    HY_TRY(hy_array(p->ctx, depth, sizeof(hy_slot), "slots", &slots));
+    p->slots = slots;
+    if (depth > 0)
+        memset(p->slots, 0, (size_t)depth * sizeof(hy_slot));
+    for (p->depth = 0; p->depth < depth; p->depth++)
+        HY_TRY(hy_slot_open(p, device, pinned, &p->slots[p->depth]));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
+                               const hy_rates *rates, hy_op op, const hy_chunk *chunks,
+                               int64_t count, int depth, size_t shared_bytes,
+                               hy_pipeline **out)
+{
+    hybrid_status status;
+    void *memory;
+    hy_pipeline *p;
+
+    HY_TRY(hy_array(ctx, 1, sizeof *p, "pipeline", &memory));
+    p = memory;
+    memset(p, 0, sizeof *p);
+    p->ctx     = ctx;
+    p->backend = backend;
+    p->rates   = *rates;
+    p->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
+    p->chunks  = chunks;
+    p->count   = count;
+    hy_slot_queue_open(&p->inbox);
+    HY_TRY_ELSE_DONE(open_lanes(p));
+    HY_TRY_ELSE_DONE(open_slots(p, count < depth ? (int)count : depth));
+    if (shared_bytes > 0)
+        HY_TRY_ELSE_DONE(
+            backend->ops->alloc(backend, HY_DEVICE, shared_bytes, &p->shared));
+done:
+    if (status == HYBRID_OK)
+        *out = p;
+    else
+        hy_pipeline_close(p);
+    return status;
+}
+
+void hy_pipeline_close(hy_pipeline *p)
+{
+    if (!p)
+        return;
+    for (int lane = 0; lane < HY_LANES; lane++) {
+        close_watcher(&p->watchers[lane]);
+        p->backend->ops->lane_close(p->lanes[lane]);
+    }
+    for (int i = 0; i < p->depth; i++)
+        hy_slot_close(&p->slots[i]);
+    hy_array_free(p->ctx, p->slots);
+    p->backend->ops->free(p->backend, &p->shared);
+    hy_slot_queue_destroy(&p->inbox);
+    hy_array_free(p->ctx, p);
+}
+
+/* ---- one slot ------------------------------------------------------------------ */
+
+static void stop(hy_pipeline *p, hybrid_status status)
+{
+    if (p->status == HYBRID_OK)
+        p->status = status;
+    __atomic_store_n(&p->stopped, 1, __ATOMIC_RELEASE);
+}
+
+/* A worker does a stage on the CPU. */
+static void cpu_stage(hy_task *task, int worker)
+{
+    hy_slot *slot       = (hy_slot *)task;
+    hy_pipeline *p      = slot->pipeline;
+    hy_passage *passage = &slot->passage[slot->stage->step];
+
+    if (!__atomic_load_n(&p->stopped, __ATOMIC_ACQUIRE)) {
+        passage->worker   = worker;
+        passage->begin_ns = hy_now_ns();
+        slot->status      = hy_step_run(slot, slot->stage->step, NULL);
+        passage->end_ns   = hy_now_ns();
+        passage->done     = 1;
+    }
+    slot->stage++;
+    hy_slot_push(&p->inbox, slot);
+}
+
+/* Enqueue the slot's stage on its lane, after what the slot waits for. */
+static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
+{
+    const hy_backend_ops *ops = p->backend->ops;
+    const hy_stage *stage     = slot->stage;
+    hy_lane *lane             = p->lanes[stage->where];
+    hy_passage *passage       = &slot->passage[stage->step];
+
+    if (slot->unseen && slot->unseen_on != stage->where)
+        HY_TRY(ops->lane_wait(lane, slot->unseen));
+    HY_TRY(ops->mark_set(lane, passage->begin));
+    HY_TRY(hy_step_run(slot, stage->step, lane));
+    HY_TRY(ops->mark_set(lane, passage->end));
+    passage->done   = 1;
+    slot->unseen    = passage->end;
+    slot->unseen_on = stage->where;
+    return HYBRID_OK;
+}
+
+static void release(hy_pipeline *p, hy_slot *slot)
+{
+    slot->busy = slot->parked = 0;
+    p->finished++;
+}
+
+/* Take the slot through its stages until somebody else has it or the chunk is done. */
+static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
+{
+    for (; slot->stage->name; slot->stage++) {
+        const hy_stage *stage = slot->stage;
+
+        if (!hy_step_applies(slot, stage->step))
+            continue;
+        if (stage->where < HY_LANES) {
+            if (!slot->on_lanes && slot->index != p->next_lane) {
+                slot->parked = 1;
+                return HYBRID_OK;
+            }
+            p->next_lane += !slot->on_lanes;
+            slot->on_lanes = 1;
+            HY_TRY(lane_stage(p, slot));
+        } else if (slot->unseen) {
+            break;
+        } else if (stage->where == HY_ON_CPU) {
+            slot->task = (hy_task){.run = cpu_stage};
+            hy_pool_submit(p->ctx->pool,
+                           stage->step == HY_STEP_PREPARE ? HY_PACK : HY_PLACE,
+                           &slot->task);
+            return HYBRID_OK;
+        } else {
+            HY_TRY(hy_step_run(slot, stage->step, NULL));
+        }
+    }
+    if (slot->unseen) {
+        hy_slot_push(&p->watchers[slot->unseen_on].queue, slot);
+        return HYBRID_OK;
+    }
+    hy_trace_slot(&p->tracer, slot);
+    release(p, slot);
+    return HYBRID_OK;
+}
+
+/* ---- the run ---------------------------------------------------------------------- */
+
+static void drive(hy_pipeline *p, hy_slot *slot)
+{
+    const hybrid_status status = advance(p, slot);
+
+    if (status != HYBRID_OK) {
+        stop(p, status);
+        release(p, slot);
+    }
+}
+
+static hy_slot *find_slot(hy_pipeline *p, int parked)
+{
+    for (int i = 0; i < p->depth; i++) {
+        hy_slot *slot = &p->slots[i];
+        if (parked ? slot->parked && slot->index == p->next_lane : !slot->busy)
+            return slot;
+    }
+    return NULL;
+}
+
+/* Chunks begin while there are free slots; parked ones go on when it is their turn. */
+static void issue(hy_pipeline *p)
+{
+    hy_slot *slot;
+
+    while (!p->stopped && (slot = find_slot(p, 1))) {
+        slot->parked = 0;
+        drive(p, slot);
+    }
+    while (!p->stopped && p->next < p->count && (slot = find_slot(p, 0))) {
+        const int64_t index = p->next++;
+        hy_slot_begin(slot, p->problem, &p->chunks[index], index);
+        drive(p, slot);
+    }
+}
+
+static void drop_parked(hy_pipeline *p)
+{
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].parked)
+            release(p, &p->slots[i]);
+}
+
+/* Lanes may still work on the buffers of slots that were dropped. */
+static void drain_lanes(hy_pipeline *p)
+{
+    for (const hy_stage *s = p->stages; s->name && p->depth > 0; s++) {
+        hy_mark *mark = p->slots[0].passage[s->step].end;
+        if (s->where < HY_LANES && p->lanes[s->where] &&
+            p->backend->ops->mark_set(p->lanes[s->where], mark) == HYBRID_OK)
+            p->backend->ops->host_wait(mark);
+    }
+}
+
+static void run_chunks(hy_pipeline *p)
+{
+    issue(p);
+    while (p->finished < p->next) {
+        hy_slot *slot = hy_slot_pop(&p->inbox);
+        if (slot->status != HYBRID_OK)
+            stop(p, slot->status);
+        if (p->stopped) {
+            release(p, slot);
+            drop_parked(p);
+        } else {
+            drive(p, slot);
+            issue(p);
+        }
+        if (p->stopped)
+            drop_parked(p);
+    }
+}
+
+hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *place,
+                              hybrid_trace_fn trace, void *user, hybrid_report *report)
+{
+    problem->shared = p->shared;
+    p->problem      = problem;
+    p->place        = place;
+    p->tracer       = (hy_tracer){trace, user, report};
+    p->next = p->next_lane = p->finished = 0;
+    p->status                            = HYBRID_OK;
+    p->stopped                           = 0;
+
+    if (p->shared.bytes > 0) {
+        const hybrid_status status = hy_load_shared(p);
+        if (status != HYBRID_OK)
+            stop(p, status);
+    }
+    if (!p->stopped)
+        run_chunks(p);
+    if (p->stopped)
+        drain_lanes(p);
+    return p->status;
+}

@@ -1,0 +1,65 @@
+/* pipeline/run.h - the driver: issue, watch, collect; the first error stops all.
+
+   The thread that calls hy_pipeline_run() drives. It takes chunks from the front of
+   the list as slots become free (that is the back-pressure), enqueues lane stages in
+   order of chunks, and hands a slot
+
+       to the pool       for a stage on the CPU;
+       to the watcher    of the lane on which its last stage runs, when what follows
+                         needs the host to know that it has finished.
+
+   Both give it back through the driver's inbox. One watcher a lane, because marks of
+   one lane are reached in the order in which they were set. */
+#ifndef HY_RUN_H
+#define HY_RUN_H
+
+#include "pipeline/slot.h"
+#include "pipeline/trace.h"
+
+/* Waits for marks of one lane. */
+typedef struct hy_watcher {
+    pthread_t thread;
+    hy_slot_queue queue;
+    struct hy_pipeline *pipeline;
+    int started;
+} hy_watcher;
+
+typedef struct hy_pipeline {
+    hy_context *ctx;
+    hy_backend *backend;
+    hy_rates rates;
+    const hy_stage *stages;
+    const hy_chunk *chunks; /* the plan's */
+    int64_t count;
+    hy_buffer shared; /* B or X on the device; empty if not resident */
+    hy_lane *lanes[HY_LANES];
+    hy_watcher watchers[HY_LANES];
+    hy_slot *slots;
+    int depth;
+
+    /* of one run */
+    const hy_problem *problem;
+    hy_place *place;
+    hy_tracer tracer;
+    hy_slot_queue inbox;
+    int64_t next;      /* chunk to begin */
+    int64_t next_lane; /* chunk whose turn it is on the lanes */
+    int64_t finished;
+    hybrid_status status; /* of the first error */
+    int stopped;
+} hy_pipeline;
+
+/* Lanes, watchers, `depth` slots, and `shared_bytes` on the device. `chunks` is
+   borrowed until close. On failure nothing is held. */
+hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
+                               const hy_rates *rates, hy_op op, const hy_chunk *chunks,
+                               int64_t count, int depth, size_t shared_bytes,
+                               hy_pipeline **out);
+void hy_pipeline_close(hy_pipeline *pipeline); /* NULL is fine */
+
+/* Walk all chunks through all stages. `place` is for SpGEMM, else NULL. Events go to
+   `trace` (may be NULL); times and bytes are added to `report`. */
+hybrid_status hy_pipeline_run(hy_pipeline *pipeline, hy_problem *problem, hy_place *place,
+                              hybrid_trace_fn trace, void *user, hybrid_report *report);
+
+#endif /* HY_RUN_H */

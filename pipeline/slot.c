@@ -1,0 +1,165 @@
+/* pipeline/slot.c - buffers, marks and state of one chunk in flight. */
+#include "pipeline/slot.h"
+
+#include <string.h>
+
+#include "partition/chunks.h"
+#include "partition/pack.h"
+#include "pipeline/run.h"
+
+enum { WORD_BYTES = 256 }; /* room for out_nnz */
+
+static size_t max_bytes(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
+                   const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned)
+{
+    *device = 0;
+    *pinned = WORD_BYTES;
+    for (int64_t i = 0; i < count; i++) {
+        const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
+        *device            = max_bytes(*device, hy_cost_bytes(&cost));
+        if (backend->ops->copy)
+            *pinned = max_bytes(*pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
+                                             hy_align(cost.out_bytes));
+    }
+}
+
+static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
+{
+    hy_backend *backend = slot->pipeline->backend;
+
+    for (const hy_stage *s = stages; s->name; s++) {
+        if (s->where >= HY_LANES)
+            continue;
+        HY_TRY(backend->ops->mark_new(backend, &slot->passage[s->step].begin));
+        HY_TRY(backend->ops->mark_new(backend, &slot->passage[s->step].end));
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t pinned,
+                           hy_slot *slot)
+{
+    hy_backend *backend  = pipeline->backend;
+    hybrid_status status = HYBRID_OK;
+
+    memset(slot, 0, sizeof *slot);
+    slot->pipeline = pipeline;
+    if (device > 0)
+        HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_DEVICE, device, &slot->device));
+    HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_PINNED, pinned, &slot->pinned));
+    HY_TRY_ELSE_DONE(open_marks(slot, pipeline->stages));
+done:
+    if (status != HYBRID_OK)
+        hy_slot_close(slot);
+    return status;
+}
+
+void hy_slot_close(hy_slot *slot)
+{
+    if (!slot->pipeline)
+        return;
+    hy_backend *backend = slot->pipeline->backend;
+    for (int step = 0; step < HY_STEPS; step++) {
+        backend->ops->mark_free(slot->passage[step].begin);
+        backend->ops->mark_free(slot->passage[step].end);
+    }
+    backend->ops->free(backend, &slot->device);
+    backend->ops->free(backend, &slot->pinned);
+    memset(slot, 0, sizeof *slot);
+}
+
+static hy_buffer part(const hy_buffer *block, size_t at, size_t bytes)
+{
+    hy_buffer b = {block->ptr ? (char *)block->ptr + at : NULL, bytes, block->space};
+    return b;
+}
+
+void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chunk,
+                   int64_t index)
+{
+    const hy_features *f = &chunk->features;
+    const hy_cost cost   = chunk->variant->cost(f, &slot->pipeline->rates);
+    const int in_host    = slot->pipeline->backend->ops->copy == NULL;
+    const size_t work_at = hy_align(cost.pack_bytes);
+    const size_t out_at  = work_at + hy_align(cost.work_bytes);
+    hy_job *job          = &slot->job;
+
+    *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
+    job->in   = part(&slot->device, 0, cost.pack_bytes);
+    job->work = part(&slot->device, work_at, cost.work_bytes);
+    job->out_nnz = slot->pinned.ptr;
+    if (cost.out_bytes > 0)
+        job->out = hy_rows_in((char *)slot->device.ptr + out_at, problem->op, f, in_host);
+    if (in_host) {
+        job->back = job->out;
+    } else {
+        job->pack.mem = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
+        job->back     = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + work_at,
+                                   problem->op, f, 0);
+    }
+    *job->out_nnz = 0;
+    slot->index   = index;
+    slot->stage   = slot->pipeline->stages;
+    slot->unseen  = NULL;
+    slot->status  = HYBRID_OK;
+    slot->busy    = 1;
+    slot->parked = slot->on_lanes = 0;
+    for (int step = 0; step < HY_STEPS; step++)
+        slot->passage[step].done = 0;
+}
+
+/* ---- FIFO of slots between threads ---------------------------------------- */
+
+void hy_slot_queue_open(hy_slot_queue *queue)
+{
+    memset(queue, 0, sizeof *queue);
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->filled, NULL);
+}
+
+void hy_slot_queue_destroy(hy_slot_queue *queue)
+{
+    pthread_cond_destroy(&queue->filled);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+void hy_slot_push(hy_slot_queue *queue, hy_slot *slot)
+{
+    pthread_mutex_lock(&queue->lock);
+    slot->next = NULL;
+    if (queue->last)
+        queue->last->next = slot;
+    else
+        queue->first = slot;
+    queue->last = slot;
+    pthread_cond_signal(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+hy_slot *hy_slot_pop(hy_slot_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->closed)
+        pthread_cond_wait(&queue->filled, &queue->lock);
+    hy_slot *slot = queue->first;
+    if (slot) {
+        queue->first = slot->next;
+        if (!queue->first)
+            queue->last = NULL;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return slot;
+}
+
+void hy_slot_queue_close(hy_slot_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->closed = 1;
+    pthread_cond_broadcast(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}

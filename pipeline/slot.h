@@ -1,0 +1,70 @@
+/* pipeline/slot.h - buffers, marks and state of one chunk in flight.
+
+   A slot belongs to one thread at a time: it changes hands by being pushed into a
+   queue, and so it has no lock. */
+#ifndef HY_SLOT_H
+#define HY_SLOT_H
+
+#include "base/pool.h"
+#include "pipeline/place.h"
+#include "pipeline/stage.h"
+
+struct hy_pipeline;
+
+/* One stage of one chunk, as it went. */
+typedef struct hy_passage {
+    hy_mark *begin, *end;     /* on a lane; NULL where the backend has no such stage */
+    int64_t begin_ns, end_ns; /* on the pool */
+    int worker;
+    int64_t bytes;
+    int done; /* 0: skipped */
+} hy_passage;
+
+typedef struct hy_slot {
+    hy_task task;         /* first: the pool hands it back */
+    struct hy_slot *next; /* in a queue */
+    struct hy_pipeline *pipeline;
+    hy_job job;
+    hy_buffer device;      /* job.in, work and out lie here */
+    hy_buffer pinned;      /* job.out_nnz, pack and back lie here */
+    int64_t index;         /* of its chunk */
+    const hy_stage *stage; /* the next one */
+    hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
+    hy_where unseen_on;    /* its lane */
+    hy_passage passage[HY_STEPS];
+    hybrid_status status;
+    int busy;     /* holds a chunk */
+    int parked;   /* waits until the chunk before it is on the lanes */
+    int on_lanes; /* had its turn */
+} hy_slot;
+
+/* Device and pinned bytes of a slot for any of these chunks. */
+void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
+                   const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
+
+/* Allocate blocks and marks. On failure nothing is held. */
+hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t pinned,
+                           hy_slot *slot);
+void hy_slot_close(hy_slot *slot);
+
+/* Point the job's buffers into the slot's blocks for this chunk. */
+void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chunk,
+                   int64_t index);
+
+/* ---- FIFO of slots between threads ---- */
+
+typedef struct hy_slot_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    hy_slot *first, *last;
+    int closed;
+} hy_slot_queue;
+
+void hy_slot_queue_open(hy_slot_queue *queue);
+void hy_slot_queue_destroy(hy_slot_queue *queue);
+void hy_slot_push(hy_slot_queue *queue, hy_slot *slot);
+/* Waits; NULL when the queue is closed and empty. */
+hy_slot *hy_slot_pop(hy_slot_queue *queue);
+void hy_slot_queue_close(hy_slot_queue *queue);
+
+#endif /* HY_SLOT_H */

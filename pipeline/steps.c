@@ -1,0 +1,114 @@
+/* pipeline/steps.c - the steps of which stages are made. */
+#include "pipeline/steps.h"
+
+#include "base/csr.h"
+#include "partition/pack.h"
+#include "pipeline/run.h"
+
+int hy_step_applies(const hy_slot *slot, hy_step step)
+{
+    const hy_variant *variant = slot->job.variant;
+    const int copies          = slot->pipeline->backend->ops->copy != NULL;
+
+    switch (step) {
+    case HY_STEP_PREPARE:
+        return variant->prepare != NULL;
+    case HY_STEP_H2D:
+        return copies && slot->job.in.bytes > 0;
+    case HY_STEP_FINISH:
+        return variant->finish != NULL;
+    case HY_STEP_D2H:
+        return copies;
+    case HY_STEP_PLACE:
+        return !variant->in_place;
+    case HY_STEP_MULTIPLY:
+    case HY_STEP_RESERVE:
+    case HY_STEPS:
+        break;
+    }
+    return 1;
+}
+
+static int64_t chunk_rows(const hy_job *job)
+{
+    return job->chunk->row_end - job->chunk->row_begin;
+}
+
+/* Bytes of the result that the chunk really has. */
+static int64_t out_bytes(const hy_job *job)
+{
+    const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
+
+    if (job->problem->op == HY_SPMM)
+        return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
+    return (chunk_rows(job) + 1) * 8 + *job->out_nnz * (4 + size);
+}
+
+static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
+{
+    const hy_job *job = &slot->job;
+    return lane->backend->ops->copy(lane, job->in.ptr, job->pack.mem.ptr,
+                                    job->pack.bytes);
+}
+
+static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
+{
+    const hy_job *job = &slot->job;
+    const size_t size = hy_value_size(job->problem->A->type);
+
+    if (job->problem->op == HY_SPMM)
+        return lane->backend->ops->copy(lane, job->back.val, job->out.val,
+                                        (size_t)out_bytes(job));
+    const size_t nnz = (size_t)*job->out_nnz;
+    HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
+                                    (size_t)(chunk_rows(job) + 1) * 8));
+    if (nnz == 0)
+        return HYBRID_OK;
+    HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col, nnz * 4));
+    return lane->backend->ops->copy(lane, job->back.val, job->out.val, nnz * size);
+}
+
+static hybrid_status store(const hy_slot *slot)
+{
+    if (slot->job.problem->op == HY_SPMM)
+        return hy_rows_store_dense(&slot->job);
+    return hy_place_store(slot->pipeline->place, &slot->job);
+}
+
+hybrid_status hy_step_run(hy_slot *slot, hy_step step, hy_lane *lane)
+{
+    hy_job *job          = &slot->job;
+    hy_passage *passage  = &slot->passage[step];
+    hybrid_status status = HYBRID_OK;
+
+    passage->bytes = 0;
+    switch (step) {
+    case HY_STEP_PREPARE:
+        status         = job->variant->prepare(job);
+        passage->bytes = (int64_t)job->pack.bytes;
+        break;
+    case HY_STEP_H2D:
+        status         = copy_in(slot, lane);
+        passage->bytes = (int64_t)job->pack.bytes;
+        break;
+    case HY_STEP_MULTIPLY:
+        status = job->variant->multiply(lane, job);
+        break;
+    case HY_STEP_FINISH:
+        status = job->variant->finish(lane, job);
+        break;
+    case HY_STEP_RESERVE:
+        return hy_place_take(slot->pipeline->place, job);
+    case HY_STEP_D2H:
+        status         = copy_out(slot, lane);
+        passage->bytes = out_bytes(job);
+        break;
+    case HY_STEP_PLACE:
+        status         = store(slot);
+        passage->bytes = out_bytes(job);
+        break;
+    case HY_STEPS:
+        break;
+    }
+    return status;
+}

@@ -1,0 +1,14 @@
+/* pipeline/steps.h - the steps of which stages are made. */
+#ifndef HY_STEPS_H
+#define HY_STEPS_H
+
+#include "pipeline/slot.h"
+
+/* Whether this backend and variant have anything to do in that step. */
+int hy_step_applies(const hy_slot *slot, hy_step step);
+
+/* Do the step: at once on the pool or the driver, enqueued on a lane. Sets
+   slot->passage[step].bytes. */
+hybrid_status hy_step_run(hy_slot *slot, hy_step step, hy_lane *lane);
+
+#endif /* HY_STEPS_H */

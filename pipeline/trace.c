@@ -1,0 +1,95 @@
+/* pipeline/trace.c - what the stages of a finished chunk become: events and sums. */
+#include "pipeline/trace.h"
+
+#include "pipeline/run.h"
+
+/* The field of the report that a step's busy time is added to. */
+static double *report_field(hybrid_report *report, hy_step step)
+{
+    switch (step) {
+    case HY_STEP_PREPARE:
+        return &report->prepare_s;
+    case HY_STEP_H2D:
+        return &report->h2d_s;
+    case HY_STEP_MULTIPLY:
+        return &report->multiply_s;
+    case HY_STEP_FINISH:
+        return &report->finish_s;
+    case HY_STEP_D2H:
+        return &report->d2h_s;
+    case HY_STEP_PLACE:
+        return &report->place_s;
+    case HY_STEP_RESERVE:
+    case HY_STEPS:
+        break;
+    }
+    return NULL;
+}
+
+static void emit(const hy_tracer *tracer, const hy_pipeline *pipeline,
+                 hybrid_event *event)
+{
+    if (!tracer->fn)
+        return;
+    event->device_bytes = hy_meter_used(&pipeline->backend->device);
+    event->host_bytes   = hy_meter_used(&pipeline->ctx->memory.meter) +
+                        hy_meter_used(&pipeline->backend->pinned);
+    tracer->fn(tracer->user, event);
+}
+
+static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
+                        const hy_stage *stage)
+{
+    const hy_pipeline *pipeline = slot->pipeline;
+    const hy_passage *passage   = &slot->passage[stage->step];
+    const hy_chunk *chunk       = slot->job.chunk;
+    const int on_lane           = stage->where < HY_LANES;
+    hybrid_event event          = {.stage     = stage->name,
+                                   .variant   = chunk->variant->name,
+                                   .chunk     = chunk->id,
+                                   .row_begin = chunk->row_begin,
+                                   .row_end   = chunk->row_end,
+                                   .bytes     = passage->bytes};
+
+    if (on_lane) {
+        event.lane     = pipeline->lanes[stage->where]->name;
+        event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
+        event.end_ns   = pipeline->backend->ops->mark_ns(passage->end);
+    } else {
+        event.lane     = hy_pool_worker_name(pipeline->ctx->pool, passage->worker);
+        event.begin_ns = passage->begin_ns;
+        event.end_ns   = passage->end_ns;
+    }
+    if (stage->step == HY_STEP_MULTIPLY)
+        event.flops = 2 * chunk->features.products;
+    *report_field(tracer->report, stage->step) +=
+        (double)(event.end_ns - event.begin_ns) * 1e-9;
+    emit(tracer, pipeline, &event);
+}
+
+void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
+{
+    tracer->report->h2d_bytes +=
+        slot->passage[HY_STEP_H2D].done ? slot->passage[HY_STEP_H2D].bytes : 0;
+    tracer->report->d2h_bytes +=
+        slot->passage[HY_STEP_D2H].done ? slot->passage[HY_STEP_D2H].bytes : 0;
+    for (const hy_stage *s = slot->pipeline->stages; s->name; s++)
+        if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
+            trace_stage(tracer, slot, s);
+}
+
+void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline, int64_t begin_ns,
+                   int64_t end_ns, int64_t bytes)
+{
+    hybrid_event event = {.stage    = "load",
+                          .variant  = "",
+                          .lane     = pipeline->lanes[HY_ON_IN]->name,
+                          .chunk    = -1,
+                          .begin_ns = begin_ns,
+                          .end_ns   = end_ns,
+                          .bytes    = bytes};
+
+    tracer->report->load_s += (double)(end_ns - begin_ns) * 1e-9;
+    tracer->report->h2d_bytes += bytes;
+    emit(tracer, pipeline, &event);
+}

@@ -1,0 +1,20 @@
+/* pipeline/trace.h - what the stages of a finished chunk become: events and sums. */
+#ifndef HY_TRACE_H
+#define HY_TRACE_H
+
+#include "pipeline/slot.h"
+
+typedef struct hy_tracer {
+    hybrid_trace_fn fn; /* may be NULL */
+    void *user;
+    hybrid_report *report;
+} hy_tracer;
+
+/* All stages of the slot's chunk are done. */
+void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
+
+/* The operand that stays on the device was loaded. */
+void hy_trace_load(const hy_tracer *tracer, const struct hy_pipeline *pipeline,
+                   int64_t begin_ns, int64_t end_ns, int64_t bytes);
+
+#endif /* HY_TRACE_H */

@@ -1,0 +1,18 @@
+# A budget that not even one row fits in is exit code 4; a tight one changes nothing but the
+# chunks.
+. "$(dirname "$0")/lib.bash"
+
+expect 4 multiply -q gen:stencil27:8 --backend host --device-memory 1KiB -o C.mtx
+says 'row [0-9]+ needs [0-9]+ bytes'
+expect 4 multiply -q gen:stencil27:8 --backend host --host-memory 10KiB -o C.mtx
+says 'bytes of host memory'
+expect 4 explain -q gen:stencil27:8 --backend host --device-memory 1KiB
+says 'row [0-9]+ needs [0-9]+ bytes'
+expect 4 generate stencil27:8 -q --host-memory 10KiB -o C.mtx
+says 'bytes of host memory'
+expect 0 multiply -q gen:stencil27:8 --backend host -o C.mtx
+for budget in 20KiB 100KiB 1MiB; do
+    expect 0 multiply -q gen:stencil27:8 --backend host --device-memory $budget -o D.mtx
+    cmp C.mtx D.mtx || fail "another budget, another result"
+done
+only C.mtx D.mtx

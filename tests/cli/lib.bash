@@ -1,0 +1,48 @@
+# tests/cli/lib.bash - what the tests of the program share. They run in an empty folder.
+set -uo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+
+fail() {
+    echo "FAILED: $*" >&2
+    echo "stdout:" >&2
+    head -20 out >&2
+    echo "stderr:" >&2
+    head -20 err >&2
+    exit 1
+}
+
+# expect <exit code> <argument>...: runs the program; its output is in `out` and `err`.
+expect() {
+    local want=$1 got=0
+    shift
+    "$HYBRID_SPMM" "$@" >out 2>err || got=$?
+    [ "$got" -eq "$want" ] || fail "hybrid_spmm $*: exit code $got, not $want"
+}
+
+# says <pattern>: the error is one sentence of the program that matches.
+says() {
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line on stderr"
+    grep -q '^hybrid_spmm: ' err || fail "the sentence does not begin with the program's name"
+    grep -Eq -- "$1" err || fail "the sentence does not say: $1"
+}
+
+# golden <name> [<file>]: the file (out) equals tests/cli/<name>.stdout.
+golden() {
+    diff -u "$here/$1.stdout" "${2:-out}" >&2 || fail "differs from $1.stdout"
+}
+
+# only <file>...: there are no other files here, half-written ones in particular.
+only() {
+    local left
+    left=$(ls -A | grep -vxE "out|err$(printf '|%s' "$@")" || true)
+    [ -z "$left" ] || fail "left behind: $left"
+}
+
+# Small integer matrices: their products are exact.
+#   A = [1 2 0; 0 0 3; 4 0 5]   B = [1 0; 2 3; 0 4]
+make_matrices() {
+    printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 3 5' \
+        '1 1 1' '1 2 2' '2 3 3' '3 1 4' '3 3 5' >A.mtx
+    printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 2 4' \
+        '1 1 1' '2 1 2' '2 2 3' '3 2 4' >B.mtx
+}

@@ -1,0 +1,53 @@
+# The trace and the report are JSON, and tell what they should.
+. "$(dirname "$0")/lib.bash"
+
+expect 0 multiply -q gen:stencil27:6 --backend host --chunk-rows 50 --threads 2 \
+    -o 'C "1".mtx' --trace t.json --report r.json
+[ "$(grep -c '"ph":"X"' t.json)" -ge 12 ] || fail "too few slices"
+for lane in reader writer main process_name; do
+    grep -q "\"$lane\"" t.json || fail "the trace has no $lane"
+done
+for phase in s f C M; do
+    grep -q "\"ph\":\"$phase\"" t.json || fail "the trace has no event of phase $phase"
+done
+grep -q '"chunk":4,"first_row":200,"rows":16' t.json || fail "the last chunk is wrong"
+grep -q '"name": "C \\"1\\".mtx"' r.json || fail "a name is not escaped"
+grep -q '"flops": 170368,' r.json || fail "not 2 * 44^3 flops" # 44 = 4 + 4 * 9 + 4
+grep -q '"chunks": 5' r.json || fail "not 5 chunks"
+expect 0 multiply -q gen:stencil27:6 --report -
+cp out stdout.json
+expect 0 multiply -q gen:stencil27:6 --dense-cols 5 --report dense.json --trace dense_t.json
+grep -q '"product": "spmm"' dense.json || fail "not spmm"
+only 'C "1".mtx' t.json r.json stdout.json dense.json dense_t.json
+
+python3 -c pass 2>/dev/null || exit 77
+for file in *.json; do
+    python3 -m json.tool "$file" >/dev/null 2>err || fail "$file is no JSON"
+done
+# slices of a thread nest, times count from the first event, arrows begin and end
+python3 - t.json <<'P' 2>err || fail "the trace does not hold together"
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+threads, arrows = {}, {}
+for e in events:
+    if e["ph"] == "X":
+        threads.setdefault(e["tid"], []).append((e["ts"], -e["dur"]))
+    elif e["ph"] in "stf":
+        arrows.setdefault(e["id"], []).append((e["ts"], e["ph"]))
+assert min(t for s in threads.values() for t, _ in s) == 0
+names = {e["tid"] for e in events if e.get("name") == "thread_name"}
+assert names == set(threads)
+for slices in threads.values():
+    ends = []
+    for begin, length in sorted(slices):
+        end = begin - length
+        while ends and ends[-1] <= begin + 1e-6:
+            ends.pop()
+        assert not ends or end <= ends[-1] + 1e-6
+        ends.append(end)
+assert len(arrows) == 5
+for steps in arrows.values():
+    phases = "".join(p for _, p in steps)
+    assert phases[0] == "s" and phases[-1] == "f" and set(phases[1:-1]) <= {"t"}
+    assert [t for t, _ in steps] == sorted(t for t, _ in steps)
+P

@@ -1,0 +1,54 @@
+# Wrong use is exit code 2 and one sentence that names what is wrong.
+. "$(dirname "$0")/lib.bash"
+make_matrices
+
+# wrong <pattern> <argument>...
+wrong() {
+    local pattern=$1
+    shift
+    expect 2 "$@"
+    says "$pattern"
+}
+
+wrong "no command 'frobnicate'" frobnicate
+wrong 'usage: hybrid_spmm multiply A \[B\]' multiply
+wrong 'usage: hybrid_spmm multiply A \[B\]' multiply A.mtx B.mtx A.mtx
+wrong 'usage: hybrid_spmm info FILE' info
+wrong 'usage: hybrid_spmm generate KIND:ARGS' generate
+wrong '\-\-frob' multiply A.mtx --frob
+wrong '\-z' multiply -qz A.mtx
+wrong '\-\-type needs a value' multiply A.mtx --type
+wrong '\-o needs a value' multiply A.mtx -o
+wrong "f32 or f64, not 'f16'" multiply A.mtx --type f16
+wrong "auto, host or cuda, not 'tpu'" multiply A.mtx --backend tpu
+wrong "always or never, not 'often'" multiply A.mtx --progress often
+for number in 0 -1 x 1.5 1x '' 99999999999999999999; do
+    wrong "\-\-threads takes .*, not '$number'" multiply A.mtx --threads="$number"
+    wrong "\-\-chunk-rows takes .*, not '$number'" multiply A.mtx --chunk-rows="$number"
+    wrong "\-\-dense-cols takes .*, not '$number'" multiply A.mtx --dense-cols="$number"
+    wrong "\-\-device-memory takes .*, not '$number'" multiply A.mtx --device-memory="$number"
+done
+for size in 1KB 1iB 1Ki 1k K 9223372036854775808 9000000T; do
+    wrong "\-\-host-memory takes .*, not '$size'" multiply A.mtx --host-memory="$size"
+done
+for size in 100000000 100000000B 100000K 100M 100MiB 1G 1GiB 1TiB; do
+    expect 0 multiply A.mtx -q --backend host --device-memory "$size" --host-memory "$size"
+done
+wrong "\-\-seed takes .*, not '-1'" multiply A.mtx --seed=-1
+wrong "begins with 'spgemm.magic'" multiply A.mtx --variant spgemm.magic
+wrong "leave out 'B.mtx'" multiply A.mtx B.mtx --dense-cols 2
+wrong 'sparse B' multiply A.mtx --dense-cols 2 --transpose-b
+printf '%s\n' '%%MatrixMarket matrix array real general' '3 1' 1 2 3 >X.mtx
+wrong 'sparse B, and X.mtx is dense' multiply A.mtx X.mtx --transpose-b
+wrong 'ending in .npy' multiply A.mtx X.mtx -o Y.mtx
+wrong 'ending in .mtx' multiply A.mtx -o C.npy
+wrong 'ending in .mtx' multiply A.mtx -o C.mtx.gz
+wrong 'different files' multiply A.mtx -o C.mtx --trace C.mtx
+wrong 'different files' multiply A.mtx --report r.json --trace r.json
+wrong '\-\-verify' explain A.mtx --verify
+wrong '\-\-output' info A.mtx --output x
+wrong 'generate needs -o' generate band:3,1
+wrong "'cube:3' is no problem" generate cube:3 -o C.mtx
+wrong "'er:3' is not er:ROWS,PER_ROW" generate er:3 -o C.mtx
+wrong "'er:0,3' is not er:ROWS,PER_ROW" multiply -q gen:er:0,3
+only A.mtx B.mtx X.mtx

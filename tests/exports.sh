@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The shared library exports the functions of hybrid_spmm.h, all of them and nothing else.
+# Usage: exports.sh <shared library>
+set -euo pipefail
+exported=$(nm -D --defined-only "$1" | awk '{ print $3 }' | sort)
+declared=$(grep '^HYBRID_API' "$HYBRID_SOURCE/include/hybrid_spmm.h" |
+    grep -o 'hybrid_[a-z_]*(' | tr -d '(' | sort)
+[ -n "$declared" ]
+diff <(echo "$declared") <(echo "$exported")

@@ -1,0 +1,202 @@
+/* tests/support/fake_backend.c - memory of the device made of host memory. */
+#include "tests/support/fake_backend.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "tests/support/fake_lane.h"
+
+enum { POISON = 0xA5, DEFAULT_BYTES = 64 << 20 };
+
+typedef struct block {
+    struct block *next;
+    char *ptr;
+    size_t bytes;
+    hy_space space;
+} block;
+
+typedef struct fake {
+    hy_backend base;
+    pthread_mutex_t lock;
+    block *blocks;
+} fake;
+
+static int64_t alive;
+
+int64_t fake_alive(void)
+{
+    return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+void fake_count(int64_t by)
+{
+    __atomic_fetch_add(&alive, by, __ATOMIC_RELAXED);
+}
+
+/* ---- open and close ------------------------------------------------------------- */
+
+static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *options,
+                               hy_backend **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(fake), "fake device", &memory));
+    fake *self            = memory;
+    *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
+    self->base.device.cap = DEFAULT_BYTES;
+    if (options->device_bytes > 0)
+        self->base.device.cap = (int64_t)options->device_bytes;
+    pthread_mutex_init(&self->lock, NULL);
+    fake_count(1);
+    *out = &self->base;
+    return HYBRID_OK;
+}
+
+static void close_fake(hy_backend *base)
+{
+    if (!base)
+        return;
+    pthread_mutex_destroy(&((fake *)base)->lock);
+    hy_array_free(base->ctx, base);
+    fake_count(-1);
+}
+
+static const char *describe(const hy_backend *self)
+{
+    (void)self;
+    return "a device made of host memory";
+}
+
+static void rates(const hy_backend *self, hy_rates *out)
+{
+    *out = (hy_rates){.h2d_Bps  = 50e9,
+                      .d2h_Bps  = 50e9,
+                      .mem_Bps  = 1e12,
+                      .flops    = 1e13,
+                      .launch_s = 5e-6,
+                      .width    = 100,
+                      .memory   = (size_t)self->device.cap};
+}
+
+/* ---- memory --------------------------------------------------------------------- */
+
+static hybrid_status out_of(hy_backend *self, hy_space space, size_t bytes)
+{
+    if (space == HY_DEVICE)
+        return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
+                       "fake device: %zu bytes wanted, %lld of %lld in use", bytes,
+                       (long long)hy_meter_used(&self->device),
+                       (long long)self->device.cap);
+    return hy_fail(self->ctx, HYBRID_NO_MEMORY, "fake device: %zu pinned bytes wanted",
+                   bytes);
+}
+
+static hy_meter *meter_of(hy_backend *self, hy_space space)
+{
+    return space == HY_DEVICE ? &self->device : &self->pinned;
+}
+
+static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
+                                 hy_buffer *out)
+{
+    fake *self = (fake *)base;
+    void *ptr  = NULL;
+
+    if (!hy_meter_take(meter_of(base, space), bytes))
+        return out_of(base, space, bytes);
+    block *b = hy_memory_fails(&base->ctx->memory) ? NULL : malloc(sizeof *b);
+    if (!b || posix_memalign(&ptr, 256, bytes > 0 ? bytes : 1) != 0) {
+        free(b);
+        hy_meter_give(meter_of(base, space), bytes);
+        return out_of(base, space, bytes);
+    }
+    memset(ptr, POISON, bytes);
+    pthread_mutex_lock(&self->lock);
+    *b           = (block){self->blocks, ptr, bytes, space};
+    self->blocks = b;
+    pthread_mutex_unlock(&self->lock);
+    fake_count(1);
+    *out = (hy_buffer){ptr, bytes, space};
+    return HYBRID_OK;
+}
+
+static void free_block(hy_backend *base, hy_buffer *buffer)
+{
+    fake *self   = (fake *)base;
+    block **link = &self->blocks;
+
+    if (!buffer->ptr)
+        return;
+    pthread_mutex_lock(&self->lock);
+    while (*link && (*link)->ptr != buffer->ptr)
+        link = &(*link)->next;
+    block *b = *link;
+    if (b)
+        *link = b->next;
+    pthread_mutex_unlock(&self->lock);
+    if (!b) /* not ours, or freed before */
+        abort();
+    hy_meter_give(meter_of(base, b->space), b->bytes);
+    free(b->ptr);
+    free(b);
+    fake_count(-1);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+static void trim(hy_backend *self)
+{
+    (void)self;
+}
+
+/* ---- copies --------------------------------------------------------------------- */
+
+/* The kind of block that holds all these bytes; -1 if none does. */
+static int space_of(fake *self, const void *ptr, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+    int space             = -1;
+
+    pthread_mutex_lock(&self->lock);
+    for (const block *b = self->blocks; b; b = b->next)
+        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes)
+            space = (int)b->space;
+    pthread_mutex_unlock(&self->lock);
+    return space;
+}
+
+static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+{
+    fake *self = (fake *)lane->backend;
+
+    if (bytes == 0)
+        return HYBRID_OK;
+    const int to = space_of(self, dst, bytes), from = space_of(self, src, bytes);
+    if (to < 0 || from < 0 || to == from)
+        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: a copy of %zu bytes is not between a device block "
+                       "and a pinned block",
+                       bytes);
+    return fake_lane_copy(lane, dst, src, bytes);
+}
+
+const hy_backend_ops hy_fake_backend_ops = {
+    .name       = "fake",
+    .open       = open_fake,
+    .close      = close_fake,
+    .describe   = describe,
+    .rates      = rates,
+    .alloc      = alloc_block,
+    .free       = free_block,
+    .trim       = trim,
+    .lane_open  = fake_lane_open,
+    .lane_close = fake_lane_close,
+    .copy       = copy,
+    .mark_new   = fake_mark_new,
+    .mark_free  = fake_mark_free,
+    .mark_set   = fake_mark_set,
+    .lane_wait  = fake_lane_wait,
+    .host_wait  = fake_host_wait,
+    .mark_ns    = fake_mark_ns,
+};

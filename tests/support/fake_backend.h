@@ -1,0 +1,43 @@
+/* tests/support/fake_backend.h - a device made of host memory and threads.
+
+   For testing all that surrounds a device where there is none. Each lane is a thread
+   that does its work in order, after random delays; memory is poisoned when it is
+   allocated; copies are refused unless one side is device memory and the other pinned.
+   Device memory is capped by options->device_bytes, or 64 MB. */
+#ifndef FAKE_BACKEND_H
+#define FAKE_BACKEND_H
+
+#include "base/variant.h"
+
+extern const hy_backend_ops hy_fake_backend_ops; /* "fake" */
+
+typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
+
+/* Run `fn` on the lane after everything enqueued before. `arg` is borrowed until then.
+   When it fails, the lane skips the rest, and marks report it, until host_wait has
+   reported it and the lane is idle. */
+hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
+
+/* Delays of lanes opened from now on: from 0 to `most_us` before each piece of work. */
+void fake_delays(unsigned seed, int most_us);
+
+/* Backends, blocks, lanes and marks that were made and not released. */
+int64_t fake_alive(void);
+
+/* ---- fake_faults.c: the same device, of which one call fails ---- */
+
+extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
+
+/* The call that brings `calls` from 1 to 0 fails with DEVICE_FAILED; 0: none does.
+   Counted is every call that can fail, hy_fake_enqueue() included. */
+void fault_arm(int64_t calls);
+
+/* 1 if this call is to fail; the sentence is left in the context. */
+int fault_hits(hy_context *ctx, const char *what);
+
+/* ---- fake_variants.c ---- */
+
+extern const hy_variant hy_spgemm_fake_esc; /* "spgemm.fake.esc" */
+extern const hy_variant hy_spmm_fake_rows;  /* "spmm.fake.rows" */
+
+#endif /* FAKE_BACKEND_H */

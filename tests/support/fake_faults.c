@@ -1,0 +1,129 @@
+/* tests/support/fake_faults.c - the fake device, of which one call fails.
+
+   A call that fails did nothing, but host_wait: it waited, and reports that what it
+   waited for went wrong. */
+#include "tests/support/fake_backend.h"
+
+#include "tests/support/fake_lane.h"
+
+static int64_t armed;
+
+void fault_arm(int64_t calls)
+{
+    __atomic_store_n(&armed, calls, __ATOMIC_RELAXED);
+}
+
+int fault_hits(hy_context *ctx, const char *what)
+{
+    if (__atomic_load_n(&armed, __ATOMIC_RELAXED) <= 0 ||
+        __atomic_sub_fetch(&armed, 1, __ATOMIC_RELAXED) != 0)
+        return 0;
+    hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: %s failed", what);
+    return 1;
+}
+
+static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
+                                hy_backend **out)
+{
+    if (fault_hits(ctx, "opening"))
+        return HYBRID_DEVICE_FAILED;
+    HY_TRY(hy_fake_backend_ops.open(ctx, options, out));
+    (*out)->ops = &hy_fault_backend_ops;
+    return HYBRID_OK;
+}
+
+static void close_fault(hy_backend *self)
+{
+    hy_fake_backend_ops.close(self);
+}
+
+static const char *describe(const hy_backend *self)
+{
+    return hy_fake_backend_ops.describe(self);
+}
+
+static void rates(const hy_backend *self, hy_rates *out)
+{
+    hy_fake_backend_ops.rates(self, out);
+}
+
+static hybrid_status alloc_fault(hy_backend *self, hy_space space, size_t bytes,
+                                 hy_buffer *out)
+{
+    if (fault_hits(self->ctx, "an allocation"))
+        return HYBRID_DEVICE_FAILED;
+    return hy_fake_backend_ops.alloc(self, space, bytes, out);
+}
+
+static void free_fault(hy_backend *self, hy_buffer *buffer)
+{
+    hy_fake_backend_ops.free(self, buffer);
+}
+
+static void trim(hy_backend *self)
+{
+    hy_fake_backend_ops.trim(self);
+}
+
+static hybrid_status lane_open(hy_backend *self, const char *name, hy_lane **out)
+{
+    if (fault_hits(self->ctx, "opening a lane"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_lane_open(self, name, out);
+}
+
+static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+{
+    if (fault_hits(lane->backend->ctx, "a copy"))
+        return HYBRID_DEVICE_FAILED;
+    return hy_fake_backend_ops.copy(lane, dst, src, bytes);
+}
+
+static hybrid_status mark_new(hy_backend *self, hy_mark **out)
+{
+    if (fault_hits(self->ctx, "making a mark"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_mark_new(self, out);
+}
+
+static hybrid_status mark_set(hy_lane *lane, hy_mark *mark)
+{
+    if (fault_hits(lane->backend->ctx, "setting a mark"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_mark_set(lane, mark);
+}
+
+static hybrid_status lane_wait(hy_lane *lane, hy_mark *mark)
+{
+    if (fault_hits(lane->backend->ctx, "a lane's wait"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_lane_wait(lane, mark);
+}
+
+static hybrid_status host_wait(hy_mark *mark)
+{
+    HY_TRY(fake_host_wait(mark));
+    if (fault_hits(fake_mark_context(mark), "what the host waited for"))
+        return HYBRID_DEVICE_FAILED;
+    return HYBRID_OK;
+}
+
+const hy_backend_ops hy_fault_backend_ops = {
+    .name       = "fake",
+    .open       = open_fault,
+    .close      = close_fault,
+    .describe   = describe,
+    .rates      = rates,
+    .alloc      = alloc_fault,
+    .free       = free_fault,
+    .trim       = trim,
+    .lane_open  = lane_open,
+    .lane_close = fake_lane_close,
+    .copy       = copy,
+    .mark_new   = mark_new,
+    .mark_free  = fake_mark_free,
+    .mark_set   = mark_set,
+    .lane_wait  = lane_wait,
+    .host_wait  = host_wait,
+    .mark_ns    = fake_mark_ns,
+};

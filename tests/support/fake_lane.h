@@ -1,0 +1,24 @@
+/* tests/support/fake_lane.h - between fake_backend.c and fake_lane.c. */
+#ifndef FAKE_LANE_H
+#define FAKE_LANE_H
+
+#include "base/backend.h"
+
+hybrid_status fake_lane_open(hy_backend *self, const char *name, hy_lane **out);
+void fake_lane_close(hy_lane *lane);
+hybrid_status fake_lane_copy(hy_lane *lane, void *dst, const void *src, size_t bytes);
+
+hybrid_status fake_mark_new(hy_backend *self, hy_mark **out);
+void fake_mark_free(hy_mark *mark);
+hybrid_status fake_mark_set(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_lane_wait(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_host_wait(hy_mark *mark);
+int64_t fake_mark_ns(const hy_mark *mark);
+
+/* The context of a mark's backend. */
+hy_context *fake_mark_context(const hy_mark *mark);
+
+/* Something was made (1) or released (-1). */
+void fake_count(int64_t by);
+
+#endif /* FAKE_LANE_H */

@@ -1,0 +1,224 @@
+/* tests/support/oracle.c - products computed slowly and obviously, to test against. */
+#include "tests/support/oracle.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char sentence[256];
+
+static void *allocate(int64_t count, size_t size)
+{
+    void *memory = calloc((size_t)count + 1, size);
+
+    if (!memory) {
+        fprintf(stderr, "no memory for the oracle: %lld x %zu bytes\n", (long long)count,
+                size);
+        abort();
+    }
+    return memory;
+}
+
+static int64_t offset(const hybrid_csr *M, int64_t i)
+{
+    if (M->offset_type == HYBRID_I32)
+        return ((const int32_t *)M->row_ptr)[i];
+    return ((const int64_t *)M->row_ptr)[i];
+}
+
+static long double value(const hybrid_csr *M, int64_t k)
+{
+    if (M->type == HYBRID_F32)
+        return (long double)((const float *)M->val)[k];
+    return (long double)((const double *)M->val)[k];
+}
+
+static long double element(const hybrid_dense *M, int64_t i, int64_t j)
+{
+    const int64_t at = M->order == HYBRID_COL_MAJOR ? j * M->ld + i : i * M->ld + j;
+    if (M->type == HYBRID_F32)
+        return (long double)((const float *)M->data)[at];
+    return (long double)((const double *)M->data)[at];
+}
+
+/* ---- C = A*B ------------------------------------------------------------------ */
+
+/* One row of C as an array of all its columns, and which of them occur. */
+typedef struct dense_row {
+    long double *sum, *magnitude;
+    int64_t *terms; /* 0: the column does not occur */
+    int32_t *seen;
+    int64_t count;
+} dense_row;
+
+static void multiply_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i,
+                         dense_row *r)
+{
+    r->count = 0;
+    for (int64_t k = offset(A, i); k < offset(A, i + 1); k++) {
+        const int64_t middle = A->col[k];
+        for (int64_t l = offset(B, middle); l < offset(B, middle + 1); l++) {
+            const int32_t j           = B->col[l];
+            const long double product = value(A, k) * value(B, l);
+            if (r->terms[j] == 0)
+                r->seen[r->count++] = j;
+            r->terms[j]++;
+            r->sum[j] += product;
+            r->magnitude[j] += fabsl(product);
+        }
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void *grown(void *memory, int64_t count, size_t size)
+{
+    void *more = realloc(memory, ((size_t)count + 1) * size);
+
+    if (!more) {
+        fprintf(stderr, "no memory for the oracle\n");
+        abort();
+    }
+    return more;
+}
+
+/* Append the row to the oracle's arrays, and clear it. */
+static void append_row(oracle *o, int64_t i, dense_row *r)
+{
+    const int64_t nnz = o->nnz + r->count;
+
+    o->col       = grown(o->col, nnz, sizeof *o->col);
+    o->sum       = grown(o->sum, nnz, sizeof *o->sum);
+    o->magnitude = grown(o->magnitude, nnz, sizeof *o->magnitude);
+    o->terms     = grown(o->terms, nnz, sizeof *o->terms);
+    qsort(r->seen, (size_t)r->count, sizeof *r->seen, ascending);
+    for (int64_t n = 0; n < r->count; n++) {
+        const int32_t j          = r->seen[n];
+        o->col[o->nnz + n]       = j;
+        o->sum[o->nnz + n]       = r->sum[j];
+        o->magnitude[o->nnz + n] = r->magnitude[j];
+        o->terms[o->nnz + n]     = r->terms[j];
+        r->sum[j] = r->magnitude[j] = 0;
+        r->terms[j]                 = 0;
+    }
+    o->nnz            = nnz;
+    o->row_ptr[i + 1] = nnz;
+}
+
+void oracle_spgemm(const hybrid_csr *A, const hybrid_csr *B, oracle *out)
+{
+    dense_row r = {.sum       = allocate(B->cols, sizeof *r.sum),
+                   .magnitude = allocate(B->cols, sizeof *r.magnitude),
+                   .terms     = allocate(B->cols, sizeof *r.terms),
+                   .seen      = allocate(B->cols, sizeof *r.seen)};
+
+    memset(out, 0, sizeof *out);
+    out->rows    = A->rows;
+    out->cols    = B->cols;
+    out->row_ptr = allocate(A->rows + 1, sizeof *out->row_ptr);
+    for (int64_t i = 0; i < A->rows; i++) {
+        multiply_row(A, B, i, &r);
+        append_row(out, i, &r);
+    }
+    free(r.sum);
+    free(r.magnitude);
+    free(r.terms);
+    free(r.seen);
+}
+
+void oracle_free(oracle *o)
+{
+    free(o->row_ptr);
+    free(o->col);
+    free(o->sum);
+    free(o->magnitude);
+    free(o->terms);
+    memset(o, 0, sizeof *o);
+}
+
+/* ---- checks -------------------------------------------------------------------- */
+
+/* NaN is never right: write the comparison so that it fails. */
+static int is_right(long double got, long double reference, long double magnitude,
+                    int64_t terms, hybrid_type type, int exact)
+{
+    const long double eps   = type == HYBRID_F32 ? FLT_EPSILON : DBL_EPSILON;
+    const long double bound = (long double)(terms + 2) * eps * magnitude;
+
+    if (exact)
+        return got == reference;
+    return fabsl(got - reference) <= bound;
+}
+
+static const char *wrong_value(int64_t i, int64_t j, long double got,
+                               long double reference, int64_t terms)
+{
+    snprintf(sentence, sizeof sentence,
+             "(%lld,%lld) is %.17Lg, not %.17Lg (%lld products)", (long long)i,
+             (long long)j, got, reference, (long long)terms);
+    return sentence;
+}
+
+static const char *check_shape(const oracle *o, const hybrid_csr *C)
+{
+    snprintf(sentence, sizeof sentence,
+             "C is %lld x %lld with %lld entries, not %lld x %lld with %lld",
+             (long long)C->rows, (long long)C->cols, (long long)C->nnz,
+             (long long)o->rows, (long long)o->cols, (long long)o->nnz);
+    return C->rows == o->rows && C->cols == o->cols && C->nnz == o->nnz ? NULL : sentence;
+}
+
+const char *oracle_check(const oracle *o, const hybrid_csr *C, int exact)
+{
+    if (check_shape(o, C))
+        return sentence;
+    for (int64_t i = 0; i <= o->rows; i++)
+        if (offset(C, i) != o->row_ptr[i]) {
+            snprintf(sentence, sizeof sentence, "row_ptr[%lld] is %lld, not %lld",
+                     (long long)i, (long long)offset(C, i), (long long)o->row_ptr[i]);
+            return sentence;
+        }
+    for (int64_t i = 0; i < o->rows; i++)
+        for (int64_t k = o->row_ptr[i]; k < o->row_ptr[i + 1]; k++) {
+            if (C->col[k] != o->col[k]) {
+                snprintf(sentence, sizeof sentence, "row %lld: column %d at %lld, not %d",
+                         (long long)i, (int)C->col[k], (long long)k, (int)o->col[k]);
+                return sentence;
+            }
+            if (!is_right(value(C, k), o->sum[k], o->magnitude[k], o->terms[k], C->type,
+                          exact))
+                return wrong_value(i, o->col[k], value(C, k), o->sum[k], o->terms[k]);
+        }
+    return NULL;
+}
+
+const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_dense *X,
+                              double beta, const hybrid_dense *before,
+                              const hybrid_dense *Y, int exact)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t j = 0; j < X->cols; j++) {
+            long double sum = 0, magnitude = 0;
+            const int64_t terms = offset(A, i + 1) - offset(A, i);
+            for (int64_t k = offset(A, i); k < offset(A, i + 1); k++) {
+                const long double product = value(A, k) * element(X, A->col[k], j);
+                sum += product;
+                magnitude += fabsl(product);
+            }
+            sum *= alpha;
+            magnitude *= fabsl((long double)alpha);
+            if (beta != 0) {
+                sum += beta * element(before, i, j);
+                magnitude += fabsl(beta * element(before, i, j));
+            }
+            if (!is_right(element(Y, i, j), sum, magnitude, terms, Y->type, exact))
+                return wrong_value(i, j, element(Y, i, j), sum, terms);
+        }
+    return NULL;
+}

@@ -1,0 +1,158 @@
+/* tests/support/variants.c - every variant of a backend times every case. */
+#include "support/variants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/cases.h"
+#include "support/oracle.h"
+
+enum { PRIME_ROWS = 7 };
+
+static const int64_t chunk_rows[] = {1, PRIME_ROWS, 0};
+static const int64_t widths[]     = {1, 4, 33};
+static const test_kind kinds[]    = {
+       {HYBRID_F32, HYBRID_I32, 1},
+       {HYBRID_F32, HYBRID_I64, 0},
+       {HYBRID_F64, HYBRID_I64, 1},
+       {HYBRID_F64, HYBRID_I32, 0},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds, CHUNKINGS = 3, WIDTHS = 3 };
+
+/* One product to be checked. */
+typedef struct trial {
+    hybrid_engine *engine;
+    const char *variant;
+    const test_case *c;
+    test_kind kind;
+    hybrid_plan_options options;
+} trial;
+
+static int complain(const trial *t, const char *what)
+{
+    fprintf(stderr, "%s, case %s, f%d, %s offsets, %s, %lld rows a chunk: %s\n",
+            t->variant, t->c->name, t->kind.type == HYBRID_F64 ? 64 : 32,
+            t->kind.offsets == HYBRID_I64 ? "64-bit" : "32-bit",
+            t->kind.integers ? "integers" : "reals", (long long)t->options.chunk_rows,
+            what);
+    return 1;
+}
+
+static int check_spgemm(const trial *t, const oracle *reference)
+{
+    hybrid_plan *plan;
+    hybrid_csr C;
+    int failed = 0;
+
+    if (hybrid_spgemm_plan(t->engine, &t->c->A, &t->c->B, &t->options, &plan) !=
+        HYBRID_OK)
+        return complain(t, hybrid_engine_message(t->engine));
+    if (hybrid_spgemm_run(plan, &t->c->A, &t->c->B, &C) != HYBRID_OK) {
+        failed = complain(t, hybrid_engine_message(t->engine));
+    } else {
+        const char *wrong = oracle_check(reference, &C, t->kind.integers);
+        failed            = wrong ? complain(t, wrong) : 0;
+        hybrid_csr_free(t->engine, &C);
+    }
+    hybrid_plan_destroy(plan);
+    return failed;
+}
+
+static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
+                      double alpha, double beta)
+{
+    hybrid_plan *plan;
+    hybrid_dense before;
+    int failed = 0;
+
+    if (hybrid_spmm_plan(t->engine, &t->c->A, X->cols, &t->options, &plan) != HYBRID_OK)
+        return complain(t, hybrid_engine_message(t->engine));
+    dense_copy(Y, &before);
+    if (hybrid_spmm_run(plan, alpha, &t->c->A, X, beta, Y) != HYBRID_OK) {
+        failed = complain(t, hybrid_engine_message(t->engine));
+    } else {
+        const char *wrong =
+            oracle_check_spmm(alpha, &t->c->A, X, beta, &before, Y, t->kind.integers);
+        if (!wrong && !dense_gaps_intact(Y))
+            wrong = "wrote between the rows of Y";
+        failed = wrong ? complain(t, wrong) : 0;
+    }
+    dense_free(&before);
+    hybrid_plan_destroy(plan);
+    return failed;
+}
+
+/* All widths; orders, gaps, alpha and beta take turns. */
+static int check_spmm_shapes(const trial *t, int64_t *checked)
+{
+    int failed = 0;
+
+    for (int w = 0; w < WIDTHS; w++) {
+        const hybrid_order x_order = w == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+        const hybrid_order y_order = w == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+        const double alpha = w == 0 ? 1 : -2, beta = w == 1 ? 0 : 3;
+        hybrid_dense X, Y;
+        dense_make(t->c->A.cols, widths[w], w, x_order, 11, t->kind, &X);
+        dense_make(t->c->A.rows, widths[w], 2 - w, y_order, 12, t->kind, &Y);
+        failed += check_spmm(t, &X, &Y, alpha, beta);
+        ++*checked;
+        dense_free(&X);
+        dense_free(&Y);
+    }
+    return failed;
+}
+
+static int check_case(trial t, const char *const *names, int64_t *checked)
+{
+    oracle reference;
+    int failed = 0;
+
+    oracle_spgemm(&t.c->A, &t.c->B, &reference);
+    for (const char *const *name = names; *name; name++)
+        for (int k = 0; k < CHUNKINGS; k++) {
+            t.variant            = *name;
+            t.options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+            t.options.variant    = *name;
+            t.options.chunk_rows = chunk_rows[k];
+            t.options.flags      = HYBRID_CHECK;
+            if (strncmp(*name, "spgemm", 6) == 0) {
+                failed += check_spgemm(&t, &reference);
+                ++*checked;
+            } else {
+                failed += check_spmm_shapes(&t, checked);
+            }
+        }
+    oracle_free(&reference);
+    return failed;
+}
+
+int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    int failed = 0;
+
+    for (int i = 0; i < case_count(); i++)
+        for (int k = 0; k < KINDS; k++) {
+            test_case c;
+            case_make(i, kinds[k], &c);
+            failed += check_case((trial){.engine = engine, .c = &c, .kind = kinds[k]},
+                                 names, checked);
+            case_free(&c);
+        }
+    return failed;
+}
+
+int variants_of(const char *backend, const char **names, int room)
+{
+    hybrid_variant_info info;
+    int count = 0;
+
+    for (int i = 0; count + 1 < room && hybrid_variant_at(i, &info) == HYBRID_OK; i++) {
+        const char *second  = strchr(info.name, '.') + 1;
+        const size_t length = strlen(backend);
+        if (strncmp(second, backend, length) == 0 && second[length] == '.')
+            names[count++] = info.name;
+    }
+    names[count] = NULL;
+    return count;
+}

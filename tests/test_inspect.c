@@ -1,0 +1,278 @@
+/* tests/test_inspect.c - profiles against counts made row by row. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "partition/inspect.h"
+#include "tests/support/cases.h"
+#include "tests/support/io_fixture.h"
+#include "tests/support/oracle.h"
+
+static hy_context *ctx;
+
+static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
+                                  {HYBRID_F64, HYBRID_I64, 0}};
+
+static int64_t row_products(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
+{
+    int64_t sum = 0;
+
+    for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
+        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++)
+            sum++;
+    return sum;
+}
+
+static void check_rows(const hy_profile *p, const hybrid_csr *A)
+{
+    int64_t longest = 0;
+    double squares  = 0;
+
+    assert_int_equal(p->nnz[0], 0);
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t length = hy_offset(A, i + 1) - hy_offset(A, i);
+        assert_int_equal(p->nnz[i + 1] - p->nnz[i], length);
+        longest = length > longest ? length : longest;
+        squares += (double)(length * length);
+    }
+    const double rows = (double)A->rows, nnz = (double)A->nnz;
+    assert_int_equal(p->features.rows, A->rows);
+    assert_int_equal(p->features.cols, A->cols);
+    assert_int_equal(p->features.nnz, A->nnz);
+    assert_int_equal(p->features.row_max, longest);
+    assert_int_equal(p->features.type, A->type);
+    if (A->nnz == 0) {
+        assert_true(p->features.row_mean == 0 && p->features.row_cv == 0);
+        return;
+    }
+    const double variance = squares / rows - nnz / rows * (nnz / rows);
+    assert_true(fabs(p->features.row_mean - nnz / rows) < 1e-12);
+    assert_true(fabs(p->features.row_cv - sqrt(fmax(variance, 0)) / (nnz / rows)) < 1e-6);
+}
+
+static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
+{
+    int64_t products = 0, bound = 0, costliest = 0;
+    hy_profile p;
+
+    assert_int_equal(hy_inspect(ctx, A, B, 0, &p), HYBRID_OK);
+    check_rows(&p, A);
+    assert_int_equal(p.op, HY_SPGEMM);
+    assert_int_equal(p.products[0], 0);
+    assert_int_equal(p.bound[0], 0);
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t n = row_products(A, B, i);
+        products += n;
+        bound += n < B->cols ? n : B->cols;
+        costliest = n > costliest ? n : costliest;
+        assert_int_equal(p.products[i + 1], products);
+        assert_int_equal(p.bound[i + 1], bound);
+    }
+    assert_int_equal(p.features.products, products);
+    assert_int_equal(p.features.out_bound, bound);
+    assert_int_equal(p.features.products_max, costliest);
+    assert_int_equal(p.features.out_cols, B->cols);
+    assert_true(p.features.out_ratio >= 1);
+    hy_profile_free(ctx, &p);
+}
+
+static void check_spmm(const hybrid_csr *A, int64_t cols)
+{
+    hy_profile p;
+
+    assert_int_equal(hy_inspect(ctx, A, NULL, cols, &p), HYBRID_OK);
+    check_rows(&p, A);
+    assert_int_equal(p.op, HY_SPMM);
+    assert_ptr_equal(p.products, p.nnz);
+    assert_null(p.bound);
+    assert_int_equal(p.features.products, A->nnz * cols);
+    assert_int_equal(p.features.products_max, p.features.row_max * cols);
+    assert_int_equal(p.features.out_bound, A->rows * cols);
+    assert_true(p.features.out_ratio == 1);
+    hy_profile_free(ctx, &p);
+}
+
+static void cases_are_counted(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int i = 0; i < case_count(); i++) {
+            test_case c;
+            case_make(i, kinds[k], &c);
+            check_spgemm(&c.A, &c.B);
+            check_spmm(&c.A, 0);
+            check_spmm(&c.A, 1);
+            check_spmm(&c.A, 33);
+            case_free(&c);
+        }
+}
+
+static void many_pieces_are_counted(void **state)
+{
+    hybrid_csr A, B;
+
+    (void)state;
+    matrix_random(150000, 5000, 4, 7, kinds[0], &A);
+    matrix_random(5000, 700, 3, 8, kinds[0], &B);
+    check_spgemm(&A, &B);
+    check_spmm(&A, 5);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+static void ranges_are_differences(void **state)
+{
+    test_case c;
+    hy_profile p, q;
+
+    (void)state;
+    case_named("power_law", kinds[1], &c);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 20, &q), HYBRID_OK);
+    for (int64_t begin = 0; begin <= c.A.rows; begin += 31)
+        for (int64_t end = begin; end <= c.A.rows; end += 17) {
+            hy_features f = hy_profile_range(&p, begin, end, c.B.cols);
+            assert_int_equal(f.rows, end - begin);
+            assert_int_equal(f.nnz, p.nnz[end] - p.nnz[begin]);
+            assert_int_equal(f.products, p.products[end] - p.products[begin]);
+            assert_int_equal(f.out_bound, p.bound[end] - p.bound[begin]);
+            assert_int_equal(f.row_max, fmin((double)p.features.row_max, (double)f.nnz));
+            assert_true(f.products_max <= f.products);
+            assert_true(f.out_ratio == p.features.out_ratio);
+            f = hy_profile_range(&q, begin, end, 3);
+            assert_int_equal(f.out_cols, 3);
+            assert_int_equal(f.products, 3 * f.nnz);
+            assert_int_equal(f.out_bound, 3 * (end - begin));
+            assert_int_equal(f.products_max, 3 * f.row_max);
+            assert_int_equal(f.gather_rows, 0);
+        }
+    hy_profile_free(ctx, &p);
+    hy_profile_free(ctx, &q);
+    case_free(&c);
+}
+
+/* Exact where there are no more products than draws, else close. */
+static void ratio_is_estimated(void **state)
+{
+    (void)state;
+    for (int i = 0; i < case_count(); i++) {
+        test_case c;
+        oracle o;
+        hy_profile p;
+        case_make(i, kinds[0], &c);
+        oracle_spgemm(&c.A, &c.B, &o);
+        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
+        const double products = (double)p.features.products;
+        const double ratio    = products > 0 ? products / (double)o.nnz : 1;
+        const double slack    = products <= 512 ? 1e-9 : 0.1;
+        if (fabs(p.features.out_ratio / ratio - 1) > slack)
+            fail_msg("%s: %g, not %g", c.name, p.features.out_ratio, ratio);
+        hy_profile_free(ctx, &p);
+        oracle_free(&o);
+        case_free(&c);
+    }
+}
+
+/* Three million products fall on 1500 columns: too many to count, the bound stands. */
+static void costly_row_stands_at_its_bound(void **state)
+{
+    const int64_t n = 2000, cols = 1500;
+    int64_t *ptr  = malloc((size_t)(n + 1) * 8);
+    int32_t *col  = malloc((size_t)(n * cols) * 4);
+    int64_t one[] = {0, n};
+    float zero    = 0;
+    hy_profile p;
+
+    (void)state;
+    assert_true(ptr && col);
+    for (int64_t k = 0; k < n * cols; k++)
+        col[k] = (int32_t)(k % cols);
+    for (int64_t i = 0; i <= n; i++)
+        ptr[i] = i * cols;
+    const hybrid_csr B = {n, cols, n * cols, HYBRID_I64, ptr, col, &zero, HYBRID_F32};
+    int32_t *a_col     = malloc((size_t)n * 4);
+    assert_non_null(a_col);
+    for (int32_t k = 0; k < n; k++)
+        a_col[k] = k;
+    const hybrid_csr A = {1, n, n, HYBRID_I64, one, a_col, &zero, HYBRID_F32};
+    assert_int_equal(hy_inspect(ctx, &A, &B, 0, &p), HYBRID_OK);
+    assert_int_equal(p.features.products, 3000000);
+    assert_true(fabs(p.features.out_ratio - 2000) < 1e-6);
+    hy_profile_free(ctx, &p);
+    free(ptr);
+    free(col);
+    free(a_col);
+}
+
+static void absurd_sizes_are_refused(void **state)
+{
+    test_case c;
+    hy_profile p;
+
+    (void)state;
+    case_named("random", kinds[0], &c);
+    hy_message_clear(&ctx->message);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, (int64_t)1 << 60, &p),
+                     HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "2^60 is the most"));
+    case_free(&c);
+}
+
+static void failed_allocations_leave_nothing(void **state)
+{
+    const int64_t before = hy_meter_used(&ctx->memory.meter);
+    hybrid_status status = HYBRID_NO_MEMORY;
+    int failures         = 0;
+    test_case c;
+    hy_profile p;
+
+    (void)state;
+    case_named("banded", kinds[0], &c);
+    for (; status != HYBRID_OK; failures++) {
+        ctx->memory.failures = failures + 1;
+        status               = hy_inspect(ctx, &c.A, &c.B, 0, &p);
+        if (status != HYBRID_OK) {
+            assert_int_equal(status, HYBRID_NO_MEMORY);
+            assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+        }
+    }
+    ctx->memory.failures = 0;
+    assert_true(failures > 4);
+    hy_profile_free(ctx, &p);
+    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    case_free(&c);
+}
+
+static int open_context(void **state)
+{
+    (void)state;
+    ctx = io_open(3);
+    return 0;
+}
+
+static int close_context(void **state)
+{
+    (void)state;
+    io_close(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_are_counted),
+        cmocka_unit_test(many_pieces_are_counted),
+        cmocka_unit_test(ranges_are_differences),
+        cmocka_unit_test(ratio_is_estimated),
+        cmocka_unit_test(costly_row_stands_at_its_bound),
+        cmocka_unit_test(absurd_sizes_are_refused),
+        cmocka_unit_test(failed_allocations_leave_nothing),
+    };
+    return cmocka_run_group_tests_name("inspect", tests, open_context, close_context);
+}

@@ -1,0 +1,174 @@
+/* tests/test_mtx_blocks.c - neither blocks, buckets nor threads change what the Matrix
+   Market reader makes of a file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "io/io.h"
+#include "io/mtx.h"
+#include "tests/support/io_fixture.h"
+
+enum { ROWS = 300, COLS = 400, ENTRIES = 3000 };
+
+/* Many duplicates, rows of very different lengths, comments and blank lines in between.
+ */
+static char *make_text(const char *symmetry, size_t *bytes)
+{
+    char *text        = malloc(ENTRIES * 80);
+    char *p           = text;
+    unsigned x        = 1;
+    const int general = strcmp(symmetry, "general") == 0;
+
+    assert_non_null(text);
+    p += sprintf(p, "%%%%MatrixMarket matrix coordinate real %s\n%d %d %d\n", symmetry,
+                 ROWS, general ? COLS : ROWS, ENTRIES);
+    for (int k = 0; k < ENTRIES; k++) {
+        x             = x * 1103515245 + 12345;
+        const int one = (int)(x >> 8) % ROWS + 1;
+        x             = x * 1103515245 + 12345;
+        const int two = x >> 31 ? 7 : (int)(x >> 8) % (general ? COLS : one) + 1;
+        if (k % 17 == 0)
+            p += sprintf(p, k % 2 ? "%% a comment\n" : "\n  \n");
+        p +=
+            sprintf(p, "%d %d %.17g\n", general || one > two ? one : two,
+                    general || one > two ? two : one, one == two ? 0. : 1e-3 * (double)x);
+    }
+    *bytes = (size_t)(p - text);
+    return text;
+}
+
+/* Slow and obvious: a dense matrix, added to in the order of the file. */
+static void read_slowly(const char *text, int mirror, double *value, int *stored)
+{
+    const char *p = strchr(strchr(text, '\n') + 1, '\n') + 1;
+
+    memset(value, 0, sizeof(double) * ROWS * COLS);
+    memset(stored, 0, sizeof(int) * ROWS * COLS);
+    for (; *p; p = strchr(p, '\n') + 1) {
+        int row, col;
+        double v;
+        if (sscanf(p, "%d %d %lf", &row, &col, &v) != 3 || *p == '\n' || *p == ' ')
+            continue;
+        const int at = (row - 1) * COLS + col - 1, mirrored = (col - 1) * COLS + row - 1;
+        value[at] += v;
+        stored[at] = 1;
+        if (mirror && at != mirrored) {
+            value[mirrored] += mirror * v;
+            stored[mirrored] = 1;
+        }
+    }
+}
+
+static void check_equal(const hybrid_csr *A, const double *value, const int *stored)
+{
+    int64_t k = 0;
+
+    for (int row = 0; row < A->rows; row++)
+        for (int col = 0; col < COLS; col++) {
+            if (!stored[row * COLS + col])
+                continue;
+            assert_true(k < hy_offset(A, row + 1));
+            assert_int_equal(A->col[k], col);
+            assert_true(((double *)A->val)[k++] == value[row * COLS + col]);
+        }
+    assert_int_equal(k, A->nnz);
+}
+
+static void check_blocks(hy_context *with, const char *symmetry, int mirror)
+{
+    static double value[ROWS * COLS];
+    static int stored[ROWS * COLS];
+    const size_t blocks[]   = {1, 7, 64, 1000, 1 << 20};
+    const int64_t buckets[] = {1, 50, 1 << 15};
+    size_t bytes;
+    char *text = make_text(symmetry, &bytes);
+    hybrid_csr A;
+
+    read_slowly(text, mirror, value, stored);
+    for (int i = 0; i < 15; i++) {
+        hy_lines_block_bytes = blocks[i % 5];
+        hy_build_bucket      = buckets[i / 5];
+        assert_int_equal(hy_read_mtx_memory(with, "x", text, bytes, HYBRID_F64, &A),
+                         HYBRID_OK);
+        assert_int_equal(hy_csr_check(with, &A, "A"), HYBRID_OK);
+        check_equal(&A, value, stored);
+        hy_csr_free(with, &A);
+    }
+    free(text);
+}
+
+static void any_blocks_and_threads(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        hy_context *with = io_open(threads);
+        check_blocks(with, "general", 0);
+        check_blocks(with, "symmetric", 1);
+        check_blocks(with, "skew-symmetric", -1);
+        io_close(with);
+    }
+    hy_lines_block_bytes = 1 << 20;
+    hy_build_bucket      = 1 << 15;
+}
+
+/* Spoil the first line that holds an entry from `at` on; returns its number. */
+static int spoil(char *text, size_t at)
+{
+    int line = 1;
+    char *p  = strchr(text + at, '\n') + 1;
+
+    while (*p < '0' || *p > '9')
+        p = strchr(p, '\n') + 1;
+    *p = 'x';
+    while (p > text)
+        line += *--p == '\n';
+    return line;
+}
+
+/* Two bad lines: the first one is reported, however the blocks fall, and whichever is met
+   first by workers that read two halves side by side. */
+static void check_first_bad(hy_context *ctx, size_t first, size_t second)
+{
+    size_t bytes;
+    char *text = make_text("general", &bytes);
+    char want[64];
+    hybrid_csr A;
+
+    snprintf(want, sizeof want, "x:%d: row index 'x", spoil(text, bytes * first / 100));
+    spoil(text, bytes * second / 100);
+    for (int i = 0; i < 200; i++) {
+        const size_t blocks[] = {bytes / 2, bytes / 2, bytes / 3, 1000, 1};
+        hy_lines_block_bytes  = blocks[i % 5];
+        hy_message_clear(&ctx->message);
+        assert_int_equal(hy_read_mtx_memory(ctx, "x", text, bytes, HYBRID_F64, &A),
+                         HYBRID_BAD_FILE);
+        assert_ptr_equal(strstr(ctx->message.text, want), ctx->message.text);
+    }
+    hy_lines_block_bytes = 1 << 20;
+    free(text);
+}
+
+static void first_bad_line_wins(void **state)
+{
+    hy_context *ctx = io_open(4);
+    (void)state;
+
+    check_first_bad(ctx, 1, 98);
+    check_first_bad(ctx, 48, 53);
+    check_first_bad(ctx, 33, 66);
+    io_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_blocks_and_threads),
+        cmocka_unit_test(first_bad_line_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

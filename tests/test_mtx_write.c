@@ -1,0 +1,301 @@
+/* tests/test_mtx_write.c - writing Matrix Market files: every value comes back, and a
+   failed write leaves nothing behind and nothing damaged. */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "io/io.h"
+#include "io/number.h"
+#include "tests/support/io_fixture.h"
+
+static hy_context *ctx;
+
+/* ---- numbers -------------------------------------------------------------------- */
+
+/* What strtod() says of the same text, bit for bit. */
+static void numbers_are_rounded_correctly(void **state)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    uint64_t x = 1;
+    int kind   = 0;
+    (void)state;
+
+    for (int i = 0; i < 200000; i++, kind = (kind + 1) % 4) {
+        char text[96];
+        double value = 0, want;
+        x            = x * 6364136223846793005u + 1442695040888963407u;
+        memcpy(&value, &x, sizeof value);
+        if (kind == 0)
+            snprintf(text, sizeof text, "%.*e", (int)(x >> 60), value);
+        else if (kind == 1)
+            snprintf(text, sizeof text, "%llu.%llue%d",
+                     (unsigned long long)(x >> (x % 60)), (unsigned long long)(x >> 40),
+                     (int)(x >> 58) - 32);
+        else if (kind == 2) /* half way between two values of 53 bits */
+            snprintf(text, sizeof text, "%llu", (unsigned long long)(x >> 10 | 1));
+        else
+            snprintf(text, sizeof text, "-%llu5e-1", (unsigned long long)(x >> 11));
+        if (isnan(value) && kind == 0)
+            continue;
+        want            = strtod(text, NULL);
+        const char *end = hy_parse_real(text, c, &value);
+        if (end != text + strlen(text) || memcmp(&value, &want, sizeof value) != 0)
+            fail_msg("'%s' gives %a, not %a", text, value, want);
+    }
+    freelocale(c);
+}
+
+/* ---- round trips ---------------------------------------------------------------- */
+
+static void fill(void *val, hybrid_type type, int64_t count)
+{
+    const double special[] = {0,      -0.0,    1,        -1,     NAN,  INFINITY,
+                              0.1,    -1. / 3, 1e22,     -1e-30, 1e15, 123456789,
+                              3.4e38, 1.5e-45, 16777216, 0x1p53, 1e16, -INFINITY};
+    uint64_t x             = 7;
+
+    for (int64_t k = 0; k < count; k++) {
+        x            = x * 6364136223846793005u + 1442695040888963407u;
+        double value = special[k % 18];
+        if (k >= 18)
+            memcpy(&value, &x, sizeof value);
+        if (type == HYBRID_F64)
+            ((double *)val)[k] = value;
+        else
+            ((float *)val)[k] = k < 18 || fabs(value) < 1e30 ? (float)value : 0.1F;
+    }
+}
+
+/* Three dense rows with an empty one between, several pieces long. */
+static hybrid_csr make_matrix(hybrid_type type, hybrid_index offsets, int64_t width)
+{
+    hybrid_csr A = {.rows = 5, .cols = width, .nnz = 3 * width, .offset_type = offsets};
+    const int full[] = {0, 1, 0, 1, 1};
+    int64_t at       = 0;
+
+    A.type    = type;
+    A.row_ptr = malloc(6 * 8);
+    A.col     = malloc((size_t)A.nnz * 4);
+    A.val     = malloc((size_t)A.nnz * 8);
+    assert_true(A.row_ptr && A.col && A.val);
+    for (int row = 0; row <= 5; row++) {
+        if (offsets == HYBRID_I64)
+            ((int64_t *)A.row_ptr)[row] = at;
+        else
+            ((int32_t *)A.row_ptr)[row] = (int32_t)at;
+        at += row < 5 && full[row] ? width : 0;
+    }
+    for (int64_t k = 0; k < A.nnz; k++)
+        A.col[k] = (int32_t)(k % width);
+    fill(A.val, type, A.nnz);
+    return A;
+}
+
+static void free_matrix(hybrid_csr *A)
+{
+    free(A->row_ptr);
+    free(A->col);
+    free(A->val);
+}
+
+static int same_bits(const hybrid_csr *A, const hybrid_csr *B, int64_t k)
+{
+    const size_t size  = hy_value_size(A->type);
+    const char *a      = (char *)A->val + (size_t)k * size,
+               *b      = (char *)B->val + (size_t)k * size;
+    const double value = A->type == HYBRID_F64 ? *(const double *)a : *(const float *)a;
+
+    if (isnan(value))
+        return isnan(A->type == HYBRID_F64 ? *(const double *)b : *(const float *)b);
+    return memcmp(a, b, size) == 0;
+}
+
+static void check_round_trip(hybrid_type type, hybrid_index offsets, int64_t width)
+{
+    hybrid_csr A = make_matrix(type, offsets, width), B;
+
+    assert_int_equal(hy_write_mtx(ctx, io_temp("trip.mtx"), &A), HYBRID_OK);
+    assert_int_equal(access(io_temp("trip.mtx" HY_PARTIAL), F_OK), -1);
+    assert_int_equal(hy_read_mtx(ctx, io_temp("trip.mtx"), type, &B), HYBRID_OK);
+    assert_int_equal(B.nnz, A.nnz);
+    assert_int_equal(B.rows, A.rows);
+    assert_int_equal(B.cols, A.cols);
+    for (int64_t row = 0; row <= A.rows; row++)
+        assert_int_equal(hy_offset(&A, row), hy_offset(&B, row));
+    for (int64_t k = 0; k < A.nnz; k++)
+        if (A.col[k] != B.col[k] || !same_bits(&A, &B, k))
+            fail_msg("entry %d differs", (int)k);
+    hy_csr_free(ctx, &B);
+    free_matrix(&A);
+}
+
+static void round_trips(void **state)
+{
+    (void)state;
+    check_round_trip(HYBRID_F64, HYBRID_I64, 30000);
+    check_round_trip(HYBRID_F32, HYBRID_I64, 30000);
+    check_round_trip(HYBRID_F64, HYBRID_I32, 8192);
+    check_round_trip(HYBRID_F32, HYBRID_I32, 6);
+    check_round_trip(HYBRID_F64, HYBRID_I64, 0);
+}
+
+static void short_text(void **state)
+{
+    int64_t row_ptr[] = {0, 4, 5};
+    int32_t col[]     = {0, 1, 2, 3, 0};
+    double val[]      = {1, -0.5, 0.1, 1e100, -7};
+    hybrid_csr A      = {2, 4, 5, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
+    size_t bytes;
+    (void)state;
+
+    assert_int_equal(hy_write_mtx(ctx, io_temp("short.mtx"), &A), HYBRID_OK);
+    char *text = io_load(io_temp("short.mtx"), &bytes);
+    assert_string_equal(text,
+                        "%%MatrixMarket matrix coordinate real general\n2 4 5\n1 1 1\n"
+                        "1 2 -0.5\n1 3 0.1\n1 4 1e+100\n2 1 -7\n");
+    free(text);
+}
+
+/* A program whose numbers have a comma writes and reads points all the same. */
+static void other_locale(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+        skip();
+    check_round_trip(HYBRID_F64, HYBRID_I64, 100);
+    setlocale(LC_ALL, "C");
+}
+
+/* ---- failures ------------------------------------------------------------------- */
+
+static void check_failure(const char *path, hybrid_status expected, const char *reason)
+{
+    hybrid_csr A = make_matrix(HYBRID_F64, HYBRID_I64, 30000);
+
+    hy_message_clear(&ctx->message);
+    assert_int_equal(hy_write_mtx(ctx, path, &A), expected);
+    assert_non_null(strstr(ctx->message.text, reason));
+    free_matrix(&A);
+}
+
+static void no_such_folder(void **state)
+{
+    (void)state;
+    check_failure("/nonexistent/x.mtx", HYBRID_IO_FAILED, strerror(ENOENT));
+    check_failure("/tmp", HYBRID_IO_FAILED, strerror(EISDIR));
+}
+
+/* The temporary name is promised to those who clean up after a killed program. */
+static void temporary_name_is_taken(void **state)
+{
+    char path[256], partial[256];
+    (void)state;
+
+    snprintf(path, sizeof path, "%s", io_temp("taken.mtx"));
+    snprintf(partial, sizeof partial, "%s", io_temp("taken.mtx.partial"));
+    assert_int_equal(mkdir(partial, 0700), 0);
+    check_failure(path, HYBRID_IO_FAILED, partial);
+    assert_int_equal(rmdir(partial), 0);
+}
+
+/* A device is written to, never replaced. */
+static void full_device(void **state)
+{
+    (void)state;
+    check_failure("/dev/full", HYBRID_IO_FAILED, strerror(ENOSPC));
+    assert_int_equal(access("/dev/full", W_OK), 0);
+    assert_int_equal(access("/dev/full" HY_PARTIAL, F_OK), -1);
+}
+
+static void check_kept(void)
+{
+    size_t bytes;
+    char *text = io_load(io_temp("kept.mtx"), &bytes);
+
+    assert_string_equal(text, "precious");
+    assert_int_equal(access(io_temp("kept.mtx" HY_PARTIAL), F_OK), -1);
+    free(text);
+}
+
+static void disk_fills_up(void **state)
+{
+    struct rlimit old, small;
+    (void)state;
+
+    io_store(io_temp("kept.mtx"), "precious", 8);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small          = old;
+    small.rlim_cur = 100000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    char path[256];
+    snprintf(path, sizeof path, "%s", io_temp("kept.mtx"));
+    check_failure(path, HYBRID_IO_FAILED, strerror(EFBIG));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    check_kept();
+}
+
+static void allocations_fail(void **state)
+{
+    hybrid_csr A         = make_matrix(HYBRID_F64, HYBRID_I64, 10);
+    hybrid_status status = HYBRID_NO_MEMORY;
+    int failed           = 0;
+    (void)state;
+
+    for (int64_t n = 1; status != HYBRID_OK; n++) {
+        io_store(io_temp("kept.mtx"), "precious", 8);
+        ctx->memory.failures = n;
+        status               = hy_write_mtx(ctx, io_temp("kept.mtx"), &A);
+        if (status == HYBRID_OK)
+            break;
+        failed++;
+        assert_int_equal(status, HYBRID_NO_MEMORY);
+        check_kept();
+    }
+    ctx->memory.failures = 0;
+    assert_true(failed >= 4);
+    free_matrix(&A);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    ctx = io_open(3);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    io_close(ctx);
+    io_remove_temp();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_rounded_correctly),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(short_text),
+        cmocka_unit_test(other_locale),
+        cmocka_unit_test(no_such_folder),
+        cmocka_unit_test(temporary_name_is_taken),
+        cmocka_unit_test(full_device),
+        cmocka_unit_test(disk_fills_up),
+        cmocka_unit_test(allocations_fail),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,131 @@
+/* tests/test_shared.c - B and X as the device holds them, whole and in pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "partition/pack.h"
+#include "tests/support/cases.h"
+#include "tests/support/io_fixture.h"
+#include "tests/support/poison.h"
+
+static hy_context *ctx;
+
+static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
+                                      {HYBRID_F64, HYBRID_I64, 0}};
+static const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
+
+/* Pieces of any size, in any place, equal the whole. */
+static void check_pieces(const hy_problem *p, const char *whole, size_t bytes)
+{
+    static const size_t sizes[] = {1, 3, 8, 13, 255, 1021, 4096};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        char *piece = poison_block(sizes[s]);
+        for (size_t at = 0; at < bytes; at += sizes[s]) {
+            const size_t n = bytes - at < sizes[s] ? bytes - at : sizes[s];
+            hy_shared_fill(p, at, n, piece);
+            assert_memory_equal(piece, whole + at, n);
+            assert_true(poison_guard_intact(piece, sizes[s]));
+        }
+        free(piece);
+    }
+}
+
+static void shared_b_is_b(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int i = 0; i < case_count(); i++) {
+            test_case c;
+            case_make(i, kinds[k], &c);
+            hy_problem p       = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
+            const hy_chunk all = {.row_end = c.A.rows};
+            const hy_job job   = {.problem = &p, .chunk = &all};
+            const size_t bytes = hy_shared_bytes(&p);
+            char *whole        = poison_block(bytes);
+            hy_shared_fill(&p, 0, bytes, whole);
+            assert_true(poison_guard_intact(whole, bytes));
+            p.shared            = (hy_buffer){whole, bytes, HY_DEVICE};
+            const hy_csr_view b = hy_packed_b(&job);
+            assert_int_equal(b.rows, c.B.rows);
+            assert_int_equal(b.nnz, c.B.nnz);
+            assert_int_equal(((uintptr_t)b.col | (uintptr_t)b.val) % 256, 0);
+            for (int64_t r = 0; r <= b.rows; r++)
+                assert_int_equal(b.row_ptr[r], hy_offset(&c.B, r));
+            for (int64_t e = 0; e < b.nnz; e++) {
+                assert_int_equal(b.col[e], c.B.col[e]);
+                assert_true(value_at(b.val, c.B.type, e) ==
+                            value_at(c.B.val, c.B.type, e));
+            }
+            check_pieces(&p, whole, bytes);
+            free(whole);
+            case_free(&c);
+        }
+}
+
+static void check_shared_x(const hybrid_dense *X)
+{
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X};
+    const hy_chunk panel = {.col_begin = X->cols / 3, .col_end = X->cols};
+    const hy_job job     = {.problem = &p, .chunk = &panel};
+    const size_t bytes   = hy_shared_bytes(&p);
+    char *whole          = poison_block(bytes);
+
+    assert_int_equal(bytes, (size_t)(X->rows * X->cols) * hy_value_size(X->type));
+    hy_shared_fill(&p, 0, bytes, whole);
+    assert_true(poison_guard_intact(whole, bytes));
+    p.shared              = (hy_buffer){whole, bytes, HY_DEVICE};
+    const hy_dense_view x = hy_packed_x(&job);
+    assert_int_equal(x.ld, X->cols);
+    for (int64_t i = 0; i < X->rows; i++)
+        for (int64_t j = 0; j < X->cols; j++)
+            assert_true(value_at(whole, X->type, i * X->cols + j) == dense_at(X, i, j));
+    assert_ptr_equal(x.x, whole + (size_t)panel.col_begin * hy_value_size(X->type));
+    check_pieces(&p, whole, bytes);
+    free(whole);
+}
+
+static void shared_x_is_x(void **state)
+{
+    static const int64_t shapes[][2] = {{1, 1}, {70, 1}, {1, 45}, {67, 33}, {5, 100}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int order = 0; order < 2; order++)
+                for (int64_t gap = 0; gap < 2; gap++) {
+                    hybrid_dense X;
+                    dense_make(shapes[s][0], shapes[s][1], gap, orders[order], 6,
+                               kinds[k], &X);
+                    check_shared_x(&X);
+                    dense_free(&X);
+                }
+}
+
+static int open_context(void **state)
+{
+    (void)state;
+    ctx = io_open(3);
+    return 0;
+}
+
+static int close_context(void **state)
+{
+    (void)state;
+    io_close(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_b_is_b),
+        cmocka_unit_test(shared_x_is_x),
+    };
+    return cmocka_run_group_tests_name("shared", tests, open_context, close_context);
+}
