@@ -71,6 +71,11 @@ typedef struct hy_backend_ops {
     hybrid_status (*host_wait)(
         hy_mark *mark);                      /* caller waits; reports the lane's errors */
     int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
+
+    /* (optional) Names what the calling thread does between the two in a profiler's
+       timeline. Both or none. */
+    void (*range_begin)(const char *name);
+    void (*range_end)(void);
 } hy_backend_ops;
 
 struct hy_backend {

@@ -216,7 +216,11 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
     return HYBRID_OK;
 }
 
+#if __has_attribute(disable_sanitizer_instrumentation) /* clang */
+#define NO_RACE __attribute__((disable_sanitizer_instrumentation))
+#else
 #define NO_RACE __attribute__((no_sanitize("thread")))
+#endif
 
 /* Others may be storing results in these pages already. That is no race: a fresh page
    holds zeros, so putting 0 where 0 is makes it present and changes nothing; where there

@@ -11,7 +11,6 @@
 
 enum { EXIT_USAGE = 2, LINE = 512 };
 
-/* The host engine describes itself as "16 cores": its number of workers. */
 static int count_threads(const bench_options *options)
 {
     hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
@@ -21,7 +20,7 @@ static int count_threads(const bench_options *options)
     o.threads = options->threads;
     if (hybrid_engine_create(&o, &engine) != HYBRID_OK)
         return -1;
-    const int threads = atoi(hybrid_engine_device(engine));
+    const int threads = hybrid_engine_threads(engine);
     hybrid_engine_destroy(engine);
     return threads;
 }

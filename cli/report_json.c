@@ -47,11 +47,8 @@ static void put_place(cli_json *json, const cli_job *job)
     cli_json_text(json, "backend", cuda ? "cuda" : "host");
     cli_json_text(json, "device", hybrid_engine_device(job->engine));
     cli_json_text(json, "variant", job->chosen.variant);
-    cli_json_key(json, "threads"); /* null: one a core */
-    if (job->options->threads > 0)
-        fprintf(json->file, "%d", job->options->threads);
-    else
-        fputs("null", json->file);
+    cli_json_key(json, "threads");
+    fprintf(json->file, "%d", hybrid_engine_threads(job->engine));
     cli_json_key(json, "deterministic");
     fputs(job->options->deterministic ? "true" : "false", json->file);
 }

@@ -31,7 +31,7 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options 
     return HYBRID_OK;
 }
 
-/* The first backend that opens computes; a missing device is no error for AUTO. */
+/* A missing device is no error yet: device_text keeps why. */
 static hybrid_status open_device(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
@@ -39,16 +39,15 @@ static hybrid_status open_device(hybrid_engine *engine,
     hy_context *ctx            = &engine->ctx;
     const hybrid_status status = ops->open(ctx, options, &engine->device);
 
-    if (status == HYBRID_OK) {
+    if (status == HYBRID_OK)
         snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
                  ops->describe(engine->device));
-    } else if (status == HYBRID_NO_DEVICE && options->backend == HYBRID_AUTO) {
-        snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
-                 ctx->message.text);
-        hy_message_clear(&ctx->message);
-        return HYBRID_OK;
-    }
-    return status;
+    if (status != HYBRID_NO_DEVICE)
+        return status;
+    snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
+             ctx->message.text);
+    hy_message_clear(&ctx->message);
+    return HYBRID_OK;
 }
 
 static hybrid_status open_backends(hybrid_engine *engine,
@@ -146,6 +145,11 @@ hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)
 const char *hybrid_engine_device(const hybrid_engine *engine)
 {
     return engine ? engine->device_text : "no engine";
+}
+
+int hybrid_engine_threads(const hybrid_engine *engine)
+{
+    return engine ? hy_pool_threads(engine->ctx.pool) : 0;
 }
 
 void hybrid_engine_trim(hybrid_engine *engine)

@@ -79,12 +79,12 @@ hybrid_status hy_launched(hy_lane *self, const char *what)
     return hy_cuda_check(self->backend->ctx, cudaGetLastError(), what);
 }
 
-hy_range::hy_range(const char *name)
+static void range_begin(const char *name)
 {
     nvtxRangePushA(name);
 }
 
-hy_range::~hy_range()
+static void range_end(void)
 {
     nvtxRangePop();
 }
@@ -369,21 +369,23 @@ static void rates(const hy_backend *self, hy_rates *out)
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {
-    .name       = "cuda",
-    .open       = open,
-    .close      = close,
-    .describe   = describe,
-    .rates      = rates,
-    .alloc      = alloc,
-    .free       = release,
-    .trim       = trim,
-    .lane_open  = lane_open,
-    .lane_close = lane_close,
-    .copy       = copy,
-    .mark_new   = mark_new,
-    .mark_free  = mark_free,
-    .mark_set   = mark_set,
-    .lane_wait  = lane_wait,
-    .host_wait  = host_wait,
-    .mark_ns    = mark_ns,
+    .name        = "cuda",
+    .open        = open,
+    .close       = close,
+    .describe    = describe,
+    .rates       = rates,
+    .alloc       = alloc,
+    .free        = release,
+    .trim        = trim,
+    .lane_open   = lane_open,
+    .lane_close  = lane_close,
+    .copy        = copy,
+    .mark_new    = mark_new,
+    .mark_free   = mark_free,
+    .mark_set    = mark_set,
+    .lane_wait   = lane_wait,
+    .host_wait   = host_wait,
+    .mark_ns     = mark_ns,
+    .range_begin = range_begin,
+    .range_end   = range_end,
 };

@@ -20,12 +20,6 @@ int hy_width(const hy_lane *lane); /* multiprocessors */
 /* After a launch: whether it was accepted. `what` names the kernel. */
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 
-/* Names the work enqueued while it lives in the profiler's timeline. */
-struct hy_range {
-    explicit hy_range(const char *name);
-    ~hy_range();
-};
-
 /* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {

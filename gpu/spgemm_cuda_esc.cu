@@ -175,7 +175,6 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
 
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
-    const hy_range range("spgemm.cuda.esc multiply");
     const hy_features *f = &job->chunk->features;
     hy_context *ctx      = lane->backend->ctx;
     if (f->products > MOST || f->nnz > MOST || f->rows > MOST)
@@ -269,7 +268,6 @@ static hybrid_status finish_as(hy_lane *lane, const hy_job *job)
 
 static hybrid_status finish(hy_lane *lane, hy_job *job)
 {
-    const hy_range range("spgemm.cuda.esc finish");
     const hy_features *f = &job->chunk->features;
     const bool wide      = scratch_of(f).key_bits > 32;
     HY_TRY(hy_lane_enter(lane));

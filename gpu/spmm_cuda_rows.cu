@@ -217,7 +217,6 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
-    const hy_range range("spmm.cuda.rows multiply");
     HY_TRY(hy_lane_enter(lane));
     return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                                : multiply_as<float>(lane, job);

@@ -41,6 +41,13 @@ static inline uint64_t marks_portable(const uint8_t *mark)
     return bits;
 }
 
+/* Where column 0 would be in an array that begins at a later one. The address is only
+   ever used with that column's index added, which leads back into the array. */
+static inline void *before(void *array, size_t bytes)
+{
+    return (void *)((uintptr_t)array - bytes);
+}
+
 #define T float
 #define BITS uint32_t
 #define EMPTY 0x80000000u

@@ -162,6 +162,7 @@ HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
    the CPU, why there is no GPU. Valid as long as the engine. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
+HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
 
 /* Arrays of results live in pages that the engine keeps when they are freed,
    because touching fresh pages costs more than computing what goes in them.

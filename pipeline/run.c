@@ -143,7 +143,7 @@ static void cpu_stage(hy_task *task, int worker)
     if (!__atomic_load_n(&p->stopped, __ATOMIC_ACQUIRE)) {
         passage->worker   = worker;
         passage->begin_ns = hy_now_ns();
-        slot->status      = hy_step_run(slot, slot->stage->step, NULL);
+        slot->status      = hy_step_run(slot, slot->stage, NULL);
         passage->end_ns   = hy_now_ns();
         passage->done     = 1;
     }
@@ -162,7 +162,7 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     if (slot->unseen && slot->unseen_on != stage->where)
         HY_TRY(ops->lane_wait(lane, slot->unseen));
     HY_TRY(ops->mark_set(lane, passage->begin));
-    HY_TRY(hy_step_run(slot, stage->step, lane));
+    HY_TRY(hy_step_run(slot, stage, lane));
     HY_TRY(ops->mark_set(lane, passage->end));
     passage->done   = 1;
     slot->unseen    = passage->end;
@@ -201,7 +201,7 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
                            &slot->task);
             return HYBRID_OK;
         } else {
-            HY_TRY(hy_step_run(slot, stage->step, NULL));
+            HY_TRY(hy_step_run(slot, stage, NULL));
         }
     }
     if (slot->unseen) {

@@ -75,7 +75,7 @@ static hybrid_status store(const hy_slot *slot)
     return hy_place_store(slot->pipeline->place, &slot->job);
 }
 
-hybrid_status hy_step_run(hy_slot *slot, hy_step step, hy_lane *lane)
+static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
 {
     hy_job *job          = &slot->job;
     hy_passage *passage  = &slot->passage[step];
@@ -110,5 +110,17 @@ hybrid_status hy_step_run(hy_slot *slot, hy_step step, hy_lane *lane)
     case HY_STEPS:
         break;
     }
+    return status;
+}
+
+hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
+{
+    const hy_backend_ops *ops = slot->pipeline->backend->ops;
+
+    if (ops->range_begin)
+        ops->range_begin(stage->name);
+    const hybrid_status status = do_step(slot, stage->step, lane);
+    if (ops->range_end)
+        ops->range_end();
     return status;
 }

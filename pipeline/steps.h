@@ -7,8 +7,8 @@
 /* Whether this backend and variant have anything to do in that step. */
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
-/* Do the step: at once on the pool or the driver, enqueued on a lane. Sets
+/* Do the stage's step: at once on the pool or the driver, enqueued on a lane. Sets
    slot->passage[step].bytes. */
-hybrid_status hy_step_run(hy_slot *slot, hy_step step, hy_lane *lane);
+hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane);
 
 #endif /* HY_STEPS_H */

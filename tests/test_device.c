@@ -128,7 +128,7 @@ static void check_case(int i, test_kind kind)
 
     case_make(i, kind, &c);
     oracle_spgemm(&c.A, &c.B, &reference);
-    for (size_t budget = 8 << 20; fitting > 0 && budget >= 1024; budget /= 4) {
+    for (size_t budget = 8 << 20; fitting > 0 && budget >= 1024; budget /= 8) {
         trial t = {.c = &c, .kind = kind, .options = HYBRID_PLAN_OPTIONS_INIT};
         assert_int_equal(open_engine(healthy, budget, &t.engine), HYBRID_OK);
         fitting = try_all(&t, &reference);

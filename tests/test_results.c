@@ -68,7 +68,7 @@ static void reserving_costs_nothing(void **state)
 
     (void)state;
     ctx->memory.meter.cap = before + 8 * MIB;
-    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 40, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 36, &span), HYBRID_OK);
     assert_int_equal(pages_counted(), 0);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
     assert_int_equal(pages_counted(), MIB);

@@ -18,7 +18,7 @@ typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
    reported it and the lane is idle. */
 hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
 
-/* Delays of lanes opened from now on: from 0 to `most_us` before each piece of work. */
+/* Delays of lanes opened from now on: up to `most_us` before a fourth of their work. */
 void fake_delays(unsigned seed, int most_us);
 
 /* Backends, blocks, lanes and marks that were made and not released. */

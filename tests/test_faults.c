@@ -1,0 +1,180 @@
+/* tests/test_faults.c - each allocation and each call of the backend fails once.
+
+   A product is repeated with the first, second, third ... call failing until it passes
+   with none left to fail. Every time: a status and a sentence, nothing held back, no
+   hang, and the engine is as good as before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              NULL};
+
+enum { COLUMNS = 5, MOST = 20000 };
+
+typedef struct world {
+    hybrid_engine *engine;
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+    oracle square;
+} world;
+
+static void make_world(world *w, int on_host)
+{
+    const test_kind kind          = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.threads = 2;
+    options.backend = on_host ? HYBRID_HOST : HYBRID_AUTO;
+    fake_delays(1, 0);
+    if (on_host)
+        assert_int_equal(hybrid_engine_create(&options, &w->engine), HYBRID_OK);
+    else
+        assert_int_equal(hy_engine_open(&options, fakes, variants, &w->engine),
+                         HYBRID_OK);
+    matrix_random(60, 60, 4, 3, kind, &w->A);
+    oracle_spgemm(&w->A, &w->A, &w->square);
+    dense_make(60, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
+    dense_make(60, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &w->Y);
+    dense_copy(&w->Y, &w->before);
+}
+
+static void free_world(world *w)
+{
+    hybrid_engine_destroy(w->engine);
+    oracle_free(&w->square);
+    dense_free(&w->X);
+    dense_free(&w->Y);
+    dense_free(&w->before);
+    matrix_free(&w->A);
+}
+
+static hybrid_status square(world *w)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    options.chunk_rows = 13;
+    const hybrid_status planned =
+        hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &plan);
+    if (planned != HYBRID_OK)
+        return planned;
+    const hybrid_status status = hybrid_spgemm_run(plan, &w->A, &w->A, &C);
+    hybrid_plan_destroy(plan);
+    if (status == HYBRID_OK) {
+        assert_null(oracle_check(&w->square, &C, 1));
+        hybrid_csr_free(w->engine, &C);
+    }
+    return status;
+}
+
+static hybrid_status dense(world *w)
+{
+    const hybrid_status status = hybrid_spmm(w->engine, 1, &w->A, &w->X, 0, &w->Y);
+
+    if (status == HYBRID_OK)
+        assert_null(oracle_check_spmm(1, &w->A, &w->X, 0, &w->before, &w->Y, 1));
+    return status;
+}
+
+/* What the engine holds when nothing is under way. */
+static int64_t held(world *w)
+{
+    hybrid_engine_trim(w->engine);
+    return hy_meter_used(&w->engine->ctx.memory.meter);
+}
+
+static void arm_memory(world *w, int64_t n)
+{
+    w->engine->ctx.memory.failures = n;
+}
+
+static void arm_backend(world *w, int64_t n)
+{
+    (void)w;
+    fault_arm(n);
+}
+
+/* Returns how many calls there were to fail. */
+static int64_t fail_each(world *w, hybrid_status (*product)(world *),
+                         void (*arm)(world *, int64_t), hybrid_status expected)
+{
+    assert_int_equal(product(w), HYBRID_OK); /* what is made once is made now */
+    const int64_t before = held(w), alive = fake_alive();
+
+    for (int64_t n = 1; n < MOST; n++) {
+        arm(w, n);
+        const hybrid_status status = product(w);
+        arm(w, 0);
+        assert_int_equal(held(w), before);
+        assert_int_equal(fake_alive(), alive);
+        if (status == HYBRID_OK) {
+            assert_int_equal(product(w), HYBRID_OK);
+            return n - 1;
+        }
+        /* a device's block may want an array of the host */
+        assert_true(status == expected ||
+                    (expected == HYBRID_NO_MEMORY && status == HYBRID_NO_DEVICE_MEMORY));
+        assert_true(strlen(hybrid_engine_message(w->engine)) > 10);
+    }
+    fail_msg("calls fail without end");
+    return 0;
+}
+
+static void allocations_fail_on_a_device(void **state)
+{
+    world w;
+
+    (void)state;
+    make_world(&w, 0);
+    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 8);
+    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 4);
+    free_world(&w);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void allocations_fail_on_the_host(void **state)
+{
+    world w;
+
+    (void)state;
+    make_world(&w, 1);
+    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 8);
+    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 3);
+    free_world(&w);
+}
+
+static void calls_of_the_backend_fail(void **state)
+{
+    world w;
+
+    (void)state;
+    make_world(&w, 0);
+    assert_true(fail_each(&w, square, arm_backend, HYBRID_DEVICE_FAILED) > 50);
+    assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
+    free_world(&w);
+    assert_int_equal(fake_alive(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations_fail_on_a_device),
+        cmocka_unit_test(allocations_fail_on_the_host),
+        cmocka_unit_test(calls_of_the_backend_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

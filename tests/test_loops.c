@@ -1,0 +1,314 @@
+/* tests/test_loops.c - parallel loops: once, nested, side by side, and failing. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/pool.h"
+#include "tests/support/context.h"
+
+static const int sizes[] = {1, 2, 3, 8};
+
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static hy_context *ctx;
+
+/* ---- once ------------------------------------------------------------------------ */
+
+typedef struct covering {
+    unsigned char *times; /* how often each index was visited */
+    int64_t first, grain;
+    int inside[64]; /* by part: 1 while somebody is in there */
+    int clashes;
+} covering;
+
+static hybrid_status cover(void *arg, int part, int64_t begin, int64_t end)
+{
+    covering *c = arg;
+
+    if (part < 0 || part >= hy_pool_threads(ctx->pool))
+        return hy_fail(ctx, HYBRID_BAD_STATE, "part %d", part);
+    if (begin >= end || end - begin > c->grain || (begin - c->first) % c->grain != 0)
+        return hy_fail(ctx, HYBRID_BAD_STATE, "piece at %lld", (long long)begin);
+    if (__atomic_exchange_n(&c->inside[part], 1, __ATOMIC_RELAXED))
+        __atomic_store_n(&c->clashes, 1, __ATOMIC_RELAXED);
+    for (int64_t i = begin; i < end; i++)
+        c->times[i - c->first]++;
+    __atomic_store_n(&c->inside[part], 0, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+static void loops_visit_each_index_once(void **state)
+{
+    static const int64_t ranges[][3] = {{0, 1000, 1}, {0, 1000, 7},    {-50, 950, 64},
+                                        {5, 6, 1},    {0, 1000, 1000}, {0, 10, 99}};
+    unsigned char times[1000];
+
+    (void)state;
+    for (int s = 0; s < SIZES; s++) {
+        ctx = test_context(sizes[s]);
+        for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+            const int64_t n = ranges[r][1] - ranges[r][0];
+            covering c = {.times = times, .first = ranges[r][0], .grain = ranges[r][2]};
+            memset(times, 0, sizeof times);
+            assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, ranges[r][0],
+                                         ranges[r][1], ranges[r][2], cover, &c),
+                             HYBRID_OK);
+            assert_false(c.clashes);
+            for (int64_t i = 0; i < 1000; i++)
+                assert_int_equal(times[i], i < n);
+        }
+        test_context_free(ctx);
+    }
+}
+
+static hybrid_status add_length(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    __atomic_fetch_add((int64_t *)arg, end - begin, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+static void extreme_ranges_end(void **state)
+{
+    int64_t sum = 0;
+
+    (void)state;
+    ctx = test_context(8);
+    assert_int_equal(hy_pool_for(ctx->pool, HY_PACK, 3, 3, 1, add_length, &sum),
+                     HYBRID_OK);
+    assert_int_equal(hy_pool_for(ctx->pool, HY_PACK, 3, -3, 1, add_length, &sum),
+                     HYBRID_OK);
+    assert_int_equal(sum, 0);
+    assert_int_equal(
+        hy_pool_for(ctx->pool, HY_PACK, 0, INT64_MAX, INT64_MAX, add_length, &sum),
+        HYBRID_OK);
+    assert_true(sum == INT64_MAX);
+    sum = 0;
+    assert_int_equal(
+        hy_pool_for(ctx->pool, HY_PACK, 0, INT64_MAX, INT64_MAX / 2, add_length, &sum),
+        HYBRID_OK);
+    assert_true(sum == INT64_MAX);
+    test_context_free(ctx);
+}
+
+typedef struct failing {
+    int64_t fails_at;
+    int64_t visited;
+} failing;
+
+static hybrid_status fail_there(void *arg, int part, int64_t begin, int64_t end)
+{
+    failing *f = arg;
+
+    (void)part;
+    (void)end;
+    __atomic_fetch_add(&f->visited, 1, __ATOMIC_RELAXED);
+    return begin == f->fails_at ? HYBRID_BAD_FILE : HYBRID_OK;
+}
+
+static void the_first_error_stops_the_loop(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SIZES; s++) {
+        failing f = {.fails_at = 10};
+        ctx       = test_context(sizes[s]);
+        assert_int_equal(hy_pool_for(ctx->pool, HY_PACK, 0, 100000000, 1, fail_there, &f),
+                         HYBRID_BAD_FILE);
+        assert_true(f.visited < 100000000);
+        if (sizes[s] == 1)
+            assert_int_equal(f.visited, 11); /* ascending, and none after it */
+        test_context_free(ctx);
+    }
+}
+
+/* ---- loops in loops, and side by side -------------------------------------------- */
+
+typedef struct nest {
+    int64_t sum;
+    int depth;
+} nest;
+
+static hybrid_status nest_loop(void *arg, int part, int64_t begin, int64_t end);
+
+static hybrid_status nest_deeper(nest *outer)
+{
+    nest inner = {.depth = outer->depth - 1};
+
+    if (outer->depth == 0)
+        inner.sum = 1;
+    else
+        HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 5, 1, nest_loop, &inner));
+    __atomic_fetch_add(&outer->sum, inner.sum, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+static hybrid_status nest_loop(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        HY_TRY(nest_deeper(arg));
+    return HYBRID_OK;
+}
+
+static void *nest_in_a_thread(void *arg)
+{
+    for (int i = 0; i < 20; i++)
+        if (hy_pool_for(ctx->pool, HY_PLACE, 0, 5, 1, nest_loop, arg) != HYBRID_OK)
+            return NULL;
+    return arg;
+}
+
+typedef struct looping {
+    hy_task task;
+    nest nest;
+    sem_t *done;
+} looping;
+
+static void nest_in_a_task(hy_task *task, int worker)
+{
+    looping *l = (looping *)task;
+
+    (void)worker;
+    nest_in_a_thread(&l->nest);
+    sem_post(l->done);
+}
+
+static void loops_nest_and_run_side_by_side(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SIZES; s++) {
+        pthread_t threads[3];
+        nest nests[3] = {{.depth = 3}, {.depth = 2}, {.depth = 0}};
+        looping tasks[3];
+        sem_t done;
+
+        ctx = test_context(sizes[s]);
+        sem_init(&done, 0, 0);
+        for (int i = 0; i < 3; i++) {
+            tasks[i] = (looping){{nest_in_a_task, NULL}, {.depth = i}, &done};
+            hy_pool_submit(ctx->pool, HY_IDLE, &tasks[i].task);
+            assert_int_equal(
+                pthread_create(&threads[i], NULL, nest_in_a_thread, &nests[i]), 0);
+        }
+        for (int i = 0; i < 3; i++) {
+            pthread_join(threads[i], NULL);
+            sem_wait(&done);
+        }
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(tasks[i].nest.sum, i == 0 ? 100 : i == 1 ? 500 : 2500);
+        assert_int_equal(nests[0].sum, 20 * 625);
+        assert_int_equal(nests[1].sum, 20 * 125);
+        assert_int_equal(nests[2].sum, 20 * 5);
+        test_context_free(ctx);
+    }
+}
+
+/* Holds a worker until it is let go. */
+typedef struct gate {
+    hy_task task;
+    sem_t entered, leave;
+} gate;
+
+static void stand_in_gate(hy_task *task, int worker)
+{
+    gate *g = (gate *)task;
+
+    (void)worker;
+    sem_post(&g->entered);
+    sem_wait(&g->leave);
+}
+
+static void gate_close(gate *g)
+{
+    g->task = (hy_task){.run = stand_in_gate};
+    sem_init(&g->entered, 0, 0);
+    sem_init(&g->leave, 0, 0);
+    hy_pool_submit(ctx->pool, HY_PACK, &g->task);
+    sem_wait(&g->entered);
+}
+
+static void a_loop_waits_for_no_busy_worker(void **state)
+{
+    int64_t sum = 0;
+    gate g;
+
+    (void)state;
+    ctx = test_context(2);
+    gate_close(&g); /* one worker is away until the loop is over */
+    assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 100, 1, add_length, &sum),
+                     HYBRID_OK);
+    assert_int_equal(sum, 100);
+    sem_post(&g.leave);
+    test_context_free(ctx);
+}
+
+typedef struct meeting {
+    pthread_barrier_t barrier;
+    int64_t sum;
+} meeting;
+
+static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
+{
+    meeting *m = arg;
+
+    pthread_barrier_wait(&m->barrier); /* passes only when all workers are in the loop */
+    return add_length(&m->sum, part, begin, end);
+}
+
+static void all_workers_take_part(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SIZES; s++) {
+        meeting m = {.sum = 0};
+        ctx       = test_context(sizes[s]);
+        pthread_barrier_init(&m.barrier, NULL, (unsigned)sizes[s]);
+        assert_int_equal(hy_pool_for(ctx->pool, HY_IDLE, 0, sizes[s], 1, meet, &m),
+                         HYBRID_OK);
+        assert_int_equal(m.sum, sizes[s]);
+        pthread_barrier_destroy(&m.barrier);
+        test_context_free(ctx);
+    }
+}
+
+/* A loop on another pool, from a worker of this one: it only waits. */
+static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t end)
+{
+    int64_t sum = 0;
+
+    (void)part;
+    HY_TRY(hy_pool_for(arg, HY_COMPUTE, begin, end, 1, add_length, &sum));
+    return sum == end - begin ? HYBRID_OK : HYBRID_BAD_STATE;
+}
+
+static void pools_are_independent(void **state)
+{
+    hy_pool *other;
+
+    (void)state;
+    ctx = test_context(3);
+    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), 1, &other), HYBRID_OK);
+    assert_int_equal(
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, 500, 10, loop_elsewhere, other), HYBRID_OK);
+    hy_pool_destroy(ctx, other);
+    test_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_visit_each_index_once),
+        cmocka_unit_test(extreme_ranges_end),
+        cmocka_unit_test(the_first_error_stops_the_loop),
+        cmocka_unit_test(loops_nest_and_run_side_by_side),
+        cmocka_unit_test(a_loop_waits_for_no_busy_worker),
+        cmocka_unit_test(all_workers_take_part),
+        cmocka_unit_test(pools_are_independent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* tests/test_pipeline.c - the whole path of a device, on a fake one with random delays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "support/budgets.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/variants.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              NULL};
+
+static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.device_bytes = device_bytes;
+    options.threads      = 3;
+    return hy_engine_open(&options, fakes, variants, engine);
+}
+
+static void every_case_passes_through_a_device(void **state)
+{
+    static const char *const names[] = {"spgemm.fake.esc", "spmm.fake.rows", NULL};
+    hybrid_engine *engine;
+    int64_t checked = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    assert_int_equal(variants_check(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void every_budget_is_kept(void **state)
+{
+    (void)state;
+    fake_delays(2, 0);
+    assert_int_equal(budgets_check(open_fake), 0);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- order, overlap and back-pressure, from the events of one run
+ * ------------------------- */
+
+enum { MOST_CHUNKS = 512, DEPTH = 3 };
+
+typedef struct chunk_times {
+    int64_t begin, end; /* of the stage seen last */
+    int64_t first;      /* begin of the first stage */
+    int stages;
+} chunk_times;
+
+typedef struct record {
+    chunk_times chunk[MOST_CHUNKS];
+    int64_t finished, backwards, loads;
+} record;
+
+static void watch(void *user, const hybrid_event *event)
+{
+    record *r = user;
+
+    if (event->chunk < 0) {
+        r->loads++;
+        return;
+    }
+    chunk_times *c = &r->chunk[event->chunk];
+    if (c->stages == 0)
+        c->first = event->begin_ns;
+    else
+        r->backwards += event->begin_ns < c->end;
+    c->begin = event->begin_ns;
+    c->end   = event->end_ns;
+    c->stages++;
+    r->finished += strcmp(event->stage, "place") == 0;
+}
+
+/* Most chunks that were between the begin of their first stage and the end of their last.
+ */
+static int most_in_flight(const record *r, int64_t chunks)
+{
+    int most = 0;
+
+    for (int64_t i = 0; i < chunks; i++) {
+        int in_flight = 0;
+        for (int64_t j = 0; j < chunks; j++)
+            in_flight += r->chunk[j].first <= r->chunk[i].first &&
+                         r->chunk[j].end > r->chunk[i].first;
+        most = in_flight > most ? in_flight : most;
+    }
+    return most;
+}
+
+static void run_recorded(hybrid_engine *engine, int64_t rows_a_chunk, record *r,
+                         hybrid_report *report)
+{
+    const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr A, C;
+    hybrid_plan *plan;
+    oracle reference;
+
+    matrix_random(600, 600, 5, 8, kind, &A);
+    oracle_spgemm(&A, &A, &reference);
+    options.depth      = DEPTH;
+    options.chunk_rows = rows_a_chunk;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    hybrid_engine_trace(engine, watch, r);
+    assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+    assert_null(oracle_check(&reference, &C, 1));
+    *report = (hybrid_report)HYBRID_REPORT_INIT;
+    assert_int_equal(hybrid_plan_report(plan, report), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    oracle_free(&reference);
+    matrix_free(&A);
+}
+
+static void stages_follow_each_other_and_slots_bound_them(void **state)
+{
+    static record r;
+    hybrid_report report;
+    hybrid_engine *engine;
+
+    (void)state;
+    fake_delays(3, 300);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    run_recorded(engine, 20, &r, &report);
+    assert_int_equal(report.chunks, 30);
+    assert_int_equal(r.finished, 30);
+    assert_int_equal(r.loads, 1);
+    assert_int_equal(r.backwards, 0);
+    for (int i = 0; i < 30; i++)
+        assert_int_equal(r.chunk[i].stages, 6); /* all but reserve */
+    assert_in_range(most_in_flight(&r, 30), 2, DEPTH);
+    assert_true(report.h2d_bytes > 0 && report.d2h_bytes > 0);
+    hybrid_engine_destroy(engine);
+}
+
+static void delays_change_no_result(void **state)
+{
+    (void)state;
+    for (unsigned seed = 10; seed < 20; seed++) {
+        static record r;
+        hybrid_report report;
+        hybrid_engine *engine;
+        memset(&r, 0, sizeof r);
+        fake_delays(seed, 150);
+        assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+        run_recorded(engine, 37, &r, &report);
+        assert_int_equal(r.backwards, 0);
+        hybrid_engine_destroy(engine);
+    }
+    assert_int_equal(fake_alive(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_passes_through_a_device),
+        cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(stages_follow_each_other_and_slots_bound_them),
+        cmocka_unit_test(delays_change_no_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
