@@ -54,7 +54,7 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
                     MIN_PRODUCTS);
 }
 
-/* Cut for one layout. BAD_STATE: B or X leaves nothing for chunks. */
+/* Cut for one layout; B or X, if it is to stay, leaves room. */
 static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                          const hybrid_plan_options *o, size_t shared, layout way)
 {
@@ -62,10 +62,6 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     const size_t budget   = plan->rates.memory;
     const size_t kept     = way.gathered ? 0 : hy_align(shared);
 
-    if (kept >= budget)
-        return hy_fail(&plan->engine->ctx, HYBRID_NO_DEVICE_MEMORY,
-                       "%s alone needs %zu bytes of device memory, the budget is %zu",
-                       B ? "B" : "X", kept, budget);
     const hy_cut request = {.A       = A,
                             .B       = B,
                             .profile = &plan->profile,
@@ -107,13 +103,13 @@ static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
 
     backend->ops->rates(backend, &plan->rates);
-    const size_t shared = resident_bytes(plan, backend);
+    const size_t shared = hy_align(resident_bytes(plan, backend));
     const layout ways[] = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};
     const int in_place  = !backend->ops->copy;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (ways[i].gathered && in_place)
             continue;
-        if (i == 0 && shared > plan->rates.memory / 2)
+        if (!ways[i].gathered && shared > plan->rates.memory / (i == 0 ? 2 : 1))
             continue;
         hy_message_clear(&ctx->message);
         status     = cut(plan, A, B, o, shared, ways[i]);
@@ -142,6 +138,24 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
         c->refused = "a row of the product does not fit the device's budget";
     }
     return status;
+}
+
+static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
+{
+    hy_context *ctx     = &plan->engine->ctx;
+    hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
+
+    hybrid_status status =
+        hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
+                         plan->chunk_count, depth, shared, &plan->pipeline);
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    /* blocks kept from earlier plans may be larger than what was asked for */
+    backend->ops->trim(backend);
+    hy_message_clear(&ctx->message);
+    return hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
+                            plan->chunk_count, depth, shared, &plan->pipeline);
 }
 
 static void start_report(hybrid_plan *plan)
@@ -180,10 +194,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options->variant, plan->candidates,
                              &plan->candidate_count));
     HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
-    HY_TRY_ELSE_DONE(hy_pipeline_open(
-        ctx, plan->candidates[plan->chosen].backend, &plan->rates, plan->op, plan->chunks,
-        plan->chunk_count, depth, plan->chunk_count > 0 ? plan->shared_bytes : 0,
-        &plan->pipeline));
+    HY_TRY_ELSE_DONE(open_pipeline(plan, depth));
     start_report(plan);
 done:
     if (status == HYBRID_OK)

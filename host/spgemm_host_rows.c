@@ -204,32 +204,32 @@ static void measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-static hy_row row_of(const batch *b, int64_t i, int lanes)
+static void take_row(const batch *b, int64_t i, int lanes, hy_row *row)
 {
     const product *p    = b->p;
     const int64_t  size = (int64_t)hy_value_size(p->A->type);
     const int64_t  k    = first_entry(p, i);
-    hy_row         row  = { .b_col = p->B->col, .b_val = p->B->val, .lanes = lanes };
 
-    row.terms = b->terms + (k - b->k0);
-    row.count = first_entry(p, i + 1) - k;
+    row->terms = b->terms + (k - b->k0);
+    row->count = first_entry(p, i + 1) - k;
+    row->lanes = lanes;
     for (int r = 0; r < lanes; r++) {
-        row.a[r]   = a_val(p, first_entry(p, i + r));
-        row.col[r] = p->out.col + p->out.row_at[i + r];
-        row.val[r] = (char *)p->out.val + p->out.row_at[i + r] * size;
+        row->a[r]   = a_val(p, k + r * row->count);
+        row->col[r] = p->out.col + p->out.row_at[i + r];
+        row->val[r] = (char *)p->out.val + p->out.row_at[i + r] * size;
     }
-    return row;
+    measure(p->B, row);
 }
 
 static hybrid_status make_batch(const batch *b)
 {
-    const product *p = b->p;
+    const product *p   = b->p;
+    hy_row         row = { .b_col = p->B->col, .b_val = p->B->val };
 
     for (int64_t i = b->begin; i < b->end;) {
-        hy_row  row = row_of(b, i, equal_rows(b, i));
         int64_t nnz = 0;
 
-        measure(p->B, &row);
+        take_row(b, i, equal_rows(b, i), &row);
         if (row.products > 0)
             HY_TRY(p->make(&b->seat, &row, &nnz));
         for (int r = 0; r < row.lanes; r++)

@@ -42,6 +42,7 @@ typedef struct trial {
     hybrid_engine *engine;
     const test_case *c;
     test_kind kind;
+    int runs; /* of each plan of SpGEMM: slots and marks are used again */
     hybrid_plan_options options;
 } trial;
 
@@ -53,14 +54,13 @@ static hybrid_status wrong(const trial *t, const char *what)
     return HYBRID_BAD_STATE;
 }
 
-/* Plan, and run twice: slots and marks are used again. */
 static hybrid_status try_spgemm(const trial *t, const oracle *reference)
 {
     hybrid_status status = HYBRID_OK;
     hybrid_plan *plan;
 
     HY_TRY(hybrid_spgemm_plan(t->engine, &t->c->A, &t->c->B, &t->options, &plan));
-    for (int run = 0; run < 2 && status == HYBRID_OK; run++) {
+    for (int run = 0; run < t->runs && status == HYBRID_OK; run++) {
         hybrid_csr C;
         status = hybrid_spgemm_run(plan, &t->c->A, &t->c->B, &C);
         if (status != HYBRID_OK)
@@ -102,15 +102,16 @@ static hybrid_status try_spmm(const trial *t, int64_t cols, hybrid_order order)
 /* All products of the case; returns how many fit the budget. */
 static int try_all(trial *t, const oracle *reference)
 {
-    static const int64_t rows[] = {0, 1, 7};
+    static const int64_t rows[] = {0, 13, 1};
     int fitting                 = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* thousands of chunks */
+            continue;
         t->options.chunk_rows        = rows[i];
-        const hybrid_status status[] = {
-            t->c->A.rows > 300 && rows[i] == 1 ? HYBRID_NO_DEVICE_MEMORY /* takes long */
-                                               : try_spgemm(t, reference),
-            try_spmm(t, 1, HYBRID_ROW_MAJOR), try_spmm(t, 19, HYBRID_COL_MAJOR)};
+        const hybrid_status status[] = {try_spgemm(t, reference),
+                                        try_spmm(t, 1, HYBRID_ROW_MAJOR),
+                                        try_spmm(t, 19, HYBRID_COL_MAJOR)};
         for (size_t k = 0; k < sizeof status / sizeof *status; k++) {
             if (status[k] != HYBRID_OK && status[k] != HYBRID_NO_DEVICE_MEMORY)
                 wrong(t, hybrid_engine_message(t->engine));
@@ -129,10 +130,10 @@ static void check_case(int i, test_kind kind)
     case_make(i, kind, &c);
     oracle_spgemm(&c.A, &c.B, &reference);
     for (size_t budget = 8 << 20; fitting > 0 && budget >= 1024; budget /= 8) {
-        trial t = {.c = &c, .kind = kind, .options = HYBRID_PLAN_OPTIONS_INIT};
+        trial t = {.c = &c, .kind = kind, .runs = 2, .options = HYBRID_PLAN_OPTIONS_INIT};
         assert_int_equal(open_engine(healthy, budget, &t.engine), HYBRID_OK);
         fitting = try_all(&t, &reference);
-        assert_true(budget < 8 << 20 || fitting >= 8);
+        assert_true(budget < 8 << 20 || fitting >= 3);
         assert_true(t.engine->device->device.peak <= (int64_t)budget);
         assert_int_equal(hy_meter_used(&t.engine->device->device), 0);
         hybrid_engine_destroy(t.engine);
@@ -155,7 +156,7 @@ static void delays_change_nothing(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 3; seed++) {
-        trial t = {.kind = kinds[1], .options = HYBRID_PLAN_OPTIONS_INIT};
+        trial t = {.kind = kinds[1], .runs = 2, .options = HYBRID_PLAN_OPTIONS_INIT};
         test_case c;
         oracle reference;
         case_named("power_law", t.kind, &c);
@@ -180,10 +181,10 @@ static void delays_change_nothing(void **state)
 static hybrid_status one_fault(int64_t n, const test_case *c, const oracle *reference,
                                int spgemm)
 {
-    trial t = {.c = c, .kind = kinds[0], .options = HYBRID_PLAN_OPTIONS_INIT};
+    trial t = {.c = c, .kind = kinds[0], .runs = 1, .options = HYBRID_PLAN_OPTIONS_INIT};
     hybrid_status status;
 
-    t.options.chunk_rows = 40;
+    t.options.chunk_rows = 70;
     fault_arm(n);
     status = open_engine(faulty, 64 << 10, &t.engine);
     if (status == HYBRID_OK) {
