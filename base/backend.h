@@ -72,6 +72,14 @@ typedef struct hy_backend_ops {
         hy_mark *mark);                      /* caller waits; reports the lane's errors */
     int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
 
+    /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
+       slow to arrange and pays for memory that is used again. `pin_bytes` is how much
+       to pin at once; a copy must not cross from one such piece to the next. Any
+       thread. */
+    size_t pin_bytes;
+    hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
+    void (*unpin)(hy_backend *self, void *ptr);
+
     /* (optional) Names what the calling thread does between the two in a profiler's
        timeline. Both or none. */
     void (*range_begin)(const char *name);

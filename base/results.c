@@ -4,8 +4,11 @@
    so it stays counted on the host meter until it is used again or unmapped. */
 #include "base/results.h"
 
+#include "base/backend.h"
+
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
@@ -21,11 +24,14 @@ typedef struct mapping {
     size_t touched; /* leading bytes that are present */
     size_t counted; /* bytes of it on the host meter */
     int kept;
+    size_t pieces;          /* that can be pinned */
+    unsigned char pinned[]; /* of each piece: 1 once it is; atomic */
 } mapping;
 
 struct hy_results {
     pthread_mutex_t lock;
     mapping *first;
+    hy_backend *device; /* pages are pinned for it; NULL = none are */
 };
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
@@ -35,13 +41,17 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
     HY_TRY(hy_array(ctx, 1, sizeof(hy_results), "the list of results", &memory));
     hy_results *results = memory;
     results->first      = NULL;
+    results->device     = NULL;
     pthread_mutex_init(&results->lock, NULL);
     *out = results;
     return HYBRID_OK;
 }
 
-static void unmap(hy_context *ctx, mapping *m)
+static void unmap(hy_context *ctx, hy_backend *device, mapping *m)
 {
+    for (size_t k = 0; k < m->pieces; k++)
+        if (m->pinned[k])
+            device->ops->unpin(device, m->ptr + k * device->ops->pin_bytes);
     munmap(m->ptr, m->bytes);
     hy_meter_give(&ctx->memory.meter, m->counted);
     hy_array_free(ctx, m);
@@ -56,7 +66,7 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     while (results->first) {
         mapping *m     = results->first;
         results->first = m->next;
-        unmap(ctx, m);
+        unmap(ctx, results->device, m);
     }
     pthread_mutex_destroy(&results->lock);
     hy_array_free(ctx, results);
@@ -72,8 +82,9 @@ static mapping *find(hy_results *results, const void *ptr)
     return NULL;
 }
 
-/* The kept mapping with the most pages present that is large enough; not one so large
-   that a small result would sit on pages that a later one needs. */
+/* The smallest kept mapping that is large enough, so that a result computed again finds
+   its own pages; among equal ones the one with most pages present. Not one with so many
+   pages that a small result would sit on what a later one needs. */
 static mapping *find_kept(hy_results *results, size_t bytes)
 {
     const size_t pages = bytes < PAGE ? PAGE : bytes;
@@ -81,7 +92,8 @@ static mapping *find_kept(hy_results *results, size_t bytes)
 
     for (mapping *m = results->first; m; m = m->next)
         if (m->kept && m->bytes >= bytes && m->touched / WASTE <= pages &&
-            (!best || m->touched > best->touched))
+            (!best || m->bytes < best->bytes ||
+             (m->bytes == best->bytes && m->touched > best->touched)))
             best = m;
     return best;
 }
@@ -95,7 +107,7 @@ static void keep_only(hy_context *ctx, int most)
         mapping *m = *link;
         if (m->kept && most-- <= 0) {
             *link = m->next;
-            unmap(ctx, m);
+            unmap(ctx, ctx->results->device, m);
         } else {
             link = &m->next;
         }
@@ -139,16 +151,25 @@ static char *map_pages(size_t bytes)
     return ptr + before;
 }
 
+static size_t pin_bytes(const hy_results *results)
+{
+    return results->device ? results->device->ops->pin_bytes : 0;
+}
+
 static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
 {
     const size_t unit    = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
     const size_t rounded = (bytes + unit - 1) / unit * unit;
+    const size_t piece   = pin_bytes(ctx->results);
+    const size_t pieces = piece > 0 ? rounded / piece : 0; /* a last, short one is left */
     void *memory;
 
-    HY_TRY(hy_array(ctx, 1, sizeof(mapping), "a result", &memory));
+    HY_TRY(hy_array(ctx, 1, sizeof(mapping) + pieces, "a result", &memory));
     mapping *m = memory;
-    *m         = (mapping){.bytes = rounded};
-    m->ptr     = map_pages(rounded);
+    memset(m, 0, sizeof(mapping) + pieces);
+    m->bytes  = rounded;
+    m->pieces = pieces;
+    m->ptr    = map_pages(rounded);
     if (!m->ptr) {
         const int error = errno;
         hy_array_free(ctx, m);
@@ -182,8 +203,43 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
         push(results, m);
         pthread_mutex_unlock(&results->lock);
     }
-    *out = (hy_span){m->ptr, m->bytes, m->touched, m->counted};
+    *out = (hy_span){m->ptr,
+                     m->bytes,
+                     m->touched,
+                     m->counted,
+                     m->pieces > 0 ? pin_bytes(results) : 0,
+                     m->pinned};
     return HYBRID_OK;
+}
+
+/* ---- pinning --------------------------------------------------------------------- */
+
+void hy_results_pin_for(hy_context *ctx, hy_backend *device)
+{
+    hy_results_trim(ctx);
+    ctx->results->device = device;
+}
+
+void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
+{
+    hy_backend *device = ctx->results->device;
+    const size_t at    = k * span->piece;
+
+    if (span->piece == 0 || at + span->piece > span->touched ||
+        __atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
+        return;
+    if (device->ops->pin(device, span->ptr + at, span->piece) == HYBRID_OK)
+        __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
+}
+
+int hy_results_pinned(const hy_span *span, size_t begin, size_t end)
+{
+    if (span->piece == 0 || end > span->bytes / span->piece * span->piece)
+        return 0;
+    for (size_t k = begin / span->piece; k * span->piece < end; k++)
+        if (!__atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
+            return 0;
+    return 1;
 }
 
 /* Count `more` bytes; kept pages make room if they must. */

@@ -2,7 +2,9 @@
 
    Touching fresh pages costs more than the PCIe copy that fills them, so results
    live in mappings that are reserved by an upper bound (address space is free),
-   use huge pages, are touched ahead by idle workers, and are kept when freed. */
+   use huge pages, are touched ahead by idle workers, and are kept when freed. Those
+   that are used again can be pinned, piece by piece, so that a device copies to them
+   directly; they stay pinned until they are unmapped. */
 #ifndef HY_RESULTS_H
 #define HY_RESULTS_H
 
@@ -12,20 +14,24 @@
 extern "C" {
 #endif
 
+struct hy_backend;
+
 /* One reserved array. */
 typedef struct hy_span {
     char *ptr;      /* page aligned; NULL when bytes is 0 */
     size_t bytes;   /* reserved */
     size_t touched; /* leading bytes whose pages are known to be present */
     size_t counted; /* leading bytes counted on the host meter */
+    size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
+    unsigned char *pinned; /* of each piece: 1 once it is; atomic */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
 /* Unmaps everything, handed out or kept. NULL is fine. */
 void hy_results_destroy(hy_context *ctx, hy_results *results);
 
-/* Reserve address space for `bytes`: a kept mapping with the most touched pages
-   that is large enough, or a new one. Nothing is counted yet. */
+/* Reserve address space for `bytes`: the smallest kept mapping that is large enough and
+   not far too large, or a new one. Nothing is counted yet. */
 hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);
 
 /* The first `bytes` of the span are about to be written: count them on the host
@@ -35,6 +41,17 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
 /* Touch the pages of [begin, end), clipped to the reservation, from the calling
    thread; pages known to be present are skipped. */
 void hy_results_touch(const hy_span *span, size_t begin, size_t end);
+
+/* From now on pages can be pinned for this device; NULL: no longer. Unmaps what is kept;
+   nothing else may be mapped. */
+void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);
+
+/* Pin piece `k` of the span from the calling thread, if its pages are known to be present
+   and it is not pinned. A refusal by the system leaves it as it is. */
+void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
+
+/* Whether all of [begin, end) is pinned. */
+int hy_results_pinned(const hy_span *span, size_t begin, size_t end);
 
 /* The span is complete: only its first `used` bytes hold data. The mapping is
    handed to the caller and found again by its pointer. */

@@ -102,6 +102,7 @@ typedef struct hy_job {
     hy_rows back;     /* result in host memory, after d2h */
     int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
     int64_t offset;   /* SpGEMM: where the chunk's entries start in C */
+    int direct; /* d2h copied the entries to C itself */
 } hy_job;
 
 struct hy_variant {

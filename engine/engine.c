@@ -39,9 +39,12 @@ static hybrid_status open_device(hybrid_engine *engine,
     hy_context *ctx            = &engine->ctx;
     const hybrid_status status = ops->open(ctx, options, &engine->device);
 
-    if (status == HYBRID_OK)
+    if (status == HYBRID_OK) {
         snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
                  ops->describe(engine->device));
+        if (ops->pin)
+            hy_results_pin_for(ctx, engine->device);
+    }
     if (status != HYBRID_NO_DEVICE)
         return status;
     snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
@@ -121,12 +124,12 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     if (!engine)
         return;
     hy_context *ctx = &engine->ctx;
+    hy_results_destroy(ctx, ctx->results); /* first: the device has pages of it pinned */
     if (engine->device)
         engine->device->ops->close(engine->device);
     if (engine->host)
         engine->host->ops->close(engine->host);
     hy_pool_destroy(ctx, ctx->pool);
-    hy_results_destroy(ctx, ctx->results);
     hy_topology_close(ctx, engine->topology);
     hy_message_destroy(&ctx->message);
     free(engine);

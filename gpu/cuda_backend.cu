@@ -108,6 +108,22 @@ static void trim(hy_backend *self)
     hy_blocks_trim(&mine(self)->blocks, self);
 }
 
+/* A refusal is no error: copies then go through the pinned ring. */
+static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
+{
+    if (cudaSetDevice(mine(self)->device) == cudaSuccess &&
+        cudaHostRegister(ptr, bytes, cudaHostRegisterPortable) == cudaSuccess)
+        return HYBRID_OK;
+    (void)cudaGetLastError();
+    return HYBRID_DEVICE_FAILED;
+}
+
+static void unpin(hy_backend *self, void *ptr)
+{
+    (void)cudaSetDevice(mine(self)->device);
+    (void)cudaHostUnregister(ptr);
+}
+
 /* ---- lanes ---- */
 
 static hybrid_status lane_open(hy_backend *self, const char *name, hy_lane **out)
@@ -386,6 +402,9 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .lane_wait   = lane_wait,
     .host_wait   = host_wait,
     .mark_ns     = mark_ns,
+    .pin_bytes   = HY_PIN_BYTES,
+    .pin         = pin,
+    .unpin       = unpin,
     .range_begin = range_begin,
     .range_end   = range_end,
 };

@@ -10,6 +10,9 @@ enum {
     HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds */
 };
 
+/* Pages of results that are registered at once. */
+#define HY_PIN_BYTES (size_t(32) << 20)
+
 /* Bytes that one core packs in a second. */
 #define HY_PACK_BPS 5e9
 

@@ -9,17 +9,18 @@
 /* Lies in the 256 bytes before a buffer. */
 typedef struct hy_block {
     struct hy_block *next;
-    void            *raw;
-    size_t           bytes; /* of the buffer */
-    hy_space         space;
+    void *raw;
+    size_t bytes; /* of the buffer */
+    hy_space space;
 } hy_block;
 
 enum { HEADER = 256 };
 
-static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9; /* memory traffic: of a core, of all */
-static const double CORE_FLOPS = 2 * 8 * 2.5e9;         /* FMAs of 8 lanes at 2.5 GHz */
-static const double LOOP_S     = 20e-6;                 /* to wake the workers */
-static const size_t MEMORY     = (size_t)1 << 30;       /* of chunks, unless capped */
+static const double CORE_BPS   = 10e9,
+                    MEMORY_BPS = 80e9;            /* memory traffic: of a core, of all */
+static const double CORE_FLOPS = 2 * 8 * 2.5e9;   /* FMAs of 8 lanes at 2.5 GHz */
+static const double LOOP_S     = 20e-6;           /* to wake the workers */
+static const size_t MEMORY     = (size_t)1 << 30; /* of chunks, unless capped */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -38,7 +39,7 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
     hy_host_backend *self = made;
-    *self = (hy_host_backend){ .base = { .ops = &hy_host_backend_ops, .ctx = ctx } };
+    *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
     self->base.device.cap = (int64_t)options->device_bytes;
     self->threads         = hy_pool_threads(ctx->pool);
     snprintf(self->text, sizeof self->text, "%d core%s", self->threads,
@@ -117,9 +118,9 @@ static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
 static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
                                hy_block **out)
 {
-    hy_meter       *meter = meter_of(self, space);
-    const hy_meter *all   = &self->ctx->memory.meter;
-    void           *raw   = NULL;
+    hy_meter *meter     = meter_of(self, space);
+    const hy_meter *all = &self->ctx->memory.meter;
+    void *raw           = NULL;
 
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
         trim(self); /* what is kept must not make this fail */
@@ -139,7 +140,7 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     }
     char *ptr = (char *)raw + HEADER + (HEADER - (uintptr_t)raw % HEADER) % HEADER;
     *out      = (hy_block *)(void *)(ptr - HEADER);
-    **out     = (hy_block){ NULL, raw, bytes, space };
+    **out     = (hy_block){NULL, raw, bytes, space};
     return HYBRID_OK;
 }
 
@@ -147,7 +148,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_bu
 {
     hy_block *block = NULL;
 
-    *out = (hy_buffer){ NULL, 0, space };
+    *out = (hy_buffer){NULL, 0, space};
     if (bytes == 0)
         return HYBRID_OK;
     if (bytes > (size_t)INT64_MAX - 2 * HEADER)
@@ -156,7 +157,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_bu
     block = take_kept(host(self), space, bytes);
     if (!block)
         HY_TRY(new_block(self, space, bytes, &block));
-    *out = (hy_buffer){ (char *)block + HEADER, bytes, space };
+    *out = (hy_buffer){(char *)block + HEADER, bytes, space};
     return HYBRID_OK;
 }
 
@@ -169,7 +170,7 @@ static void free_buffer(hy_backend *self, hy_buffer *buffer)
         host(self)->kept = block;
         pthread_mutex_unlock(&host(self)->lock);
     }
-    *buffer = (hy_buffer){ NULL, 0, buffer->space };
+    *buffer = (hy_buffer){NULL, 0, buffer->space};
 }
 
 const hy_backend_ops hy_host_backend_ops = {

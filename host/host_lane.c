@@ -13,36 +13,36 @@
 typedef enum action { CALL, REACH, WAIT } action;
 
 typedef struct entry {
-    action     action;
+    action action;
     hy_host_fn fn; /* CALL */
-    void      *arg;
-    hy_mark   *mark; /* REACH, WAIT */
-    int64_t    turn; /* which setting of the mark */
+    void *arg;
+    hy_mark *mark; /* REACH, WAIT */
+    int64_t turn;  /* which setting of the mark */
 } entry;
 
 typedef struct lane {
-    hy_lane          base;
-    hy_task          task; /* found from the task by its offset */
-    pthread_mutex_t  lock;
-    pthread_cond_t   idle;
-    entry           *ring;
-    int64_t          room, head, count; /* room is a power of two */
-    int              busy;              /* its task is queued, running or parked */
-    hybrid_status    status;            /* of the first call that failed */
-    int              reported;
-    struct lane     *next_parked;
+    hy_lane base;
+    hy_task task; /* found from the task by its offset */
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    entry *ring;
+    int64_t room, head, count; /* room is a power of two */
+    int busy;                  /* its task is queued, running or parked */
+    hybrid_status status;      /* of the first call that failed */
+    int reported;
+    struct lane *next_parked;
     hy_host_scratch *scratch;
 } lane;
 
 struct hy_mark {
-    hy_context     *ctx;
+    hy_context *ctx;
     pthread_mutex_t lock;
-    pthread_cond_t  changed;
-    int64_t         set, reached; /* how many times */
-    int64_t         ns;
-    hybrid_status   status; /* of the lane when it was reached */
-    lane           *on;     /* the lane that sets it */
-    lane           *parked; /* lanes that wait for it */
+    pthread_cond_t changed;
+    int64_t set, reached; /* how many times */
+    int64_t ns;
+    hybrid_status status; /* of the lane when it was reached */
+    lane *on;             /* the lane that sets it */
+    lane *parked;         /* lanes that wait for it */
 };
 
 enum { FIRST_ROOM = 64 };
@@ -65,7 +65,7 @@ hybrid_status hy_host_mark_new(hy_backend *self, hy_mark **out)
 
     HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "mark", &made));
     hy_mark *mark = made;
-    *mark         = (hy_mark){ .ctx = self->ctx };
+    *mark         = (hy_mark){.ctx = self->ctx};
     pthread_mutex_init(&mark->lock, NULL);
     pthread_cond_init(&mark->changed, NULL);
     *out = mark;
@@ -131,7 +131,7 @@ int64_t hy_host_mark_ns(const hy_mark *mark)
 /* An error that was reported and can harm nobody any more is forgotten. */
 static void forget_reported(lane *l)
 {
-    if (l->reported && !l->busy) {
+    if (l->reported && l->count == 0) {
         l->status   = HYBRID_OK;
         l->reported = 0;
     }
@@ -162,13 +162,13 @@ static void call(lane *l, const entry *e)
 
 static void walk(hy_task *task, int worker)
 {
-    lane *l      = (lane *)(void *)((char *)task - offsetof(lane, task));
-    int   called = 0;
+    lane *l    = (lane *)(void *)((char *)task - offsetof(lane, task));
+    int called = 0;
 
     (void)worker;
     pthread_mutex_lock(&l->lock);
     while (l->count > 0) {
-        const entry   e      = l->ring[l->head];
+        const entry e        = l->ring[l->head];
         hybrid_status status = HYBRID_OK;
 
         if (e.action == CALL && called) {
@@ -190,8 +190,8 @@ static void walk(hy_task *task, int worker)
             reach(e.mark, e.turn, l->status);
         }
     }
-    l->busy = 0;
     forget_reported(l);
+    l->busy = 0;
     pthread_cond_broadcast(&l->idle);
     pthread_mutex_unlock(&l->lock);
 }
@@ -200,9 +200,9 @@ static void walk(hy_task *task, int worker)
 
 static hybrid_status grow(lane *l)
 {
-    hy_context   *ctx  = l->base.backend->ctx;
+    hy_context *ctx    = l->base.backend->ctx;
     const int64_t room = l->room ? 2 * l->room : FIRST_ROOM;
-    void         *made = NULL;
+    void *made         = NULL;
 
     HY_TRY(hy_array(ctx, room, sizeof(entry), "queue of a lane", &made));
     entry *ring = made;
@@ -231,7 +231,7 @@ static hybrid_status push(lane *l, const entry *e)
 
 hybrid_status hy_host_enqueue(hy_lane *base, hy_host_fn fn, void *arg)
 {
-    const entry e = { .action = CALL, .fn = fn, .arg = arg };
+    const entry e = {.action = CALL, .fn = fn, .arg = arg};
 
     pthread_mutex_lock(&of(base)->lock);
     const hybrid_status status = push(of(base), &e);
@@ -242,7 +242,7 @@ hybrid_status hy_host_enqueue(hy_lane *base, hy_host_fn fn, void *arg)
 hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
 {
     lane *l = of(base);
-    entry e = { .action = REACH, .mark = mark };
+    entry e = {.action = REACH, .mark = mark};
 
     pthread_mutex_lock(&l->lock);
     pthread_mutex_lock(&mark->lock);
@@ -258,7 +258,7 @@ hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
 
 hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
 {
-    entry e = { .action = WAIT, .mark = mark };
+    entry e = {.action = WAIT, .mark = mark};
 
     pthread_mutex_lock(&mark->lock);
     e.turn = mark->set;
@@ -275,7 +275,7 @@ hybrid_status hy_host_wait(hy_mark *mark)
     for (const int64_t turn = mark->set; mark->reached < turn;)
         pthread_cond_wait(&mark->changed, &mark->lock);
     const hybrid_status status = mark->status;
-    lane               *l      = mark->on;
+    lane *l                    = mark->on;
     pthread_mutex_unlock(&mark->lock);
     if (status != HYBRID_OK && l) {
         pthread_mutex_lock(&l->lock);
@@ -291,11 +291,11 @@ hybrid_status hy_host_wait(hy_mark *mark)
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, hy_lane **out)
 {
     hybrid_status status = HYBRID_OK;
-    void         *made   = NULL;
+    void *made           = NULL;
 
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "lane", &made));
     lane *l = made;
-    *l      = (lane){ .base = { self, name }, .task = { .run = walk } };
+    *l      = (lane){.base = {self, name}, .task = {.run = walk}};
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->idle, NULL);
     HY_TRY_ELSE_DONE(grow(l));
@@ -311,7 +311,7 @@ void hy_host_lane_close(hy_lane *base)
 {
     if (!base)
         return;
-    lane       *l   = of(base);
+    lane *l         = of(base);
     hy_context *ctx = base->backend->ctx;
     pthread_mutex_lock(&l->lock);
     while (l->busy)

@@ -5,19 +5,19 @@
 #include "host/host_lane.h"
 
 typedef struct piece {
-    void  *ptr;
+    void *ptr;
     size_t bytes;
 } piece;
 
 struct hy_host_scratch {
     hy_host_scratch *next;
-    piece            pieces[]; /* threads * HY_SCRATCHES */
+    piece pieces[]; /* threads * HY_SCRATCHES */
 };
 
 hybrid_status hy_host_scratch_take(hy_host_backend *self, hy_host_scratch **out)
 {
     const int64_t count = (int64_t)self->threads * HY_SCRATCHES;
-    void         *made  = NULL;
+    void *made          = NULL;
 
     pthread_mutex_lock(&self->lock);
     hy_host_scratch *scratch = self->spare;
@@ -30,7 +30,7 @@ hybrid_status hy_host_scratch_take(hy_host_backend *self, hy_host_scratch **out)
                         "table of workspaces", &made));
         scratch = made;
         for (int64_t i = 0; i < count; i++)
-            scratch->pieces[i] = (piece){ NULL, 0 };
+            scratch->pieces[i] = (piece){NULL, 0};
     }
     *out = scratch;
     return HYBRID_OK;
@@ -64,7 +64,8 @@ void hy_host_scratch_trim(hy_host_backend *self)
 /* Growing by half again, so that rows that become longer and longer do not allocate
    each time. */
 hybrid_status hy_host_scratch_get(hy_context *ctx, hy_host_scratch *scratch, int part,
-                                  hy_scratch kind, size_t bytes, void **out, size_t *fresh)
+                                  hy_scratch kind, size_t bytes, void **out,
+                                  size_t *fresh)
 {
     piece *p = &scratch->pieces[(int64_t)part * HY_SCRATCHES + kind];
 
@@ -73,7 +74,7 @@ hybrid_status hy_host_scratch_get(hy_context *ctx, hy_host_scratch *scratch, int
         size_t grown = hy_align(p->bytes + p->bytes / 2);
         grown        = grown > bytes ? grown : hy_align(bytes);
         hy_array_free(ctx, p->ptr);
-        *p = (piece){ NULL, 0 };
+        *p = (piece){NULL, 0};
         HY_TRY(hy_array(ctx, (int64_t)grown, 1, "workspace of a CPU worker", &p->ptr));
         p->bytes = grown;
         *fresh   = grown;

@@ -22,10 +22,10 @@
 
 /* The window of one row; the bytes of marks are a multiple of 64. */
 typedef struct window {
-    void    *acc;
+    void *acc;
     uint8_t *mark;
-    int32_t  base; /* column of acc[0], a multiple of the block */
-    int64_t  blocks;
+    int32_t base; /* column of acc[0], a multiple of the block */
+    int64_t blocks;
 } window;
 
 /* One bit for each of 64 bytes that are 0 or 1. */
@@ -63,16 +63,17 @@ static inline void *before(void *array, size_t bytes)
 
 #if HY_X86
 /* Write the touched columns of a block and clear it; returns how many. */
-HY_AVX512 static inline int64_t emit_block_f32_avx512(float *acc, int32_t col0, int32_t *col,
-                                                      float *val)
+HY_AVX512 static inline int64_t emit_block_f32_avx512(float *acc, int32_t col0,
+                                                      int32_t *col, float *val)
 {
-    const __m512i  empty = _mm512_set1_epi32((int)EMPTY);
-    const __m512i  iota  = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i  v     = _mm512_load_si512(acc);
+    const __m512i empty = _mm512_set1_epi32((int)EMPTY);
+    const __m512i iota =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i v      = _mm512_load_si512(acc);
     const __mmask16 full = _mm512_cmpneq_epi32_mask(v, empty);
-    const int       n    = _mm_popcnt_u32(full);
+    const int n          = _mm_popcnt_u32(full);
     const __mmask16 head = (__mmask16)((1u << n) - 1);
-    const __m512i   c    = _mm512_add_epi32(iota, _mm512_set1_epi32(col0));
+    const __m512i c      = _mm512_add_epi32(iota, _mm512_set1_epi32(col0));
 
     _mm512_store_si512(acc, empty);
     _mm512_mask_storeu_epi32(val, head, _mm512_maskz_compress_epi32(full, v));
@@ -114,16 +115,16 @@ HY_AVX512 static inline uint64_t marks_avx512(const uint8_t *mark)
 #undef WIDE
 
 #if HY_X86
-HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0, int32_t *col,
-                                                      double *val)
+HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
+                                                      int32_t *col, double *val)
 {
-    const __m512i  empty = _mm512_set1_epi64((long long)EMPTY);
-    const __m256i  iota  = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i  v     = _mm512_load_si512(acc);
-    const __mmask8 full  = _mm512_cmpneq_epi64_mask(v, empty);
-    const int      n     = _mm_popcnt_u32(full);
-    const __mmask8 head  = (__mmask8)((1u << n) - 1);
-    const __m256i  c     = _mm256_add_epi32(iota, _mm256_set1_epi32(col0));
+    const __m512i empty = _mm512_set1_epi64((long long)EMPTY);
+    const __m256i iota  = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i v     = _mm512_load_si512(acc);
+    const __mmask8 full = _mm512_cmpneq_epi64_mask(v, empty);
+    const int n         = _mm_popcnt_u32(full);
+    const __mmask8 head = (__mmask8)((1u << n) - 1);
+    const __m256i c     = _mm256_add_epi32(iota, _mm256_set1_epi32(col0));
 
     _mm512_store_si512(acc, empty);
     _mm512_mask_storeu_epi64(val, head, _mm512_maskz_compress_epi64(full, v));
@@ -145,7 +146,8 @@ HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
 #undef EMPTY
 #undef BLOCK
 
-/* ---- the window --------------------------------------------------------------------- */
+/* ---- the window ---------------------------------------------------------------------
+ */
 
 static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
@@ -161,14 +163,14 @@ static void clear_window(hybrid_type type, void *acc, size_t bytes)
 
 static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window *w)
 {
-    const int       f64   = seat->type == HYBRID_F64;
-    const int32_t   block = f64 ? 8 : 16;
-    const int64_t   width = row->lanes > 1 ? 4 : 1;
-    void           *made  = NULL;
-    size_t          fresh;
+    const int f64       = seat->type == HYBRID_F64;
+    const int32_t block = f64 ? 8 : 16;
+    const int64_t width = row->lanes > 1 ? 4 : 1;
+    void *made          = NULL;
+    size_t fresh;
 
-    w->base   = row->col_min & ~(block - 1);
-    w->blocks = (row->col_max - w->base) / block + 1;
+    w->base                 = row->col_min & ~(block - 1);
+    w->blocks               = (row->col_max - w->base) / block + 1;
     const size_t acc_bytes  = (size_t)(w->blocks * width) * 64;
     const size_t mark_bytes = (size_t)(w->blocks + 63) & ~(size_t)63;
     HY_TRY(hy_host_workspace(seat->lane, seat->part,
@@ -189,7 +191,7 @@ static int64_t make_row(const hy_seat *seat, const hy_row *row, const window *w)
     const int f64 = seat->type == HYBRID_F64, one = row->lanes == 1;
 
 #if HY_X86
-    if (hy_has_avx512()) {
+    if (hy_target_best() >= HY_TARGET_AVX512) {
         if (f64)
             return one ? row_f64_avx512(row, w) : rows_f64_avx512(row, w);
         return one ? row_f32_avx512(row, w) : rows_f32_avx512(row, w);
@@ -209,7 +211,8 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.dense ---------------------------------------------------------------- */
+/* ---- spgemm.host.dense ----------------------------------------------------------------
+ */
 
 enum { WINDOW_BYTES = 64 << 20 };
 

@@ -16,7 +16,7 @@ enum { GROUP = 32 }; /* keys whose counts stay in registers */
     TARGET static void name(const int32_t *restrict col, int n, int32_t *restrict place) \
     {                                                                                    \
         for (int g = 0; g < n; g += GROUP) {                                             \
-            int32_t smaller[GROUP] = { 0 };                                              \
+            int32_t smaller[GROUP] = {0};                                                \
             for (int j = 0; j < n; j++)                                                  \
                 for (int i = 0; i < GROUP; i++)                                          \
                     smaller[i] += col[j] < col[g + i];                                   \
@@ -34,11 +34,11 @@ HY_COUNT_SMALLER(count_avx512, HY_AVX512)
 static void count_smaller(const int32_t *col, int n, int32_t *place)
 {
 #if HY_X86
-    if (hy_has_avx512()) {
+    if (hy_target_best() >= HY_TARGET_AVX512) {
         count_avx512(col, n, place);
         return;
     }
-    if (hy_has_avx2()) {
+    if (hy_target_best() >= HY_TARGET_AVX2) {
         count_avx2(col, n, place);
         return;
     }

@@ -16,11 +16,11 @@
 enum { FREE = -1 };
 
 typedef struct table {
-    int32_t  *key; /* column less col_min, or FREE */
-    void     *sum; /* a value for each slot */
+    int32_t *key;            /* column less col_min, or FREE */
+    void *sum;               /* a value for each slot */
     uint64_t *taken, *spare; /* column << 32 | slot; bound of each */
-    int       shift;         /* a hash's upper bits are the slot */
-    uint32_t  mask;
+    int shift;               /* a hash's upper bits are the slot */
+    uint32_t mask;
 } table;
 
 static inline uint32_t slot_of(const table *t, int32_t key)
@@ -52,10 +52,10 @@ static int bits_of(int64_t n)
 /* Keys, sums and lists are one workspace each: keys must stay clear from row to row. */
 static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t)
 {
-    const int     log   = bits_of(row->bound) + 1;
+    const int log       = bits_of(row->bound) + 1;
     const int64_t slots = (int64_t)1 << log;
-    void         *keys = NULL, *rest = NULL;
-    size_t        fresh;
+    void *keys = NULL, *rest = NULL;
+    size_t fresh;
 
     if (log > 31)
         return hy_fail(seat->lane->backend->ctx, HYBRID_UNSUPPORTED,
@@ -78,7 +78,7 @@ static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t
 
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
-    table t = { 0 };
+    table t = {0};
 
     HY_TRY(open_table(seat, row, &t));
     const int64_t n = seat->type == HYBRID_F64 ? add_f64(row, &t) : add_f32(row, &t);
@@ -91,7 +91,8 @@ hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.hash ------------------------------------------------------------------ */
+/* ---- spgemm.host.hash
+ * ------------------------------------------------------------------ */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {

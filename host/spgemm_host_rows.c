@@ -22,31 +22,31 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 16, LANES = 4 };
-enum { BATCH = 256 };      /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 };    /* bytes of each array of a row of B */
+enum { BATCH = 256 };          /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 };        /* bytes of each array of a row of B */
 enum { ROWS_PER_TASK = 2048 }; /* of step 1 */
 
 typedef struct product {
-    hy_lane          *lane;
+    hy_lane *lane;
     const hybrid_csr *A, *B;
-    int64_t           row0, rows;
-    hy_rows           out;
-    hy_row_fn         make;
-    int               lanes;
-    int64_t           pieces, cut[PIECES + 1];
+    int64_t row0, rows;
+    hy_rows out;
+    hy_row_fn make;
+    int lanes;
+    int64_t pieces, cut[PIECES + 1];
 } product;
 
 /* ---- 1: products and bounds ----------------------------------------------------- */
 
 static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
 {
-    const product    *p = arg;
+    const product *p    = arg;
     const hybrid_csr *A = p->A, *B = p->B;
 
     (void)part;
     for (int64_t i = begin; i < end; i++) {
         const int64_t k1 = hy_offset(A, p->row0 + i + 1);
-        int64_t       n  = 0;
+        int64_t n        = 0;
         for (int64_t k = hy_offset(A, p->row0 + i); k < k1; k++)
             n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
         p->out.row_ptr[i] = n;
@@ -75,7 +75,7 @@ static int64_t row_at_work(const product *p, int64_t work)
 static void cut_pieces(product *p, int threads)
 {
     const int64_t work = p->out.row_ptr[p->rows] + p->rows;
-    int64_t       n    = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+    int64_t n          = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
 
     n         = n < PIECES ? n : PIECES;
     p->pieces = n < p->rows ? n : p->rows;
@@ -100,15 +100,16 @@ static hybrid_status check_room(const product *p, const hy_chunk *chunk, hy_cont
                    (long long)need, (long long)chunk->features.out_bound);
 }
 
-/* ---- 3: rows ------------------------------------------------------------------------ */
+/* ---- 3: rows ------------------------------------------------------------------------
+ */
 
 /* What a worker knows of the rows at hand. */
 typedef struct batch {
     const product *p;
-    hy_seat        seat;
-    hy_term       *terms; /* of rows [begin, end) */
-    int64_t        begin, end;
-    int64_t        k0; /* entry of A that is terms[0] */
+    hy_seat seat;
+    hy_term *terms; /* of rows [begin, end) */
+    int64_t begin, end;
+    int64_t k0; /* entry of A that is terms[0] */
 } batch;
 
 static int64_t first_entry(const product *p, int64_t row)
@@ -136,13 +137,13 @@ static inline void fetch(const void *array, int64_t bytes)
 /* Take as many rows as fit, at least one, and fetch what they name. */
 static hybrid_status load_batch(batch *b, int64_t begin, int64_t limit)
 {
-    const product    *p    = b->p;
-    const hybrid_csr *B    = p->B;
-    const int64_t     size = (int64_t)hy_value_size(B->type);
-    const int64_t     room = B->offset_type == HYBRID_I32 ? 4 : 8;
-    const int32_t    *col  = p->A->col;
-    void             *made = NULL;
-    size_t            fresh;
+    const product *p    = b->p;
+    const hybrid_csr *B = p->B;
+    const int64_t size  = (int64_t)hy_value_size(B->type);
+    const int64_t room  = B->offset_type == HYBRID_I32 ? 4 : 8;
+    const int32_t *col  = p->A->col;
+    void *made          = NULL;
+    size_t fresh;
 
     b->begin = begin;
     b->end   = begin + 1;
@@ -159,7 +160,7 @@ static hybrid_status load_batch(batch *b, int64_t begin, int64_t limit)
     for (int64_t k = 0; k < n; k++) {
         const int32_t c     = col[b->k0 + k];
         const int64_t first = hy_offset(B, c);
-        b->terms[k]         = (hy_term){ first, hy_offset(B, c + 1) };
+        b->terms[k]         = (hy_term){first, hy_offset(B, c + 1)};
         fetch(B->col + first, (b->terms[k].end - first) * 4);
         fetch((const char *)B->val + first * size, (b->terms[k].end - first) * size);
     }
@@ -169,11 +170,11 @@ static hybrid_status load_batch(batch *b, int64_t begin, int64_t limit)
 /* How many rows from i on have entries of A in the same columns; at most LANES. */
 static int equal_rows(const batch *b, int64_t i)
 {
-    const product *p      = b->p;
-    const int32_t *col    = p->A->col;
-    const int64_t  k0     = first_entry(p, i);
-    const int64_t  length = first_entry(p, i + 1) - k0;
-    int            lanes  = 1;
+    const product *p     = b->p;
+    const int32_t *col   = p->A->col;
+    const int64_t k0     = first_entry(p, i);
+    const int64_t length = first_entry(p, i + 1) - k0;
+    int lanes            = 1;
 
     while (lanes < p->lanes && i + lanes < b->end) {
         const int64_t k = first_entry(p, i + lanes);
@@ -206,9 +207,9 @@ static void measure(const hybrid_csr *B, hy_row *row)
 
 static void take_row(const batch *b, int64_t i, int lanes, hy_row *row)
 {
-    const product *p    = b->p;
-    const int64_t  size = (int64_t)hy_value_size(p->A->type);
-    const int64_t  k    = first_entry(p, i);
+    const product *p   = b->p;
+    const int64_t size = (int64_t)hy_value_size(p->A->type);
+    const int64_t k    = first_entry(p, i);
 
     row->terms = b->terms + (k - b->k0);
     row->count = first_entry(p, i + 1) - k;
@@ -223,8 +224,8 @@ static void take_row(const batch *b, int64_t i, int lanes, hy_row *row)
 
 static hybrid_status make_batch(const batch *b)
 {
-    const product *p   = b->p;
-    hy_row         row = { .b_col = p->B->col, .b_val = p->B->val };
+    const product *p = b->p;
+    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val};
 
     for (int64_t i = b->begin; i < b->end;) {
         int64_t nnz = 0;
@@ -241,7 +242,7 @@ static hybrid_status make_batch(const batch *b)
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const product *p = arg;
-    batch          b = { .p = p, .seat = { p->lane, part, p->A->type } };
+    batch b          = {.p = p, .seat = {p->lane, part, p->A->type}};
 
     for (int64_t i = p->cut[begin]; i < p->cut[end]; i = b.end) {
         HY_TRY(load_batch(&b, i, p->cut[end]));
@@ -254,16 +255,16 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes)
 {
-    hy_context     *ctx   = lane->backend->ctx;
+    hy_context *ctx       = lane->backend->ctx;
     const hy_chunk *chunk = job->chunk;
-    product         p     = { .lane  = lane,
-                              .A     = job->problem->A,
-                              .B     = job->problem->B,
-                              .row0  = chunk->row_begin,
-                              .rows  = chunk->row_end - chunk->row_begin,
-                              .out   = job->out,
-                              .make  = make,
-                              .lanes = lanes };
+    product p             = {.lane  = lane,
+                             .A     = job->problem->A,
+                             .B     = job->problem->B,
+                             .row0  = chunk->row_begin,
+                             .rows  = chunk->row_end - chunk->row_begin,
+                             .out   = job->out,
+                             .make  = make,
+                             .lanes = lanes};
 
     *job->out_nnz    = 0;
     p.out.row_ptr[0] = 0;
@@ -282,31 +283,35 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
-    const double size    = f->type == HYBRID_F64 ? 8 : 4;
-    const double hz      = r->flops / (16 * (r->width > 0 ? r->width : 1)); /* of a core */
-    const double out     = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
-    const double compute = ((double)f->products * cycles + out * 4 + (double)f->rows * 100) /
-                           (hz * (r->width > 0 ? r->width : 1));
+    const double size = f->type == HYBRID_F64 ? 8 : 4;
+    const double hz   = r->flops / (16 * (r->width > 0 ? r->width : 1)); /* of a core */
+    const double out  = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
+    const double compute =
+        ((double)f->products * cycles + out * 4 + (double)f->rows * 100) /
+        (hz * (r->width > 0 ? r->width : 1));
     const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
-    hy_cost      c      = { 0 };
+    hy_cost c           = {0};
 
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 1);
     c.multiply_s = r->launch_s + (compute > memory ? compute : memory);
     return c;
 }
 
-/* ---- spgemm.host.rows: an accumulator for each row ---------------------------------- */
+/* ---- spgemm.host.rows: an accumulator for each row ----------------------------------
+ */
 
-enum { SPREAD = 512 };                /* columns a product at which hashing is cheaper */
-enum { WINDOW_COLUMNS = 4 << 20 };    /* window that no longer fits a share of L3 */
+enum { NEAR = 256 };   /* columns a product up to which a window is cheapest */
+enum { SPREAD = 512 }; /* and from which on it loses to a hash table */
+enum { WINDOW_COLUMNS = 4 << 20 }; /* beyond, the window no longer fits a share of L3 */
 
 static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *nnz)
 {
     const int64_t range = (int64_t)rows->col_max - rows->col_min + 1;
-    const int     dense = range <= rows->products * SPREAD && range <= WINDOW_COLUMNS;
-    const int     few   = rows->products <= HY_FEW && rows->products == rows->bound;
+    const int dense     = range <= rows->products * SPREAD && range <= WINDOW_COLUMNS;
+    const int few       = rows->products <= HY_FEW && rows->products == rows->bound &&
+                    (rows->count == 1 || range > rows->products * NEAR);
 
-    if (dense && (rows->lanes > 1 || !few))
+    if (dense && !few)
         return hy_row_dense(seat, rows, nnz);
     for (int r = 0; r < rows->lanes; r++) {
         hy_row row = *rows;

@@ -10,7 +10,7 @@ static void insert_all(uint64_t *keys, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
         const uint64_t key = keys[i];
-        int64_t        j   = i;
+        int64_t j          = i;
         for (; j > 0 && keys[j - 1] >> 32 > key >> 32; j--)
             keys[j] = keys[j - 1];
         keys[j] = key;
@@ -19,7 +19,7 @@ static void insert_all(uint64_t *keys, int64_t n)
 
 static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
 {
-    int64_t start[VALUES] = { 0 };
+    int64_t start[VALUES] = {0};
     int64_t sum           = 0;
 
     for (int64_t i = 0; i < n; i++)

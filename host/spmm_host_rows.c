@@ -16,12 +16,12 @@ enum { AHEAD = 6 }; /* entries of A for which rows of X are fetched early */
    likewise. */
 typedef struct product {
     const hybrid_csr *A;
-    const void       *x;
-    void             *y;
-    int64_t           x_row, x_col, y_row, y_col;
-    int64_t           n; /* columns */
-    double            alpha, beta;
-    int64_t           row_begin, row_end, pieces;
+    const void *x;
+    void *y;
+    int64_t x_row, x_col, y_row, y_col;
+    int64_t n; /* columns */
+    double alpha, beta;
+    int64_t row_begin, row_end, pieces;
 } product;
 
 #define T float
@@ -92,18 +92,19 @@ typedef struct product {
 #endif
 #undef T
 
-/* ---- pieces --------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------
+ */
 
 static void make_rows(const product *p, int64_t begin, int64_t end)
 {
     const int f64 = p->A->type == HYBRID_F64;
 
 #if HY_X86
-    if (hy_has_avx512()) {
+    if (hy_target_best() >= HY_TARGET_AVX512) {
         (f64 ? rows_f64_avx512 : rows_f32_avx512)(p, begin, end);
         return;
     }
-    if (hy_has_avx2()) {
+    if (hy_target_best() >= HY_TARGET_AVX2) {
         (f64 ? rows_f64_avx2 : rows_f32_avx2)(p, begin, end);
         return;
     }
@@ -117,7 +118,7 @@ static int64_t piece_begin(const product *p, int64_t piece)
     const int64_t e0    = hy_offset(p->A, p->row_begin);
     const int64_t total = hy_offset(p->A, p->row_end) - e0 + p->row_end - p->row_begin;
     const int64_t work  = total / p->pieces * piece;
-    int64_t       low = p->row_begin, high = p->row_end;
+    int64_t low = p->row_begin, high = p->row_end;
 
     if (piece == p->pieces)
         return p->row_end;
@@ -142,20 +143,20 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 
 static hybrid_status run(hy_lane *lane, void *arg)
 {
-    const hy_job       *job     = arg;
-    const hy_problem   *problem = job->problem;
-    const hy_chunk     *chunk   = job->chunk;
+    const hy_job *job         = arg;
+    const hy_problem *problem = job->problem;
+    const hy_chunk *chunk     = job->chunk;
     const hybrid_dense *X = problem->X, *Y = problem->Y;
-    hy_pool            *pool    = lane->backend->ctx->pool;
-    const int           threads = hy_pool_threads(pool);
-    const int64_t       size    = (int64_t)hy_value_size(problem->A->type);
-    const int64_t       rows    = chunk->row_end - chunk->row_begin;
-    product             p       = { .A         = problem->A,
-                                    .n         = chunk->col_end - chunk->col_begin,
-                                    .alpha     = problem->alpha,
-                                    .beta      = problem->beta,
-                                    .row_begin = chunk->row_begin,
-                                    .row_end   = chunk->row_end };
+    hy_pool *pool      = lane->backend->ctx->pool;
+    const int threads  = hy_pool_threads(pool);
+    const int64_t size = (int64_t)hy_value_size(problem->A->type);
+    const int64_t rows = chunk->row_end - chunk->row_begin;
+    product p          = {.A         = problem->A,
+                          .n         = chunk->col_end - chunk->col_begin,
+                          .alpha     = problem->alpha,
+                          .beta      = problem->beta,
+                          .row_begin = chunk->row_begin,
+                          .row_end   = chunk->row_end};
 
     p.x_row  = X->order == HYBRID_ROW_MAJOR ? X->ld : 1;
     p.x_col  = X->order == HYBRID_ROW_MAJOR ? 1 : X->ld;
@@ -170,7 +171,8 @@ static hybrid_status run(hy_lane *lane, void *arg)
     return hy_pool_for(pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p);
 }
 
-/* ---- the variant ------------------------------------------------------------------------ */
+/* ---- the variant
+ * ------------------------------------------------------------------------ */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
@@ -184,15 +186,15 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz = (double)f->nnz, n = (double)f->out_cols;
     const double a_bytes = nnz * (4 + size) + (double)f->rows * 8;
     const double y_bytes = (double)f->rows * n * size;
-    const double x_bytes = nnz * n * size;      /* if no row of X is found in a cache */
+    const double x_bytes = nnz * n * size; /* if no row of X is found in a cache */
     const double x_once  = (double)f->cols * n * size;
     const double x_seen  = x_bytes < x_once ? x_bytes : x_once + (x_bytes - x_once) / 4;
     const double bytes   = a_bytes + y_bytes + x_seen;
     const double compute = 2 * nnz * n / r->flops;
-    hy_cost      c       = { 0 };
+    hy_cost c            = {0};
 
-    c.multiply_s = r->launch_s +
-                   (bytes / r->mem_Bps > compute ? bytes / r->mem_Bps : compute);
+    c.multiply_s =
+        r->launch_s + (bytes / r->mem_Bps > compute ? bytes / r->mem_Bps : compute);
     return c;
 }
 

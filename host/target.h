@@ -5,6 +5,14 @@
 #ifndef HY_TARGET_H
 #define HY_TARGET_H
 
+typedef enum hy_target { HY_TARGET_PORTABLE, HY_TARGET_AVX2, HY_TARGET_AVX512 } hy_target;
+
+/* The best set that this CPU has. */
+hy_target hy_target_best(void);
+
+/* Use no better set than this from now on; for tests. */
+void hy_target_limit(hy_target most);
+
 #define HY_PORTABLE
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -13,19 +21,6 @@
 #define HY_AVX2 __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
 #define HY_AVX512                                                                        \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,popcnt")))
-
-static inline int hy_has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2");
-}
-
-static inline int hy_has_avx512(void)
-{
-    return hy_has_avx2() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
 #else
 #define HY_X86 0
 #endif

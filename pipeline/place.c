@@ -5,67 +5,7 @@
 
 #include "base/csr.h"
 
-enum { TOUCH_BYTES = 4 << 20, STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
-
-/* ---- touching ahead ------------------------------------------------------ */
-
-/* Piece k of C: the same share of entries in both arrays. */
-static void touch_piece(const hy_place *place, int64_t piece)
-{
-    const size_t size  = hy_value_size(place->type);
-    const size_t begin = (size_t)piece * (TOUCH_BYTES / 8);
-    const size_t end   = begin + TOUCH_BYTES / 8;
-    hy_results_touch(&place->col, begin * 4, end * 4);
-    hy_results_touch(&place->val, begin * size, end * size);
-}
-
-static void touch_run(hy_task *task, int worker)
-{
-    hy_toucher *toucher = (hy_toucher *)task;
-    hy_place *place     = toucher->place;
-    const int stop      = __atomic_load_n(&place->touch_stop, __ATOMIC_ACQUIRE);
-    const int64_t piece = __atomic_fetch_add(&place->touch_next, 1, __ATOMIC_RELAXED);
-
-    (void)worker;
-    if (stop || piece >= place->touch_end) {
-        __atomic_fetch_add(&place->touch_done, 1, __ATOMIC_RELEASE);
-        return;
-    }
-    touch_piece(place, piece);
-    hy_pool_submit(place->ctx->pool, HY_IDLE, task); /* behind whatever came meanwhile */
-}
-
-/* Only without a cap on host memory: pages touched ahead may turn out unneeded. */
-static void touch_start(hy_place *place, int64_t expected)
-{
-    const int threads = hy_pool_threads(place->ctx->pool);
-
-    if (place->ctx->memory.meter.cap > 0 || threads < 2)
-        return;
-    place->touch_end = expected / (TOUCH_BYTES / 8);
-    if (place->col.touched >= (size_t)expected * 4 || place->touch_end == 0)
-        return;
-    place->touch_next = (int64_t)(place->col.touched / (TOUCH_BYTES / 2));
-    place->touching   = threads < HY_TOUCHERS ? threads : HY_TOUCHERS;
-    for (int i = 0; i < place->touching; i++) {
-        place->touchers[i].task  = (hy_task){.run = touch_run};
-        place->touchers[i].place = place;
-        hy_pool_submit(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
-    }
-}
-
-static void touch_end(hy_place *place)
-{
-    int done = 0;
-
-    __atomic_store_n(&place->touch_stop, 1, __ATOMIC_RELEASE);
-    for (int i = 0; i < place->touching; i++)
-        done += hy_pool_withdraw(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
-    while (done + __atomic_load_n(&place->touch_done, __ATOMIC_ACQUIRE) < place->touching)
-        for (int i = 0; i < place->touching; i++) /* one may have queued itself again */
-            done += hy_pool_withdraw(place->ctx->pool, HY_IDLE, &place->touchers[i].task);
-    place->touching = 0;
-}
+enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
 
 /* ---- the place ------------------------------------------------------------ */
 
@@ -85,7 +25,8 @@ hybrid_status hy_place_open(hy_context *ctx, int64_t rows, int64_t cols, hybrid_
     HY_TRY_ELSE_DONE(
         hy_results_reserve(ctx, (size_t)bound * hy_value_size(type), &place->val));
     ((int64_t *)place->row_ptr.ptr)[0] = 0;
-    touch_start(place, expected < bound ? expected : bound);
+    hy_ahead_start(&place->ahead, ctx, &place->col, &place->val, hy_value_size(type),
+                   expected < bound ? expected : bound);
 done:
     if (status != HYBRID_OK)
         hy_place_close(place);
@@ -94,7 +35,7 @@ done:
 
 void hy_place_close(hy_place *place)
 {
-    touch_end(place);
+    hy_ahead_stop(&place->ahead);
     hy_results_release(place->ctx, place->row_ptr.ptr);
     hy_results_release(place->ctx, place->col.ptr);
     hy_results_release(place->ctx, place->val.ptr);
@@ -117,6 +58,15 @@ hybrid_status hy_place_take(hy_place *place, hy_job *job)
     place->nnz      = end;
     place->next_row = job->chunk->row_end;
     return HYBRID_OK;
+}
+
+int hy_place_direct(const hy_place *place, const hy_job *job)
+{
+    const size_t size  = hy_value_size(place->type);
+    const size_t begin = (size_t)job->offset, end = begin + (size_t)*job->out_nnz;
+
+    return end > begin && hy_results_pinned(&place->col, begin * 4, end * 4) &&
+           hy_results_pinned(&place->val, begin * size, end * size);
 }
 
 typedef struct storing {
@@ -182,7 +132,7 @@ hybrid_status hy_place_store(hy_place *place, const hy_job *job)
 
     if (rows > 0)
         HY_TRY(hy_pool_for(pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, &s));
-    if (nnz == 0)
+    if (nnz == 0 || job->direct)
         return HYBRID_OK;
     if (!job->back.row_at)
         return hy_pool_for(pool, HY_PLACE, 0, nnz, STORE_ENTRIES, store_entries, &s);
@@ -192,7 +142,7 @@ hybrid_status hy_place_store(hy_place *place, const hy_job *job)
 
 hybrid_status hy_place_finish(hy_place *place, hybrid_csr *C)
 {
-    touch_end(place);
+    hy_ahead_stop(&place->ahead);
     if (place->next_row != place->rows)
         return hy_fail(place->ctx, HYBRID_BAD_STATE,
                        "rows from %lld on were not computed", (long long)place->next_row);

@@ -1,23 +1,13 @@
 /* pipeline/place.h - C as it grows, row after row.
 
    Address space is reserved by the upper bound on nnz(C) and filled in order; what is
-   not used was never touched. Idle workers touch pages ahead of the copies. */
+   not used was never touched. Idle workers make pages ready ahead of the copies. */
 #ifndef HY_PLACE_H
 #define HY_PLACE_H
 
 #include "base/pool.h"
-#include "base/results.h"
 #include "base/variant.h"
-
-enum { HY_TOUCHERS = 16 }; /* most idle tasks at once */
-
-struct hy_place;
-
-/* One idle worker's share of the touching. */
-typedef struct hy_toucher {
-    hy_task task;
-    struct hy_place *place;
-} hy_toucher;
+#include "pipeline/ahead.h"
 
 typedef struct hy_place {
     hy_context *ctx;
@@ -26,10 +16,7 @@ typedef struct hy_place {
     hy_span row_ptr, col, val;
     int64_t next_row; /* rows before it have their place */
     int64_t nnz;      /* entries of those rows */
-    hy_toucher touchers[HY_TOUCHERS];
-    int touching;                  /* tasks submitted */
-    int64_t touch_next, touch_end; /* pieces of C still to be touched */
-    int touch_stop, touch_done;
+    hy_ahead ahead;
 } hy_place;
 
 /* C of rows x cols with at most `bound` entries, probably about `expected`. On failure
@@ -43,7 +30,11 @@ void hy_place_close(hy_place *place);
 /* Take the range of the chunk's entries; chunks come in order of rows. One thread. */
 hybrid_status hy_place_take(hy_place *place, hy_job *job);
 
-/* Copy the chunk's rows to their range. Chunks may be stored in any order, at once. */
+/* Whether the device can copy the chunk's entries straight to their range. */
+int hy_place_direct(const hy_place *place, const hy_job *job);
+
+/* Copy the chunk's rows to their range; only their offsets if the entries went there
+   directly. Chunks may be stored in any order, at once. */
 hybrid_status hy_place_store(hy_place *place, const hy_job *job);
 
 /* All rows are stored: hand the arrays out. */

@@ -51,21 +51,49 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
                                     job->pack.bytes);
 }
 
+/* To [at, at + bytes) of a span, no copy crossing from one pinned piece to the next. */
+static hybrid_status copy_direct(hy_lane *lane, const hy_span *span, size_t at,
+                                 const char *src, size_t bytes)
+{
+    while (bytes > 0) {
+        const size_t room = span->piece - at % span->piece;
+        const size_t now  = bytes < room ? bytes : room;
+        HY_TRY(lane->backend->ops->copy(lane, span->ptr + at, src, now));
+        at += now;
+        src += now;
+        bytes -= now;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
+{
+    const hy_place *place = slot->pipeline->place;
+    hy_job *job           = &slot->job;
+    const size_t nnz      = (size_t)*job->out_nnz;
+    const size_t at       = (size_t)job->offset;
+    const size_t size     = hy_value_size(job->problem->A->type);
+
+    job->direct = hy_place_direct(place, job);
+    if (job->direct) {
+        HY_TRY(
+            copy_direct(lane, &place->col, at * 4, (const char *)job->out.col, nnz * 4));
+        return copy_direct(lane, &place->val, at * size, job->out.val, nnz * size);
+    }
+    HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col, nnz * 4));
+    return lane->backend->ops->copy(lane, job->back.val, job->out.val, nnz * size);
+}
+
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 {
     const hy_job *job = &slot->job;
-    const size_t size = hy_value_size(job->problem->A->type);
 
     if (job->problem->op == HY_SPMM)
         return lane->backend->ops->copy(lane, job->back.val, job->out.val,
                                         (size_t)out_bytes(job));
-    const size_t nnz = (size_t)*job->out_nnz;
     HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                     (size_t)(chunk_rows(job) + 1) * 8));
-    if (nnz == 0)
-        return HYBRID_OK;
-    HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col, nnz * 4));
-    return lane->backend->ops->copy(lane, job->back.val, job->out.val, nnz * size);
+    return *job->out_nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
 }
 
 static hybrid_status store(const hy_slot *slot)

@@ -12,13 +12,13 @@
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/io_fixture.h"
+#include "tests/support/context.h"
 
 static hy_context *ctx;
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- variants that compute nothing ------------------------------------------------ */
+/* ---- variants that compute nothing ------------------------------------------- */
 
 static hy_cost cost_of(hy_op op, const hy_features *f)
 {
@@ -42,7 +42,7 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
 static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
 static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
-/* ---- what must hold ---------------------------------------------------------------- */
+/* ---- what must hold ---------------------------------------------------------- */
 
 static size_t bytes_of(const hy_cut *cut, const hy_features *f)
 {
@@ -338,14 +338,14 @@ static void failed_allocations_leave_nothing(void **state)
 static int open_context(void **state)
 {
     (void)state;
-    ctx = io_open(2);
+    ctx = test_context(2);
     return 0;
 }
 
 static int close_context(void **state)
 {
     (void)state;
-    io_close(ctx);
+    test_context_free(ctx);
     return 0;
 }
 

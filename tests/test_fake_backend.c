@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/context.h"
 #include "tests/support/fake_backend.h"
-#include "tests/support/io_fixture.h"
 #include "tests/support/poison.h"
 
 enum { CALLS = 200 };
@@ -200,14 +200,14 @@ static void the_armed_call_fails_once(void **state)
 static int open_context(void **state)
 {
     (void)state;
-    ctx = io_open(1);
+    ctx = test_context(1);
     return 0;
 }
 
 static int close_context(void **state)
 {
     (void)state;
-    io_close(ctx);
+    test_context_free(ctx);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "base/csr.h"
 #include "partition/inspect.h"
 #include "tests/support/cases.h"
-#include "tests/support/io_fixture.h"
+#include "tests/support/context.h"
 #include "tests/support/oracle.h"
 
 static hy_context *ctx;
@@ -252,14 +252,14 @@ static void failed_allocations_leave_nothing(void **state)
 static int open_context(void **state)
 {
     (void)state;
-    ctx = io_open(3);
+    ctx = test_context(3);
     return 0;
 }
 
 static int close_context(void **state)
 {
     (void)state;
-    io_close(ctx);
+    test_context_free(ctx);
     return 0;
 }
 

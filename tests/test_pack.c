@@ -11,7 +11,7 @@
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/io_fixture.h"
+#include "tests/support/context.h"
 #include "tests/support/poison.h"
 
 static hy_context *ctx;
@@ -20,7 +20,7 @@ static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
 static const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
 
-/* ---- packs ------------------------------------------------------------------------- */
+/* ---- packs ------------------------------------------------------------------- */
 
 static hy_cost spgemm_cost(const hy_features *f, const hy_rates *rates)
 {
@@ -281,14 +281,14 @@ static void failed_allocations_leave_nothing(void **state)
 static int open_context(void **state)
 {
     (void)state;
-    ctx = io_open(3);
+    ctx = test_context(3);
     return 0;
 }
 
 static int close_context(void **state)
 {
     (void)state;
-    io_close(ctx);
+    test_context_free(ctx);
     return 0;
 }
 

@@ -150,6 +150,45 @@ static void stages_follow_each_other_and_slots_bound_them(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* Place does next to nothing for a chunk that was copied directly. */
+static void count_direct(void *user, const hybrid_event *event)
+{
+    int64_t *direct = user;
+    *direct += strcmp(event->stage, "d2h") == 0 && event->bytes > 64 * 1024;
+}
+
+static void results_used_again_are_pinned(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    const int64_t before = fake_pins();
+    hybrid_engine *engine;
+    hybrid_csr A, C;
+    oracle reference;
+    int64_t large = 0;
+
+    (void)state;
+    fake_delays(4, 200);
+    matrix_random(3000, 3000, 8, 9, kind, &A);
+    oracle_spgemm(&A, &A, &reference);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    hybrid_engine_trace(engine, count_direct, &large);
+    for (int run = 0; run < 4; run++) {
+        assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        memset(C.col, 0xa5, (size_t)C.nnz * 4); /* the next run must write all of it */
+        memset(C.val, 0xa5, (size_t)C.nnz * 8);
+        hybrid_csr_free(engine, &C);
+        if (run == 0)
+            assert_int_equal(fake_pins(), before); /* nothing was used again yet */
+    }
+    assert_true(large > 0);
+    assert_true(fake_pins() > before + 20);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+    oracle_free(&reference);
+    matrix_free(&A);
+}
+
 static void delays_change_no_result(void **state)
 {
     (void)state;
@@ -173,6 +212,7 @@ int main(void)
         cmocka_unit_test(every_case_passes_through_a_device),
         cmocka_unit_test(every_budget_is_kept),
         cmocka_unit_test(stages_follow_each_other_and_slots_bound_them),
+        cmocka_unit_test(results_used_again_are_pinned),
         cmocka_unit_test(delays_change_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void kept_pages_are_used_again(void **state)
     assert_true(hy_results_release(ctx, span.ptr));
 }
 
-static void most_touched_that_fits_is_taken(void **state)
+static void the_smallest_that_fits_is_taken(void **state)
 {
     char *some = array_of(1 * MIB), *most = array_of(2 * MIB), *again;
 
@@ -154,12 +154,12 @@ static void most_touched_that_fits_is_taken(void **state)
     hy_results_release(ctx, most);
     hy_results_release(ctx, some);
     again = array_of(MIB / 2 + MIB / 4);
-    assert_ptr_equal(again, most);
-    hy_results_release(ctx, again);
-    again = array_of(MIB / 4); /* 2 MiB would be a waste */
     assert_ptr_equal(again, some);
     hy_results_release(ctx, again);
-    again = array_of(100);
+    again = array_of(MIB + MIB / 2);
+    assert_ptr_equal(again, most);
+    hy_results_release(ctx, again);
+    again = array_of(100); /* both would be a waste */
     assert_ptr_not_equal(again, some);
     assert_ptr_not_equal(again, most);
     hy_results_release(ctx, again);
@@ -339,7 +339,7 @@ int main(void)
         TEST(bounds_are_kept),
         TEST(large_results_start_at_a_huge_page),
         TEST(kept_pages_are_used_again),
-        TEST(most_touched_that_fits_is_taken),
+        TEST(the_smallest_that_fits_is_taken),
         TEST(small_results_take_turns_on_a_page),
         TEST(keeping_has_an_end),
         TEST(trim_gives_back_only_what_is_kept),

@@ -9,7 +9,7 @@
 
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/io_fixture.h"
+#include "tests/support/context.h"
 #include "tests/support/poison.h"
 
 static hy_context *ctx;
@@ -118,14 +118,14 @@ static void rows_are_stored(void **state)
 static int open_context(void **state)
 {
     (void)state;
-    ctx = io_open(3);
+    ctx = test_context(3);
     return 0;
 }
 
 static int close_context(void **state)
 {
     (void)state;
-    io_close(ctx);
+    test_context_free(ctx);
     return 0;
 }
 

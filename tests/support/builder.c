@@ -44,7 +44,7 @@ double test_number(uint64_t seed, int64_t k, int integers)
     return n < 0 ? n : n + 1;
 }
 
-/* ---- building row after row --------------------------------------------------- */
+/* ---- building row after row -------------------------------------------------- */
 
 builder build_start(int64_t rows, int64_t cols)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- cases -------------------------------------------------------------------- */
+/* ---- cases ------------------------------------------------------------------- */
 
 static void make_random(test_kind kind, test_case *c, int64_t rows, int64_t middle,
                         int64_t cols, double a_row, double b_row)

@@ -7,8 +7,9 @@
 
 #include "base/memory.h"
 #include "tests/support/fake_lane.h"
+#include "tests/support/poison.h"
 
-enum { POISON = 0xA5, DEFAULT_BYTES = 64 << 20 };
+enum { DEFAULT_BYTES = 64 << 20 };
 
 typedef struct block {
     struct block *next;
@@ -23,11 +24,16 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive;
+static int64_t alive, pins;
 
 int64_t fake_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+int64_t fake_pins(void)
+{
+    return __atomic_load_n(&pins, __ATOMIC_RELAXED);
 }
 
 void fake_count(int64_t by)
@@ -35,7 +41,7 @@ void fake_count(int64_t by)
     __atomic_fetch_add(&alive, by, __ATOMIC_RELAXED);
 }
 
-/* ---- open and close ------------------------------------------------------------- */
+/* ---- open and close ---------------------------------------------------------- */
 
 static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *options,
                                hy_backend **out)
@@ -80,7 +86,7 @@ static void rates(const hy_backend *self, hy_rates *out)
                       .memory   = (size_t)self->device.cap};
 }
 
-/* ---- memory --------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------ */
 
 static hybrid_status out_of(hy_backend *self, hy_space space, size_t bytes)
 {
@@ -122,20 +128,48 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-static void free_block(hy_backend *base, hy_buffer *buffer)
+/* Ordinary memory becomes a pinned block that is not the device's own. */
+hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
-    fake *self   = (fake *)base;
+    fake *self = (fake *)base;
+    block *b   = malloc(sizeof *b);
+
+    if (!b)
+        return HYBRID_NO_MEMORY;
+    pthread_mutex_lock(&self->lock);
+    *b           = (block){self->blocks, ptr, bytes, HY_PINNED};
+    self->blocks = b;
+    pthread_mutex_unlock(&self->lock);
+    fake_count(1);
+    __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+static block *take_out(fake *self, const void *ptr)
+{
     block **link = &self->blocks;
 
-    if (!buffer->ptr)
-        return;
     pthread_mutex_lock(&self->lock);
-    while (*link && (*link)->ptr != buffer->ptr)
+    while (*link && (*link)->ptr != ptr)
         link = &(*link)->next;
     block *b = *link;
     if (b)
         *link = b->next;
     pthread_mutex_unlock(&self->lock);
+    return b;
+}
+
+void fake_unpin(hy_backend *base, void *ptr)
+{
+    free(take_out((fake *)base, ptr));
+    fake_count(-1);
+}
+
+static void free_block(hy_backend *base, hy_buffer *buffer)
+{
+    if (!buffer->ptr)
+        return;
+    block *b = take_out((fake *)base, buffer->ptr);
     if (!b) /* not ours, or freed before */
         abort();
     hy_meter_give(meter_of(base, b->space), b->bytes);
@@ -150,7 +184,7 @@ static void trim(hy_backend *self)
     (void)self;
 }
 
-/* ---- copies --------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------ */
 
 /* The kind of block that holds all these bytes; -1 if none does. */
 static int space_of(fake *self, const void *ptr, size_t bytes)
@@ -199,4 +233,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_wait  = fake_lane_wait,
     .host_wait  = fake_host_wait,
     .mark_ns    = fake_mark_ns,
+    .pin_bytes  = FAKE_PIN_BYTES,
+    .pin        = fake_pin,
+    .unpin      = fake_unpin,
 };

@@ -24,6 +24,9 @@ void fake_delays(unsigned seed, int most_us);
 /* Backends, blocks, lanes and marks that were made and not released. */
 int64_t fake_alive(void);
 
+/* Pieces of memory pinned so far. */
+int64_t fake_pins(void);
+
 /* ---- fake_faults.c: the same device, of which one call fails ---- */
 
 extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */

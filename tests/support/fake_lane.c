@@ -57,7 +57,7 @@ void fake_delays(unsigned seed, int most_us)
     delay_most_us = most_us;
 }
 
-/* ---- marks ------------------------------------------------------------------------ */
+/* ---- marks ------------------------------------------------------------------- */
 
 hybrid_status fake_mark_new(hy_backend *self, hy_mark **out)
 {
@@ -143,8 +143,7 @@ int64_t fake_mark_ns(const hy_mark *mark)
     return ns;
 }
 
-/* ---- what a lane does ---------------------------------------------------------------
- */
+/* ---- what a lane does -------------------------------------------------------- */
 
 static void delay(lane *l)
 {

@@ -21,4 +21,9 @@ hy_context *fake_mark_context(const hy_mark *mark);
 /* Something was made (1) or released (-1). */
 void fake_count(int64_t by);
 
+enum { FAKE_PIN_BYTES = 4096 };
+
+hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
+void fake_unpin(hy_backend *base, void *ptr);
+
 #endif /* FAKE_LANE_H */

@@ -33,7 +33,7 @@ static void store(void *values, hybrid_type type, int64_t k, double x)
         ((double *)values)[k] = x;
 }
 
-/* ---- SpGEMM: expand, sort, compress ---------------------------------------------- */
+/* ---- SpGEMM: expand, sort, compress ------------------------------------------ */
 
 typedef struct term {
     int32_t col;
@@ -152,8 +152,7 @@ const hy_variant hy_spgemm_fake_esc = {
     .finish   = spgemm_finish,
 };
 
-/* ---- SpMM: row after row ------------------------------------------------------------
- */
+/* ---- SpMM: row after row ----------------------------------------------------- */
 
 static hy_cost spmm_cost(const hy_features *f, const hy_rates *r)
 {

@@ -43,7 +43,7 @@ static long double element(const hybrid_dense *M, int64_t i, int64_t j)
     return (long double)((const double *)M->data)[at];
 }
 
-/* ---- C = A*B ------------------------------------------------------------------ */
+/* ---- C = A*B ----------------------------------------------------------------- */
 
 /* One row of C as an array of all its columns, and which of them occur. */
 typedef struct dense_row {
@@ -142,7 +142,7 @@ void oracle_free(oracle *o)
     memset(o, 0, sizeof *o);
 }
 
-/* ---- checks -------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------ */
 
 /* NaN is never right: write the comparison so that it fails. */
 static int is_right(long double got, long double reference, long double magnitude,

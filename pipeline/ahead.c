@@ -1,0 +1,87 @@
+/* pipeline/ahead.c - idle workers make pages of C ready before they are written. */
+#include "pipeline/ahead.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum {
+    TOUCH_ENTRIES = 1 << 19
+}; /* a step: 2 MiB of columns, as much or twice of values */
+
+/* Both arrays of a share of entries: one piece of columns and its values. */
+static void pin_step(const hy_ahead *a, size_t k)
+{
+    const size_t per = a->size / 4; /* pieces of values for one of columns */
+
+    hy_results_pin(a->ctx, a->col, k);
+    for (size_t i = 0; i < per; i++)
+        hy_results_pin(a->ctx, a->val, k * per + i);
+}
+
+static void touch_step(const hy_ahead *a, size_t k)
+{
+    const size_t begin = k * TOUCH_ENTRIES, end = begin + TOUCH_ENTRIES;
+
+    hy_results_touch(a->col, begin * 4, end * 4);
+    hy_results_touch(a->val, begin * a->size, end * a->size);
+}
+
+/* One step, then to the end of the queue, behind whatever came meanwhile. */
+static void run(hy_task *task, int worker)
+{
+    hy_ahead *a        = ((hy_ahead_task *)task)->ahead;
+    const int stop     = __atomic_load_n(&a->stop, __ATOMIC_ACQUIRE);
+    const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED);
+
+    (void)worker;
+    if (stop || step >= a->pins + a->touches) {
+        __atomic_fetch_add(&a->done, 1, __ATOMIC_RELEASE);
+        return;
+    }
+    if (step < a->pins)
+        pin_step(a, (size_t)step);
+    else
+        touch_step(a, (size_t)(step - a->pins + a->touch_first));
+    hy_pool_submit(a->ctx->pool, HY_IDLE, task);
+}
+
+void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_span *val,
+                    size_t value_size, int64_t expected)
+{
+    const int threads = hy_pool_threads(ctx->pool);
+    const int64_t used =
+        (int64_t)(col->touched / 4); /* entries whose pages are present */
+
+    memset(a, 0, sizeof *a);
+    a->ctx  = ctx;
+    a->col  = col;
+    a->val  = val;
+    a->size = value_size;
+    if (col->piece > 0 && val->piece > 0)
+        a->pins = (used < expected ? used : expected) * 4 / (int64_t)col->piece;
+    /* With a cap on host memory nothing is touched: it might turn out unneeded. */
+    if (ctx->memory.meter.cap == 0 && used < expected) {
+        a->touch_first = used / TOUCH_ENTRIES;
+        a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
+    }
+    if (threads < 2 || a->pins + a->touches == 0)
+        return;
+    a->submitted = threads < HY_AHEAD_TASKS ? threads : HY_AHEAD_TASKS;
+    for (int i = 0; i < a->submitted; i++) {
+        a->tasks[i] = (hy_ahead_task){{run, NULL}, a};
+        hy_pool_submit(ctx->pool, HY_IDLE, &a->tasks[i].task);
+    }
+}
+
+void hy_ahead_stop(hy_ahead *a)
+{
+    int withdrawn = 0;
+
+    __atomic_store_n(&a->stop, 1, __ATOMIC_RELEASE);
+    while (withdrawn + __atomic_load_n(&a->done, __ATOMIC_ACQUIRE) < a->submitted) {
+        for (int i = 0; i < a->submitted; i++)
+            withdrawn += hy_pool_withdraw(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
+        sched_yield(); /* one that is at work may queue itself once more */
+    }
+    a->submitted = a->done = 0;
+}

@@ -1,0 +1,482 @@
+/* tests/test_host_variants.c - the CPU's kernels against plain loops, bit for bit, with
+   every instruction set that this CPU has. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "base/pool.h"
+#include "host/host_lane.h"
+#include "host/spgemm_host.h"
+#include "host/target.h"
+#include "partition/pack.h"
+#include "tests/support/builder.h"
+#include "tests/support/context.h"
+#include "tests/support/oracle.h"
+
+extern const hy_variant hy_spmm_host_rows, hy_spgemm_host_rows, hy_spgemm_host_hash,
+    hy_spgemm_host_dense;
+
+static const hy_variant *const spgemm[] = {&hy_spgemm_host_rows, &hy_spgemm_host_hash,
+                                           &hy_spgemm_host_dense};
+
+enum { SPGEMM = sizeof spgemm / sizeof *spgemm, MAX_ROWS = 400 };
+
+static hy_context *ctx;
+static hy_backend *host;
+static hy_lane *lane;
+static hy_mark *mark;
+
+static int open_host(void **state)
+{
+    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    (void)state;
+    ctx = test_context(3);
+    if (hy_host_backend_ops.open(ctx, &options, &host) != HYBRID_OK ||
+        host->ops->lane_open(host, "run", &lane) != HYBRID_OK)
+        return -1;
+    return host->ops->mark_new(host, &mark) == HYBRID_OK ? 0 : -1;
+}
+
+static int close_host(void **state)
+{
+    (void)state;
+    host->ops->lane_close(lane);
+    host->ops->mark_free(mark);
+    host->ops->close(host);
+    test_context_free(ctx);
+    return 0;
+}
+
+static hybrid_status run(const hy_variant *variant, hy_job *job)
+{
+    assert_int_equal(variant->multiply(lane, job), HYBRID_OK);
+    assert_int_equal(host->ops->mark_set(lane, mark), HYBRID_OK);
+    return host->ops->host_wait(mark);
+}
+
+/* ---- C = A*B -------------------------------------------------------------------------
+ */
+
+/* Rows [begin, end) of C; block is where they are, to be freed. */
+static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
+                         const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
+                         hy_buffer *block)
+{
+    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
+    hy_chunk chunk     = {.row_begin = begin, .row_end = end, .col_end = B->cols};
+    hy_job job         = {.problem = &problem, .chunk = &chunk, .variant = variant};
+    hy_rates rates;
+
+    chunk.features = (hy_features){
+        .rows = end - begin, .out_cols = B->cols, .type = A->type, .out_ratio = 1};
+    for (int64_t i = begin; i < end; i++) {
+        int64_t n = 0;
+        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
+            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
+        chunk.features.products += n;
+        chunk.features.out_bound += n < B->cols ? n : B->cols;
+    }
+    host->ops->rates(host, &rates);
+    assert_null(variant->refuse(&chunk.features, &rates));
+    const hy_cost cost = variant->cost(&chunk.features, &rates);
+    assert_true(cost.multiply_s > 0);
+    assert_int_equal(cost.pack_bytes + cost.work_bytes, 0);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, cost.out_bytes, block), HYBRID_OK);
+    job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
+    job.out_nnz = nnz;
+    assert_int_equal(run(variant, &job), HYBRID_OK);
+    return job.out;
+}
+
+/* One NaN is as good as another. */
+static int same_bits(hybrid_type type, const void *values, int64_t k, double expected)
+{
+    const double d    = expected;
+    const float f     = (float)expected;
+    const int f64     = type == HYBRID_F64;
+    const size_t size = f64 ? sizeof d : sizeof f;
+    const void *right = f64 ? (const void *)&d : (const void *)&f;
+
+    if (isnan(expected))
+        return isnan(value_at(values, type, k));
+    return memcmp((const char *)values + k * (int64_t)size, right, size) == 0;
+}
+
+/* One row by the plainest loop: each product rounded, sums from +0 in the order of A. */
+typedef struct plain {
+    double *sum;
+    uint8_t *there;
+} plain;
+
+static void plain_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain *p)
+{
+    for (int64_t j = 0; j < B->cols; j++) {
+        p->sum[j]   = 0;
+        p->there[j] = 0;
+    }
+    for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
+        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++) {
+            const double a = value_at(A->val, A->type, k),
+                         b = value_at(B->val, B->type, l);
+            double *sum    = &p->sum[B->col[l]];
+            if (A->type == HYBRID_F64) {
+                const volatile double product = a * b;
+                *sum += product;
+            } else {
+                const volatile float product = (float)a * (float)b;
+                *sum                         = (float)*sum + product;
+            }
+            p->there[B->col[l]] = 1;
+        }
+}
+
+static void check_rows(const char *name, const hybrid_csr *A, const hybrid_csr *B,
+                       int64_t begin, int64_t end, const hy_rows *out, int64_t nnz)
+{
+    plain p = {malloc((size_t)(B->cols + 1) * sizeof(double)),
+               malloc((size_t)B->cols + 1)};
+
+    assert_non_null(p.sum);
+    assert_non_null(p.there);
+    assert_int_equal(out->row_ptr[0], 0);
+    assert_int_equal(out->row_ptr[end - begin], nnz);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t k          = out->row_at[i - begin];
+        const int64_t stop = k + out->row_ptr[i - begin + 1] - out->row_ptr[i - begin];
+        plain_row(A, B, i, &p);
+        for (int64_t j = 0; j < B->cols; j++) {
+            if (!p.there[j])
+                continue;
+            if (k >= stop || out->col[k] != j ||
+                !same_bits(A->type, out->val, k, p.sum[j]))
+                fail_msg("%s: entry (%lld, %lld) is wrong", name, (long long)i,
+                         (long long)j);
+            k++;
+        }
+        assert_int_equal(k, stop);
+    }
+    free(p.sum);
+    free(p.there);
+}
+
+/* All of A, and a range in its middle, with every variant and instruction set. */
+static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
+{
+    const int64_t ranges[][2] = {{0, A->rows}, {A->rows / 3, A->rows - A->rows / 4}};
+
+    for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++) {
+        hy_target_limit((hy_target)target);
+        for (int v = 0; v < SPGEMM; v++)
+            for (int r = 0; r < 2; r++) {
+                hy_buffer block;
+                int64_t nnz = -1;
+                const hy_rows out =
+                    rows_of_c(spgemm[v], A, B, ranges[r][0], ranges[r][1], &nnz, &block);
+                check_rows(spgemm[v]->name, A, B, ranges[r][0], ranges[r][1], &out, nnz);
+                host->ops->free(host, &block);
+            }
+    }
+}
+
+/* Both types and widths of offsets, whole numbers and others. */
+typedef void (*test_body)(test_kind kind);
+
+static void every_kind(test_body body)
+{
+    for (int type = HYBRID_F32; type <= HYBRID_F64; type++)
+        for (int width = HYBRID_I32; width <= HYBRID_I64; width++)
+            for (int integers = 0; integers < 2; integers++)
+                body((test_kind){(hybrid_type)type, (hybrid_index)width, integers});
+}
+
+static void random_products(test_kind kind)
+{
+    static const struct {
+        int64_t rows, middle, cols;
+        double a_row, b_row;
+    } shapes[] = {
+        {60, 50, 40, 4, 3},        /* crowded */
+        {90, 300, 20000, 3, 6},    /* few products, far apart: counting */
+        {40, 200, 300000, 40, 20}, /* many, far apart: hashing */
+        {30, 200, 5000, 40, 60},   /* dense */
+        {1, 100, 3000, 100, 40},   /* one row */
+    };
+
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        hybrid_csr A, B;
+        matrix_random(shapes[s].rows, shapes[s].middle, shapes[s].a_row, 7, kind, &A);
+        matrix_random(shapes[s].middle, shapes[s].cols, shapes[s].b_row, 8, kind, &B);
+        check_spgemm(&A, &B);
+        matrix_free(&A);
+        matrix_free(&B);
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    every_kind(random_products);
+}
+
+/* Blocks of 1 to 6 rows of equal pattern, and runs of neighbouring columns. */
+static hybrid_csr block_matrix(test_kind kind)
+{
+    builder b = build_start(MAX_ROWS, MAX_ROWS);
+
+    for (int64_t i = 0, block = 0; i < MAX_ROWS; block++)
+        for (int64_t r = 0; r < 1 + block % 6 && i < MAX_ROWS; r++, i++) {
+            for (int64_t c = block; c < block + 3 + block % 40; c++)
+                build_add(&b, c % MAX_ROWS);
+            for (int64_t t = 0; t < 8; t++)
+                build_add(&b, test_below(5, (uint64_t)(block * 8 + t), MAX_ROWS));
+            build_end_row(&b);
+        }
+    return build_finish(&b, 3, kind);
+}
+
+static void block_products(test_kind kind)
+{
+    hybrid_csr A = block_matrix(kind);
+
+    check_spgemm(&A, &A);
+    matrix_free(&A);
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    every_kind(block_products);
+}
+
+/* Zeros of both signs, products too small for the type, infinity, NaN: what IEEE says.
+   The later half of the values is odder, so that some rows stay finite. */
+static void set_odd(hybrid_csr *A)
+{
+    const double tiny  = A->type == HYBRID_F64 ? 1e-200 : 1e-30;
+    const double odd[] = {0.0, -0.0, tiny, -tiny, 1, -1, INFINITY};
+
+    for (int64_t k = 0; k < A->nnz; k++) {
+        const int infinite = k > A->nnz / 2 && test_below(3, (uint64_t)k, 16) == 0;
+        value_set(A->val, A->type, k, odd[infinite ? 6 : test_below(17, (uint64_t)k, 6)]);
+    }
+}
+
+static void odd_products(test_kind kind)
+{
+    hybrid_csr A, B, crowded, blocks = block_matrix(kind);
+
+    matrix_random(120, 120, 9, 11, kind, &crowded);
+    matrix_random(60, 100, 3, 12, kind, &A); /* few products, far apart */
+    matrix_random(100, 30000, 3, 13, kind, &B);
+    set_odd(&A);
+    set_odd(&B);
+    set_odd(&crowded);
+    set_odd(&blocks);
+    check_spgemm(&A, &B);
+    check_spgemm(&crowded, &crowded);
+    check_spgemm(&blocks, &blocks);
+    matrix_free(&A);
+    matrix_free(&B);
+    matrix_free(&crowded);
+    matrix_free(&blocks);
+}
+
+static void test_odd_numbers(void **state)
+{
+    (void)state;
+    every_kind(odd_products);
+}
+
+/* Room was made for another pattern: an error, and nothing written past the room. */
+static void test_wrong_pattern(void **state)
+{
+    (void)state;
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_csr A;
+    matrix_random(50, 50, 6, 2, kind, &A);
+    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A};
+    hy_chunk chunk     = {.row_end = 50, .col_end = 50};
+    chunk.features     = (hy_features){.rows = 50, .out_bound = 10, .type = A.type};
+    hy_buffer block;
+    int64_t nnz = 0;
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE,
+                                      hy_rows_bytes(HY_SPGEMM, &chunk.features, 1),
+                                      &block),
+                     HYBRID_OK);
+    hy_job job = {.problem = &problem, .chunk = &chunk, .out_nnz = &nnz};
+    job.out    = hy_rows_in(block.ptr, HY_SPGEMM, &chunk.features, 1);
+    assert_int_equal(run(&hy_spgemm_host_rows, &job), HYBRID_BAD_STATE);
+    assert_non_null(strstr(ctx->message.text, "pattern"));
+    hy_message_clear(&ctx->message);
+    host->ops->free(host, &block);
+    matrix_free(&A);
+}
+
+static void test_dense_refuses(void **state)
+{
+    (void)state;
+    hy_features f = {.rows = 1, .cols = 1, .out_cols = 1 << 30, .type = HYBRID_F64};
+    hy_rates rates;
+    host->ops->rates(host, &rates);
+    assert_non_null(hy_spgemm_host_dense.refuse(&f, &rates));
+    assert_null(hy_spgemm_host_rows.refuse(&f, &rates));
+    f.out_cols = 1000;
+    assert_null(hy_spgemm_host_dense.refuse(&f, &rates));
+}
+
+static void test_sort(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static uint64_t keys[N], spare[N];
+    static const int64_t lengths[] = {0, 1, 2, 24, 25, 300, N};
+    for (int bits = 1; bits <= 31; bits += 5)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            const int64_t n = lengths[l];
+            for (int64_t i = 0; i < n; i++)
+                keys[i] = (test_hash(1, (uint64_t)i) & (((uint64_t)1 << bits) - 1))
+                              << 32 |
+                          (uint64_t)i;
+            hy_sort_by_column(keys, spare, n, bits);
+            for (int64_t i = 1; i < n; i++)
+                assert_true(keys[i - 1] < keys[i]); /* by column, then as they came */
+        }
+}
+
+/* ---- Y = alpha*A*X + beta*Y
+ * ------------------------------------------------------------ */
+
+typedef struct layout {
+    hybrid_order x, y;
+    double alpha, beta;
+} layout;
+
+static const layout layouts[] = {
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 1, 0},
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 2, -3},
+    {HYBRID_COL_MAJOR, HYBRID_COL_MAJOR, -1, 1},
+    {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR, 3, 0},
+    {HYBRID_COL_MAJOR, HYBRID_ROW_MAJOR, 0, 2},
+};
+
+static hybrid_status spmm(const hybrid_csr *A, const hybrid_dense *X, hybrid_dense *Y,
+                          double alpha, double beta, const hy_chunk *chunk)
+{
+    hy_problem problem = {
+        .op = HY_SPMM, .ctx = ctx, .A = A, .X = X, .Y = Y, .alpha = alpha, .beta = beta};
+    hy_job job = {.problem = &problem, .chunk = chunk};
+    return run(&hy_spmm_host_rows, &job);
+}
+
+static void check_layout(const hybrid_csr *A, int64_t n, test_kind kind, const layout *l)
+{
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, n, 3, l->x, 21, kind, &X);
+    dense_make(A->rows, n, 5, l->y, 22, kind, &Y);
+    if (l->beta == 0)
+        dense_set(&Y, NAN); /* must not be read */
+    dense_copy(&Y, &before);
+    const hy_chunk all = {.row_end = A->rows, .col_end = n};
+    assert_int_equal(spmm(A, &X, &Y, l->alpha, l->beta, &all), HYBRID_OK);
+    assert_null(oracle_check_spmm(l->alpha, A, &X, l->beta, &before, &Y, kind.integers));
+    assert_true(dense_gaps_intact(&Y));
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+}
+
+static void dense_products(test_kind kind)
+{
+    static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 64, 129, 290};
+    hybrid_csr A;
+
+    matrix_random(70, 45, 7, 9, kind, &A);
+    for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++) {
+        hy_target_limit((hy_target)target);
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+            for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++)
+                check_layout(&A, widths[w], kind, &layouts[l]);
+    }
+    matrix_free(&A);
+}
+
+static void test_spmm(void **state)
+{
+    (void)state;
+    every_kind(dense_products);
+}
+
+/* A chunk in the middle leaves the rest of Y alone. */
+static void test_spmm_rectangle(void **state)
+{
+    (void)state;
+    const test_kind kind = {HYBRID_F64, HYBRID_I32, 1};
+    hybrid_csr A;
+    hybrid_dense X, Y, before, whole;
+    matrix_random(40, 30, 5, 4, kind, &A);
+    dense_make(30, 20, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+    dense_make(40, 20, 2, HYBRID_ROW_MAJOR, 2, kind, &Y);
+    dense_copy(&Y, &before);
+    dense_copy(&Y, &whole);
+    const hy_chunk all  = {.row_end = 40, .col_end = 20};
+    const hy_chunk part = {.row_begin = 10, .row_end = 25, .col_begin = 3, .col_end = 17};
+    assert_int_equal(spmm(&A, &X, &whole, 2, 1, &all), HYBRID_OK);
+    assert_int_equal(spmm(&A, &X, &Y, 2, 1, &part), HYBRID_OK);
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = 0; j < 20; j++) {
+            const int inside = i >= 10 && i < 25 && j >= 3 && j < 17;
+            assert_true(dense_at(&Y, i, j) == dense_at(inside ? &whole : &before, i, j));
+        }
+    matrix_free(&A);
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+    dense_free(&whole);
+}
+
+/* A stored zero times infinity is NaN, for any number of columns. */
+static void test_spmm_nan(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n < 70; n += 17) {
+        const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
+        hybrid_csr A;
+        hybrid_dense X, Y;
+        matrix_random(6, 6, 6, 4, kind, &A);
+        for (int64_t k = 0; k < A.nnz; k++)
+            value_set(A.val, A.type, k, 0);
+        dense_make(6, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+        dense_make(6, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
+        dense_set(&X, INFINITY);
+        const hy_chunk all = {.row_end = 6, .col_end = n};
+        assert_int_equal(spmm(&A, &X, &Y, 1, 0, &all), HYBRID_OK);
+        for (int64_t i = 0; i < 6; i++)
+            for (int64_t j = 0; j < n && hy_offset(&A, i) < hy_offset(&A, i + 1); j++)
+                assert_true(isnan(dense_at(&Y, i, j)));
+        matrix_free(&A);
+        dense_free(&X);
+        dense_free(&Y);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_odd_numbers),   cmocka_unit_test(test_wrong_pattern),
+        cmocka_unit_test(test_dense_refuses), cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_spmm),          cmocka_unit_test(test_spmm_rectangle),
+        cmocka_unit_test(test_spmm_nan),
+    };
+    return cmocka_run_group_tests(tests, open_host, close_host);
+}
