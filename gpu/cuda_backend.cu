@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "gpu/cuda_lane.cuh"
 #include "gpu/cuda_memory.cuh"
+#include "gpu/cuda_tuning.h"
 
 struct cuda_backend {
     hy_backend base;
