@@ -102,7 +102,8 @@ typedef struct hy_job {
     hy_rows back;     /* result in host memory, after d2h */
     int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
     int64_t offset;   /* SpGEMM: where the chunk's entries start in C */
-    int direct; /* d2h copied the entries to C itself */
+    int direct;         /* d2h copied the entries to C itself */
+    int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;
 
 struct hy_variant {
@@ -110,7 +111,9 @@ struct hy_variant {
     const char *summary; /* one line for `list` */
     const char *source;  /* the paper or code it follows */
     hy_op op;
-    int in_place; /* 1: multiply stores Y itself; nothing is placed after it */
+    int in_place;  /* 1: multiply stores Y itself; nothing is placed after it */
+    int carries_b; /* 1: prepare brings all it needs of B; B is neither resident nor
+                      gathered */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

@@ -18,8 +18,9 @@
 #include "partition/pack.h"
 
 enum {
-    DEPTH           = 4,       /* chunks in flight */
-    DEVICE_PRODUCTS = 8 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    DEPTH           = 4,        /* chunks in flight */
+    DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
     MIN_PRODUCTS    = 1 << 20,
     HOST_PRODUCTS = 256 << 10, /* a core: so that results stay in the last-level cache */
     DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM */
@@ -35,6 +36,17 @@ static int64_t at_least(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Products whose result, as far as is known, fills OUT_BYTES: large enough that the host
+   keeps up with the device, small enough that the first and the last chunk cost little.
+ */
+static int64_t device_products(const hy_features *f)
+{
+    const double entry    = 4 + (double)hy_value_size(f->type);
+    const double products = (double)OUT_BYTES * f->out_ratio / entry;
+
+    return products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
+}
+
 /* Products to aim for in a chunk. */
 static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend)
 {
@@ -46,10 +58,10 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
         const int64_t chunks = at_least(bytes / DENSE_BYTES, CHUNKS);
         return at_least(f->products / chunks + 1, MIN_PRODUCTS);
     }
-    if (backend->ops->copy)
-        return share < MIN_PRODUCTS      ? MIN_PRODUCTS
-               : share > DEVICE_PRODUCTS ? DEVICE_PRODUCTS
-                                         : share;
+    if (backend->ops->copy) {
+        const int64_t most = device_products(f);
+        return at_least(share < most ? share : most, MIN_PRODUCTS);
+    }
     return at_least(HOST_PRODUCTS * (int64_t)hy_pool_threads(plan->engine->ctx.pool),
                     MIN_PRODUCTS);
 }

@@ -6,6 +6,7 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "gpu/cuda_lane.cuh"
 #include "gpu/cuda_memory.cuh"
 #include "gpu/cuda_tuning.h"
@@ -212,10 +213,21 @@ static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
     return HYBRID_OK;
 }
 
+/* Waking a thread takes longer than many a wait: look for a while first, where there are
+   cores enough for that. */
 static hybrid_status host_wait(hy_mark *mark)
 {
-    HY_TRY(enter(mark->owner));
-    return hy_cuda_check(mark->owner->base.ctx, cudaEventSynchronize(mark->event),
+    cuda_backend *b = mark->owner;
+    HY_TRY(enter(b));
+    if (hy_pool_threads(b->base.ctx->pool) >= HY_SPIN_THREADS) {
+        const int64_t until = hy_now_ns() + HY_SPIN_NS;
+        while (hy_now_ns() < until) {
+            const cudaError_t error = cudaEventQuery(mark->event);
+            if (error != cudaErrorNotReady)
+                return hy_cuda_check(b->base.ctx, error, "work on the device");
+        }
+    }
+    return hy_cuda_check(b->base.ctx, cudaEventSynchronize(mark->event),
                          "work on the device");
 }
 

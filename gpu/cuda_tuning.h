@@ -10,6 +10,10 @@ enum {
     HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds */
 };
 
+/* Waiting for the device by looking, before sleeping; from so many workers on. */
+#define HY_SPIN_NS 1000000
+enum { HY_SPIN_THREADS = 6 };
+
 /* Pages of results that are registered at once. */
 #define HY_PIN_BYTES (size_t(32) << 20)
 

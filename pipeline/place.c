@@ -72,6 +72,7 @@ int hy_place_direct(const hy_place *place, const hy_job *job)
 typedef struct storing {
     const hy_place *place;
     const hy_job *job;
+    int64_t first; /* entry of the chunk that lies at 0 of its buffers */
 } storing;
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
@@ -99,8 +100,10 @@ static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
 
 static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t end)
 {
+    const storing *s = arg;
+
     (void)part;
-    store_run(arg, begin, begin, end - begin);
+    store_run(s, s->first + begin, begin, end - begin);
     return HYBRID_OK;
 }
 
@@ -123,20 +126,25 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-hybrid_status hy_place_store(hy_place *place, const hy_job *job)
+hybrid_status hy_place_store_offsets(const hy_place *place, const hy_job *job)
+{
+    const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
+    storing s          = {place, job, 0};
+
+    return hy_pool_for(place->ctx->pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr,
+                       &s);
+}
+
+hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t first,
+                             int64_t count)
 {
     hy_pool *pool      = place->ctx->pool;
     const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
-    const int64_t nnz  = *job->out_nnz;
-    storing s          = {place, job};
+    storing s          = {place, job, first};
 
-    if (rows > 0)
-        HY_TRY(hy_pool_for(pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, &s));
-    if (nnz == 0 || job->direct)
-        return HYBRID_OK;
     if (!job->back.row_at)
-        return hy_pool_for(pool, HY_PLACE, 0, nnz, STORE_ENTRIES, store_entries, &s);
-    const int64_t grain = 1 + STORE_ENTRIES / (1 + nnz / rows);
+        return hy_pool_for(pool, HY_PLACE, 0, count, STORE_ENTRIES, store_entries, &s);
+    const int64_t grain = 1 + STORE_ENTRIES / (1 + count / rows);
     return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
 }
 

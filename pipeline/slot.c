@@ -7,11 +7,29 @@
 #include "partition/pack.h"
 #include "pipeline/run.h"
 
-enum { WORD_BYTES = 256 }; /* room for out_nnz */
+enum { WORD_BYTES = 256, /* room for out_nnz */ SPARE_ENTRIES = 1024 };
 
 static size_t max_bytes(size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+/* Entries of a SpGEMM chunk come back through room for what is expected of them, not for
+   their bound: pinned memory is slow to get. If there are more, they come in turns. */
+static hy_features back_features(const hy_features *f)
+{
+    const double expected = 1.25 * (double)f->products / f->out_ratio;
+    hy_features back      = *f;
+
+    if (f->out_ratio > 1 && expected + SPARE_ENTRIES < (double)f->out_bound)
+        back.out_bound = (int64_t)expected + SPARE_ENTRIES;
+    return back;
+}
+
+static size_t back_bytes(hy_op op, const hy_features *f)
+{
+    const hy_features back = back_features(f);
+    return hy_align(hy_rows_bytes(op, op == HY_SPGEMM ? &back : f, 0));
 }
 
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
@@ -23,8 +41,9 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
         const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
         *device            = max_bytes(*device, hy_cost_bytes(&cost));
         if (backend->ops->copy)
-            *pinned = max_bytes(*pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
-                                             hy_align(cost.out_bytes));
+            *pinned = max_bytes(
+                *pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
+                             back_bytes(chunks[i].variant->op, &chunks[i].features));
     }
 }
 
@@ -98,9 +117,11 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     if (in_host) {
         job->back = job->out;
     } else {
-        job->pack.mem = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
-        job->back     = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + work_at,
-                                   problem->op, f, 0);
+        job->pack.mem          = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
+        const hy_features back = back_features(f);
+        job->back      = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + work_at,
+                                    problem->op, &back, 0);
+        job->back_room = back.out_bound;
     }
     *job->out_nnz = 0;
     slot->index   = index;

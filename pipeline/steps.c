@@ -66,6 +66,26 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_span *span, size_t at,
     return HYBRID_OK;
 }
 
+static int64_t turn_entries(const hy_job *job, int64_t first)
+{
+    const int64_t left = *job->out_nnz - first;
+    return left < job->back_room ? left : job->back_room;
+}
+
+/* As many entries from `first` on as `back` has room for. */
+static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first)
+{
+    const hy_job *job  = &slot->job;
+    const size_t size  = hy_value_size(job->problem->A->type);
+    const size_t count = (size_t)turn_entries(job, first);
+
+    HY_TRY(
+        lane->backend->ops->copy(lane, job->back.col, job->out.col + first, count * 4));
+    return lane->backend->ops->copy(lane, job->back.val,
+                                    (const char *)job->out.val + (size_t)first * size,
+                                    count * size);
+}
+
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     const hy_place *place = slot->pipeline->place;
@@ -80,8 +100,7 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
             copy_direct(lane, &place->col, at * 4, (const char *)job->out.col, nnz * 4));
         return copy_direct(lane, &place->val, at * size, job->out.val, nnz * size);
     }
-    HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col, nnz * 4));
-    return lane->backend->ops->copy(lane, job->back.val, job->out.val, nnz * size);
+    return copy_turn(slot, lane, 0);
 }
 
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
@@ -96,11 +115,42 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
     return *job->out_nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
 }
 
+/* The worker that stores a chunk with more entries than `back` holds fetches the rest. */
+static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
+{
+    const hy_backend_ops *ops = slot->pipeline->backend->ops;
+    hy_lane *lane             = slot->pipeline->lanes[HY_ON_OUT];
+    hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
+
+    HY_TRY(copy_turn(slot, lane, first));
+    HY_TRY(ops->mark_set(lane, mark));
+    return ops->host_wait(mark);
+}
+
+static hybrid_status store_sparse(const hy_slot *slot)
+{
+    const hy_job *job     = &slot->job;
+    const hy_place *place = slot->pipeline->place;
+    const int64_t nnz     = *job->out_nnz;
+
+    HY_TRY(hy_place_store_offsets(place, job));
+    if (nnz == 0 || job->direct)
+        return HYBRID_OK;
+    if (job->back.row_at) /* never copied: all of it is here */
+        return hy_place_store(place, job, 0, nnz);
+    for (int64_t first = 0; first < nnz; first += job->back_room) {
+        if (first > 0)
+            HY_TRY(fetch_turn(slot, first));
+        HY_TRY(hy_place_store(place, job, first, turn_entries(job, first)));
+    }
+    return HYBRID_OK;
+}
+
 static hybrid_status store(const hy_slot *slot)
 {
     if (slot->job.problem->op == HY_SPMM)
         return hy_rows_store_dense(&slot->job);
-    return hy_place_store(slot->pipeline->place, &slot->job);
+    return store_sparse(slot);
 }
 
 static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)

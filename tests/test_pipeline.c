@@ -150,6 +150,47 @@ static void stages_follow_each_other_and_slots_bound_them(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* Rows that compress a hundredfold set the expectation; then come rows that do not
+   compress at all, in chunks whose entries exceed the room they come back through. */
+static void entries_beyond_what_is_expected_come_in_turns(void **state)
+{
+    enum { SHARED = 100, LENGTH = 50, MANY = 400, ROWS = SHARED + MANY + 4000 };
+    static int64_t row_ptr[ROWS + 1];
+    static int32_t col[SHARED * LENGTH + MANY * SHARED + 4000 * 2];
+    static double val[sizeof col / sizeof *col];
+    hybrid_csr A = {ROWS, ROWS, 0, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
+    hybrid_engine *engine;
+    hybrid_csr C;
+    oracle reference;
+    int64_t k = 0;
+
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        row_ptr[i] = k;
+        if (i < SHARED) /* short rows, all alike */
+            for (int j = 0; j < LENGTH; j++)
+                col[k++] = 1000 + j;
+        else if (i < SHARED + MANY) /* touch all of them */
+            for (int j = 0; j < SHARED; j++)
+                col[k++] = j;
+        else /* touch one of them */
+            col[k++] = i % SHARED;
+    }
+    row_ptr[ROWS] = A.nnz = k;
+    for (int64_t i = 0; i < k; i++)
+        val[i] = test_number(5, i, 1);
+    fake_delays(6, 100);
+    oracle_spgemm(&A, &A, &reference);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    hybrid_engine_destroy(engine);
+    oracle_free(&reference);
+}
+
 /* Place does next to nothing for a chunk that was copied directly. */
 static void count_direct(void *user, const hybrid_event *event)
 {
@@ -212,6 +253,7 @@ int main(void)
         cmocka_unit_test(every_case_passes_through_a_device),
         cmocka_unit_test(every_budget_is_kept),
         cmocka_unit_test(stages_follow_each_other_and_slots_bound_them),
+        cmocka_unit_test(entries_beyond_what_is_expected_come_in_turns),
         cmocka_unit_test(results_used_again_are_pinned),
         cmocka_unit_test(delays_change_no_result),
     };
