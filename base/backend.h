@@ -34,6 +34,7 @@ typedef struct hy_rates {
     double flops;            /* scalar FMA pipe, counted 2 per FMA */
     double launch_s;         /* cost of starting one kernel or parallel loop */
     int width;               /* multiprocessors or cores */
+    int sm;                  /* CUDA: compute capability, 90 for 9.0; else 0 */
     size_t memory;           /* device bytes this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 */
 } hy_rates;
@@ -71,6 +72,10 @@ typedef struct hy_backend_ops {
     hybrid_status (*host_wait)(
         hy_mark *mark);                      /* caller waits; reports the lane's errors */
     int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
+
+    /* (optional) dst[i] = src[i] - base, count numbers in device memory. */
+    hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
+                            int64_t base);
 
     /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
        slow to arrange and pays for memory that is used again. `pin_bytes` is how much

@@ -27,6 +27,8 @@ typedef struct hy_features {
     double row_mean, row_cv; /* entries a row: mean, std/mean */
     int64_t row_max;
     double out_ratio;    /* SpGEMM: products / estimated nnz(C), >= 1 */
+    double tile_fill;    /* SpMM: of 16 consecutive rows, the mean share that has an
+                            entry in a column that one of them has; 0 = unknown */
     int64_t gather_rows; /* rows of B or X that travel with the chunk, and their */
     int64_t gather_nnz;  /* entries; 0 when B or X is resident on the device */
     hybrid_type type;
@@ -102,6 +104,7 @@ typedef struct hy_job {
     hy_rows back;     /* result in host memory, after d2h */
     int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
     int64_t offset;   /* SpGEMM: where the chunk's entries start in C */
+    int shared_a;       /* rows of A are rows of the B that is on the device */
     int direct;         /* d2h copied the entries to C itself */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;

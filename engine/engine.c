@@ -7,6 +7,8 @@
 
 #include "base/results.h"
 
+enum { MANY_CORES = 8, DRIVER_CORES = 2 };
+
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
     return engine->device ? engine->device : engine->host;
@@ -39,12 +41,9 @@ static hybrid_status open_device(hybrid_engine *engine,
     hy_context *ctx            = &engine->ctx;
     const hybrid_status status = ops->open(ctx, options, &engine->device);
 
-    if (status == HYBRID_OK) {
+    if (status == HYBRID_OK)
         snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
                  ops->describe(engine->device));
-        if (ops->pin)
-            hy_results_pin_for(ctx, engine->device);
-    }
     if (status != HYBRID_NO_DEVICE)
         return status;
     snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
@@ -53,23 +52,41 @@ static hybrid_status open_device(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-static hybrid_status open_backends(hybrid_engine *engine,
-                                   const hybrid_engine_options *options,
-                                   const hy_backend_ops *const *backends)
+static hybrid_status open_devices(hybrid_engine *engine,
+                                  const hybrid_engine_options *options,
+                                  const hy_backend_ops *const *backends)
 {
     snprintf(engine->device_text, HY_DEVICE_TEXT, "this library was built without CUDA");
-    for (; *backends; backends++) {
-        if (!backends[1])
-            HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
-        else if (options->backend != HYBRID_HOST && !engine->device)
-            HY_TRY(open_device(engine, options, *backends));
-    }
-    if (options->backend == HYBRID_HOST)
-        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
-                 engine->host->ops->describe(engine->host));
+    for (; backends[1] && options->backend != HYBRID_HOST && !engine->device; backends++)
+        HY_TRY(open_device(engine, options, *backends));
     if (options->backend == HYBRID_CUDA && !engine->device)
         return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
     return HYBRID_OK;
+}
+
+/* The host's backend is the last of the table. */
+static hybrid_status open_host(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends)
+{
+    while (backends[1])
+        backends++;
+    HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
+    if (options->backend == HYBRID_HOST)
+        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
+                 (*backends)->describe(engine->host));
+    return HYBRID_OK;
+}
+
+/* Workers: one a core; but the threads that feed a device must not wait for a core. */
+static int count_threads(const hybrid_engine *engine,
+                         const hybrid_engine_options *options)
+{
+    const int cores = hy_topology_cores(engine->topology);
+
+    if (options->threads > 0)
+        return options->threads;
+    return engine->device && cores >= MANY_CORES ? cores - DRIVER_CORES : cores;
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,
@@ -83,9 +100,13 @@ static hybrid_status open_parts(hybrid_engine *engine,
     ctx->memory.meter.cap = (int64_t)options->host_bytes;
     engine->wanted        = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
-    HY_TRY(hy_pool_create(ctx, engine->topology, options->threads, &ctx->pool));
+    HY_TRY(open_devices(engine, options, backends));
+    HY_TRY(hy_pool_create(ctx, engine->topology, count_threads(engine, options),
+                          &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
-    return open_backends(engine, options, backends);
+    if (engine->device && engine->device->ops->pin)
+        hy_results_pin_for(ctx, engine->device);
+    return open_host(engine, options, backends);
 }
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,

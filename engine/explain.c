@@ -53,6 +53,12 @@ static void put_time(writer *w, double s)
         put(w, "%9.3f s ", s);
 }
 
+/* How well tensor cores would be used: the classes of cuTeSpMM, section 6.4. */
+static const char *synergy(double tile_fill)
+{
+    return tile_fill < 0.125 ? "low" : tile_fill < 0.25 ? "medium" : "high";
+}
+
 static void put_features(writer *w, const hybrid_plan *plan)
 {
     const hy_features *f = &plan->profile.features;
@@ -72,6 +78,9 @@ static void put_features(writer *w, const hybrid_plan *plan)
         f->row_cv);
     if (plan->op == HY_SPGEMM)
         put(w, "   out_ratio %.1f", f->out_ratio);
+    else if (f->tile_fill > 0)
+        put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
+            synergy(f->tile_fill));
     put(w, "\n");
 }
 
@@ -132,6 +141,8 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     put_bytes(w, (double)plan->rates.memory);
     if (!backend->ops->copy)
         put(w, "; operands are read in place\n");
+    else if (plan->candidates[plan->chosen].variant->carries_b)
+        put(w, "; each chunk brings a row of B for each entry of A\n");
     else if (plan->gathered)
         put(w, "; each chunk brings the rows of %s that it touches\n",
             plan->op == HY_SPGEMM ? "B" : "X");

@@ -8,7 +8,8 @@
        gathered, fewer slots   down to one: no overlap, but the longest row fits
        resident, one slot      a row's share of B may exceed B itself
 
-   The first that can hold every row wins. */
+   The first that can hold every row wins. With a variant that carries all it needs of B
+   they differ in their slots only. */
 #include "engine/plan.h"
 
 #include <string.h>
@@ -73,6 +74,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     const hy_candidate *c = &plan->candidates[plan->chosen];
     const size_t budget   = plan->rates.memory;
     const size_t kept     = way.gathered ? 0 : hy_align(shared);
+    const int gathered    = way.gathered && !c->variant->carries_b;
 
     const hy_cut request = {.A       = A,
                             .B       = B,
@@ -83,15 +85,16 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
                                 (budget - kept) / (size_t)way.depth & ~(size_t)255,
                             .products_max = chunk_products(plan, c->backend),
                             .chunk_rows   = o->chunk_rows,
-                            .gathered     = way.gathered};
+                            .gathered     = gathered};
     HY_TRY(
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
-    plan->gathered     = way.gathered;
+    plan->gathered     = gathered;
     plan->shared_bytes = kept;
     return HYBRID_OK;
 }
 
-/* Bytes of B or X on the device if it were resident; 0 when computing in place. */
+/* Bytes of B or X on the device if it were resident; 0 when computing in place, or when
+   chunks carry what they need. */
 static size_t resident_bytes(const hybrid_plan *plan, const hy_backend *backend)
 {
     const hybrid_csr B = {
@@ -100,8 +103,9 @@ static size_t resident_bytes(const hybrid_plan *plan, const hy_backend *backend)
     const hybrid_dense X = {
         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
     const hy_problem problem = {.op = plan->op, .A = &A, .B = &B, .X = &X};
+    const int carried        = plan->candidates[plan->chosen].variant->carries_b;
 
-    return backend->ops->copy ? hy_shared_bytes(&problem) : 0;
+    return backend->ops->copy && !carried ? hy_shared_bytes(&problem) : 0;
 }
 
 /* Chunks for the chosen candidate, in the first layout that holds every row. */

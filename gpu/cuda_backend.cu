@@ -13,7 +13,7 @@
 
 struct cuda_backend {
     hy_backend base;
-    int device, width;
+    int device, width, sm; /* its number, multiprocessors, compute capability */
     char words[128]; /* what describe() says */
     double mem_Bps, flops;
     hy_block_list blocks;
@@ -168,6 +168,23 @@ static hybrid_status copy(hy_lane *self, void *dst, const void *src, size_t byte
     return HYBRID_OK;
 }
 
+static __global__ void __launch_bounds__(HY_CUDA_THREADS)
+    rebase_offsets(int64_t *dst, const int64_t *src, int64_t count, int64_t base)
+{
+    const int64_t i = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
+    if (i < count)
+        dst[i] = src[i] - base;
+}
+
+static hybrid_status rebase(hy_lane *self, int64_t *dst, const int64_t *src,
+                            int64_t count, int64_t base)
+{
+    HY_TRY(hy_lane_enter(self));
+    rebase_offsets<<<hy_blocks(count, HY_CUDA_THREADS), HY_CUDA_THREADS, 0,
+                     hy_stream(self)>>>(dst, src, count, base);
+    return hy_launched(self, "rebase_offsets");
+}
+
 /* ---- marks ---- */
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
@@ -318,6 +335,7 @@ static hybrid_status learn_device(cuda_backend *b)
     }
 
     b->width = p.multiProcessorCount;
+    b->sm    = 10 * p.major + p.minor;
     /* two bits a clock and wire, of which copies reach 86 % on Hopper */
     b->mem_Bps = 0.86 * 2e3 * mem_kHz * (p.memoryBusWidth / 8.0);
     b->flops   = 2e3 * core_kHz * 128.0 * b->width;
@@ -394,6 +412,7 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->flops            = b->flops;
     out->launch_s         = 5e-6;
     out->width            = b->width;
+    out->sm               = b->sm;
     out->memory           = size_t(self->device.cap);
 }
 
@@ -415,6 +434,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .lane_wait   = lane_wait,
     .host_wait   = host_wait,
     .mark_ns     = mark_ns,
+    .rebase      = rebase,
     .pin_bytes   = HY_PIN_BYTES,
     .pin         = pin,
     .unpin       = unpin,

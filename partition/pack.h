@@ -38,6 +38,10 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
 /* Fill job->pack (mem is given). The `prepare` of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
+/* Whether the rows of A that the chunk needs are on the device already, as rows of B: then
+   only their offsets are missing, which count from 0 in every pack. */
+int hy_pack_csr_shares(const hy_job *job);
+
 /* Operands of a chunk where the kernels read them: A from job->in, B from the
    gathered part of job->in or from problem->shared, whichever the chunk says. */
 hy_csr_view hy_packed_a(const hy_job *job);
@@ -50,6 +54,109 @@ typedef struct hy_dense_view {
     int64_t ld;
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
+
+/* ---- pack_dup.c: the rows of B, duplicated in the order of the products ---- */
+
+/* Arrays of the pack. Products are numbered 0 .. products-1 in the order of the chunk's
+   nonzeros, in 32 bits. */
+enum { HY_DUP_ROW_START, HY_DUP_START, HY_DUP_A_VAL, HY_DUP_COL, HY_DUP_VAL };
+
+typedef struct hy_dup_view {
+    int64_t rows, nnz, products;
+    const int32_t *row_start; /* rows+1: products before each row */
+    const int32_t *start;     /* nnz+1: products before each nonzero of A */
+    const void *a_val;        /* nnz */
+    const int32_t *col;       /* products: of B */
+    void *val;                /* products: of B; not const, to be multiplied in place */
+} hy_dup_view;
+
+/* Bytes of that pack, at least 4 + s for each nonzero and each product, s = bytes a
+   value. */
+size_t hy_pack_dup_bytes(const hy_features *f);
+
+/* Scratch with which any budget keeps the paper's inequality: 11/9 of 4 + s bytes for
+   each nonzero and each product (gpu/spgemm_cuda_esc_dup.cu says why). */
+size_t hy_pack_dup_work(const hy_features *f);
+
+/* Fill job->pack (mem is given). */
+hybrid_status hy_pack_dup(hy_job *job);
+
+/* The pack where the kernels read it, at job->in. */
+hy_dup_view hy_packed_dup(const hy_job *job);
+
+/* ---- pack_hrpb.c: A as panels of 16 rows, their columns moved together ---- */
+
+/* Arrays of the pack; X where hy_packed_x() looks for it. */
+enum {
+    HY_HRPB_HEAD,
+    HY_HRPB_UNITS,
+    HY_HRPB_SPLITS,
+    HY_HRPB_BLOCKS,
+    HY_HRPB_VAL,
+    HY_HRPB_X = HY_GATHER_VAL
+};
+
+enum {
+    HY_HRPB_ROWS   = 16, /* of a panel */
+    HY_HRPB_COLS   = 16, /* of a block */
+    HY_HRPB_BRICK  = 4,  /* columns of a brick */
+    HY_HRPB_BRICKS = HY_HRPB_COLS / HY_HRPB_BRICK
+};
+
+/* Part of a panel, in one of two ways.
+   Bricks: 16 of the columns that the panel has entries in. Word 2 b + h has the pattern
+   of rows 8 h to 8 h + 7 of brick b: bit 4 r + k is row r, column k. Values are in the
+   order of bricks, rows, columns. Columns of no brick are copies of the last.
+   Entries: 16 of its entries in the order of rows. Nibble e % 8 of word e / 8 is the row
+   of entry e, word 2 their number. */
+typedef struct hy_hrpb_block {
+    int32_t col[HY_HRPB_COLS]; /* rows of X (renumbered if gathered) */
+    uint32_t bits[2 * HY_HRPB_BRICKS];
+    int32_t first; /* its values begin there */
+} hy_hrpb_block;
+
+/* What one warp computes: a panel, or part of one that is heavy. */
+typedef struct hy_hrpb_unit {
+    int32_t row;        /* first of the panel, from the chunk's first */
+    int32_t begin, end; /* blocks */
+    int32_t partial;    /* its number among the parts of all panels; -1: all of a panel */
+    int32_t entries;    /* 1: blocks of entries; 0: of bricks */
+} hy_hrpb_unit;
+
+/* A panel in parts: partials `partial` to partial + parts - 1, to be added in order. */
+typedef struct hy_hrpb_split {
+    int32_t row, partial, parts;
+} hy_hrpb_split;
+
+/* At the start of the pack: how many there are of each. */
+typedef struct hy_hrpb_head {
+    int64_t units, splits, partials, blocks;
+} hy_hrpb_head;
+
+/* How a variant wants its panels. */
+typedef struct hy_hrpb_rules {
+    double fill; /* panels whose columns are filled less than this are kept as entries */
+    int64_t wave;  /* units that run at once: no unit shall take longer than a wave's
+                      share of all blocks, */
+    int64_t least; /* but units of so many blocks are not cut */
+} hy_hrpb_rules;
+
+/* Bytes of that pack, and number of partials, at most. */
+size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules);
+int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules);
+
+/* Fill job->pack (mem is given). */
+hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules);
+
+/* The pack where the kernels read it; the head is the host's. */
+typedef struct hy_hrpb_view {
+    hy_hrpb_head head;
+    const hy_hrpb_unit *unit;
+    const hy_hrpb_split *split;
+    const hy_hrpb_block *block;
+    const void *val;
+} hy_hrpb_view;
+hy_hrpb_view hy_packed_hrpb(const hy_job *job);
 
 /* ---- shared.c: B or X whole, as the device holds it for all chunks ---- */
 

@@ -5,7 +5,7 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
-#include "partition/touched.h"
+#include "partition/gather.h"
 
 enum {
     PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
@@ -203,10 +203,18 @@ static hybrid_status gather_x(packing *p)
                        X->order == HYBRID_ROW_MAJOR ? gather_x_rows : gather_x_cols, p);
 }
 
+hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
+{
+    packing p = {.job        = job,
+                 .size       = hy_value_size(job->problem->X->type),
+                 .touched    = *touched,
+                 .gather_val = dst};
+    return gather_x(&p);
+}
+
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* The chunk was cut for this pattern: its block has room for no other. */
-static hybrid_status check(const hy_job *job, size_t bytes)
+hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
 {
     const hy_chunk *chunk = job->chunk;
     const hybrid_csr *A   = job->problem->A;
@@ -224,18 +232,24 @@ static hybrid_status check(const hy_job *job, size_t bytes)
     return HYBRID_OK;
 }
 
-static hybrid_status gather(packing *p)
+hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 {
-    const hy_chunk *chunk = p->job->chunk;
+    const hy_chunk *chunk = job->chunk;
+    hy_context *ctx       = job->problem->ctx;
 
-    HY_TRY(hy_touched_find(p->job->problem->ctx, p->A, chunk->row_begin, chunk->row_end,
-                           &p->touched));
-    if (p->touched.count != chunk->features.gather_rows)
-        return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
+    HY_TRY(
+        hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
+    if (out->count != chunk->features.gather_rows)
+        return hy_fail(ctx, HYBRID_BAD_STATE,
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        (long long)chunk->row_begin, (long long)chunk->row_end,
-                       (long long)p->touched.count,
-                       (long long)chunk->features.gather_rows);
+                       (long long)out->count, (long long)chunk->features.gather_rows);
+    return HYBRID_OK;
+}
+
+static hybrid_status gather(packing *p)
+{
+    HY_TRY(hy_pack_touched(p->job, &p->touched));
     if (p->touched.count == 0)
         return HYBRID_OK;
     return p->job->problem->op == HY_SPMM ? gather_x(p) : gather_b(p);
@@ -250,7 +264,7 @@ hybrid_status hy_pack_csr(hy_job *job)
     hybrid_status status      = HYBRID_OK;
 
     pack->bytes = layout(problem->op, &chunk->features, pack->at);
-    HY_TRY(check(job, pack->bytes));
+    HY_TRY(hy_pack_check(job, pack->bytes));
     packing p = {.job            = job,
                  .A              = problem->A,
                  .first          = hy_offset(problem->A, chunk->row_begin),
@@ -276,13 +290,31 @@ static const void *packed(const hy_job *job, int array)
     return (const char *)job->in.ptr + job->pack.at[array];
 }
 
+int hy_pack_csr_shares(const hy_job *job)
+{
+    const hy_problem *p = job->problem;
+
+    return job->variant->prepare == hy_pack_csr && p->op == HY_SPGEMM &&
+           !job->chunk->gathered && p->shared.ptr && p->A->row_ptr == p->B->row_ptr &&
+           p->A->col == p->B->col && p->A->val == p->B->val;
+}
+
 hy_csr_view hy_packed_a(const hy_job *job)
 {
-    return (hy_csr_view){.rows    = job->chunk->features.rows,
-                         .nnz     = job->chunk->features.nnz,
-                         .row_ptr = packed(job, HY_A_ROW_PTR),
-                         .col     = packed(job, HY_A_COL),
-                         .val     = packed(job, HY_A_VAL)};
+    hy_csr_view a = {.rows    = job->chunk->features.rows,
+                     .nnz     = job->chunk->features.nnz,
+                     .row_ptr = packed(job, HY_A_ROW_PTR),
+                     .col     = packed(job, HY_A_COL),
+                     .val     = packed(job, HY_A_VAL)};
+
+    if (job->shared_a) {
+        const hy_csr_view b = hy_shared_b(job->problem);
+        const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
+        a.col               = b.col + first;
+        a.val =
+            (const char *)b.val + (size_t)first * hy_value_size(job->problem->A->type);
+    }
+    return a;
 }
 
 hy_csr_view hy_packed_b(const hy_job *job)

@@ -59,8 +59,9 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
     a->size = value_size;
     if (col->piece > 0 && val->piece > 0)
         a->pins = (used < expected ? used : expected) * 4 / (int64_t)col->piece;
-    /* With a cap on host memory nothing is touched: it might turn out unneeded. */
-    if (ctx->memory.meter.cap == 0 && used < expected) {
+    /* With a cap on host memory nothing is touched: it might turn out unneeded. Nor for
+       the little by which an expectation may be off. */
+    if (ctx->memory.meter.cap == 0 && used < expected - expected / 8) {
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
     }

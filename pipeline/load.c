@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "partition/pack.h"
 
-enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 256 << 10 };
+enum { PIECE_BYTES = 16 << 20, FILL_BYTES = 256 << 10 };
 
 typedef struct piece {
     const hy_problem *problem;

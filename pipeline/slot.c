@@ -123,6 +123,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
                                     problem->op, &back, 0);
         job->back_room = back.out_bound;
     }
+    job->shared_a = slot->pipeline->backend->ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
     slot->index   = index;
     slot->stage   = slot->pipeline->stages;

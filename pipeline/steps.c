@@ -12,7 +12,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
     switch (step) {
     case HY_STEP_PREPARE:
-        return variant->prepare != NULL;
+        return variant->prepare != NULL && !slot->job.shared_a;
     case HY_STEP_H2D:
         return copies && slot->job.in.bytes > 0;
     case HY_STEP_FINISH:
@@ -46,9 +46,15 @@ static int64_t out_bytes(const hy_job *job)
 
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
-    const hy_job *job = &slot->job;
-    return lane->backend->ops->copy(lane, job->in.ptr, job->pack.mem.ptr,
-                                    job->pack.bytes);
+    hy_job *job               = &slot->job;
+    const hy_backend_ops *ops = lane->backend->ops;
+
+    if (!job->shared_a)
+        return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
+    return ops->rebase(lane, (int64_t *)job->in.ptr, /* where a pack begins */
+                       hy_shared_b(job->problem).row_ptr + job->chunk->row_begin,
+                       chunk_rows(job) + 1,
+                       hy_offset(job->problem->A, job->chunk->row_begin));
 }
 
 /* To [at, at + bytes) of a span, no copy crossing from one pinned piece to the next. */

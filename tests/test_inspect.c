@@ -10,7 +10,7 @@
 
 #include "base/csr.h"
 #include "partition/inspect.h"
-#include "tests/support/cases.h"
+#include "tests/support/builder.h"
 #include "tests/support/context.h"
 #include "tests/support/oracle.h"
 
@@ -113,13 +113,26 @@ static void cases_are_counted(void **state)
         }
 }
 
+/* The longest row is in the first piece, the costliest further on. */
 static void many_pieces_are_counted(void **state)
 {
+    builder b = build_start(150000, 5000);
     hybrid_csr A, B;
 
     (void)state;
-    matrix_random(150000, 5000, 4, 7, kinds[0], &A);
-    matrix_random(5000, 700, 3, 8, kinds[0], &B);
+    for (int64_t i = 0; i < b.rows; i++) {
+        for (int64_t j = 0; j < (i == 5 ? 900 : i == 70000 ? 100 : 3); j++)
+            build_add(&b, i == 70000 ? 4000 + j : test_below(7, (uint64_t)(i + j), 4000));
+        build_end_row(&b);
+    }
+    A = build_finish(&b, 8, kinds[0]);
+    b = build_start(5000, 700);
+    for (int64_t i = 0; i < b.rows; i++) {
+        for (int64_t j = 0; j < (i < 4000 ? i % 3 : 60); j++)
+            build_add(&b, 11 * j);
+        build_end_row(&b);
+    }
+    B = build_finish(&b, 9, kinds[0]);
     check_spgemm(&A, &B);
     check_spmm(&A, 5);
     matrix_free(&A);

@@ -18,7 +18,9 @@ extern const hy_backend_ops hy_host_backend_ops;
 
 static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
                                               NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spgemm_fake_dup,
+                                              &hy_spmm_fake_rows, NULL};
+static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, &hy_spmm_fake_rows,
                                               NULL};
 
 static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
@@ -30,9 +32,20 @@ static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
     return hy_engine_open(&options, fakes, variants, engine);
 }
 
+/* The same, without a SpGEMM that needs B on the device. */
+static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.device_bytes = device_bytes;
+    options.threads      = 3;
+    return hy_engine_open(&options, fakes, carrying, engine);
+}
+
 static void every_case_passes_through_a_device(void **state)
 {
-    static const char *const names[] = {"spgemm.fake.esc", "spmm.fake.rows", NULL};
+    static const char *const names[] = {"spgemm.fake.esc", "spgemm.fake.dup",
+                                        "spmm.fake.rows", NULL};
     hybrid_engine *engine;
     int64_t checked = 0;
 
@@ -50,6 +63,7 @@ static void every_budget_is_kept(void **state)
     (void)state;
     fake_delays(2, 0);
     assert_int_equal(budgets_check(open_fake), 0);
+    assert_int_equal(budgets_check(open_carrying), 0);
     assert_int_equal(fake_alive(), 0);
 }
 
@@ -109,17 +123,18 @@ static void run_recorded(hybrid_engine *engine, int64_t rows_a_chunk, record *r,
 {
     const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_csr A, C;
+    hybrid_csr A, B, C;
     hybrid_plan *plan;
     oracle reference;
 
     matrix_random(600, 600, 5, 8, kind, &A);
-    oracle_spgemm(&A, &A, &reference);
+    matrix_random(600, 600, 5, 9, kind, &B);
+    oracle_spgemm(&A, &B, &reference);
     options.depth      = DEPTH;
     options.chunk_rows = rows_a_chunk;
-    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
     hybrid_engine_trace(engine, watch, r);
-    assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
     assert_null(oracle_check(&reference, &C, 1));
     *report = (hybrid_report)HYBRID_REPORT_INIT;
     assert_int_equal(hybrid_plan_report(plan, report), HYBRID_OK);
@@ -127,6 +142,7 @@ static void run_recorded(hybrid_engine *engine, int64_t rows_a_chunk, record *r,
     hybrid_plan_destroy(plan);
     oracle_free(&reference);
     matrix_free(&A);
+    matrix_free(&B);
 }
 
 static void stages_follow_each_other_and_slots_bound_them(void **state)
@@ -196,6 +212,8 @@ static void count_direct(void *user, const hybrid_event *event)
 {
     int64_t *direct = user;
     *direct += strcmp(event->stage, "d2h") == 0 && event->bytes > 64 * 1024;
+    assert_string_not_equal(event->stage,
+                            "prepare"); /* A's rows are on the device as B's */
 }
 
 static void results_used_again_are_pinned(void **state)

@@ -215,6 +215,37 @@ static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t byte
     return fake_lane_copy(lane, dst, src, bytes);
 }
 
+/* ---- offsets ----------------------------------------------------------------- */
+
+typedef struct rebasing {
+    int64_t *dst;
+    const int64_t *src;
+    int64_t count, base;
+} rebasing;
+
+enum { REBASINGS = 256 }; /* far more than chunks in flight */
+
+static hybrid_status do_rebase(hy_lane *lane, void *arg)
+{
+    const rebasing *r = arg;
+
+    (void)lane;
+    for (int64_t i = 0; i < r->count; i++)
+        r->dst[i] = r->src[i] - r->base;
+    return HYBRID_OK;
+}
+
+hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
+                          int64_t base)
+{
+    static rebasing ring[REBASINGS];
+    static unsigned next;
+    rebasing *r = &ring[__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % REBASINGS];
+
+    *r = (rebasing){dst, src, count, base};
+    return hy_fake_enqueue(lane, do_rebase, r);
+}
+
 const hy_backend_ops hy_fake_backend_ops = {
     .name       = "fake",
     .open       = open_fake,
@@ -233,6 +264,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_wait  = fake_lane_wait,
     .host_wait  = fake_host_wait,
     .mark_ns    = fake_mark_ns,
+    .rebase     = fake_rebase,
     .pin_bytes  = FAKE_PIN_BYTES,
     .pin        = fake_pin,
     .unpin      = fake_unpin,

@@ -41,6 +41,7 @@ int fault_hits(hy_context *ctx, const char *what);
 /* ---- fake_variants.c ---- */
 
 extern const hy_variant hy_spgemm_fake_esc; /* "spgemm.fake.esc" */
+extern const hy_variant hy_spgemm_fake_dup; /* "spgemm.fake.dup" */
 extern const hy_variant hy_spmm_fake_rows;  /* "spmm.fake.rows" */
 
 #endif /* FAKE_BACKEND_H */

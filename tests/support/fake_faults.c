@@ -126,6 +126,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .lane_wait  = lane_wait,
     .host_wait  = host_wait,
     .mark_ns    = fake_mark_ns,
+    .rebase     = fake_rebase,
     .pin_bytes  = FAKE_PIN_BYTES,
     .pin        = fake_pin,
     .unpin      = fake_unpin,

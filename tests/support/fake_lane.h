@@ -23,6 +23,8 @@ void fake_count(int64_t by);
 
 enum { FAKE_PIN_BYTES = 4096 };
 
+hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
+                          int64_t base);
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
 void fake_unpin(hy_backend *base, void *ptr);
 

@@ -140,6 +140,57 @@ static hybrid_status spgemm_finish(hy_lane *lane, hy_job *job)
     return hy_fake_enqueue(lane, compress, job);
 }
 
+/* The same from rows of B that the packer duplicated: no search, no indirection. */
+static hybrid_status multiply_dup(hy_lane *lane, void *arg)
+{
+    const hy_job *job      = arg;
+    const hybrid_type type = job->chunk->features.type;
+    const hy_dup_view d    = hy_packed_dup(job);
+    int64_t *start         = starts_of(job);
+    term *terms            = terms_of(job);
+
+    (void)lane;
+    for (int64_t i = 0; i <= d.rows; i++)
+        start[i] = d.row_start[i];
+    for (int64_t k = 0, row = 0; k < d.nnz; k++)
+        for (int64_t t = d.start[k]; t < d.start[k + 1]; t++) {
+            while (t >= start[row + 1])
+                row++;
+            terms[t] =
+                (term){d.col[t], (int32_t)(t - start[row]),
+                       rounded(type, load(d.a_val, type, k) * load(d.val, type, t))};
+        }
+    return HYBRID_OK;
+}
+
+static hy_cost dup_cost(const hy_features *f, const hy_rates *r)
+{
+    hy_cost cost = spgemm_cost(f, r);
+
+    cost.pack_bytes = hy_pack_dup_bytes(f);
+    if (cost.work_bytes < hy_pack_dup_work(f))
+        cost.work_bytes = hy_pack_dup_work(f);
+    return cost;
+}
+
+static hybrid_status dup_multiply(hy_lane *lane, hy_job *job)
+{
+    return hy_fake_enqueue(lane, multiply_dup, job);
+}
+
+const hy_variant hy_spgemm_fake_dup = {
+    .name      = "spgemm.fake.dup",
+    .summary   = "the same, with the rows of B duplicated by the packer",
+    .source    = "for tests",
+    .op        = HY_SPGEMM,
+    .carries_b = 1,
+    .refuse    = never_refuse,
+    .cost      = dup_cost,
+    .prepare   = hy_pack_dup,
+    .multiply  = dup_multiply,
+    .finish    = spgemm_finish,
+};
+
 const hy_variant hy_spgemm_fake_esc = {
     .name     = "spgemm.fake.esc",
     .summary  = "expand, sort, compress, on the fake device",

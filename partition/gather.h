@@ -1,0 +1,20 @@
+/* partition/gather.h - what the packers of A have in common. */
+#ifndef HY_GATHER_H
+#define HY_GATHER_H
+
+#include "base/variant.h"
+#include "partition/touched.h"
+
+/* The chunk was cut for this pattern, and `bytes` fit its block; else BAD_STATE and a
+   sentence. */
+hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
+
+/* Columns that the rows of a gathered chunk touch, as many as were planned. `out` is to
+   be freed, also after a failure. */
+hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
+
+/* The touched rows of X, the chunk's columns of them, to dst without gaps. In parallel.
+ */
+hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst);
+
+#endif /* HY_GATHER_H */

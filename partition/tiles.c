@@ -1,0 +1,53 @@
+/* partition/tiles.c - how well rows that are neighbours share their columns. */
+#include "partition/inspect.h"
+#include "partition/panel.h"
+
+#include "base/pool.h"
+
+enum {
+    SAMPLES = 256,    /* panels that are looked at, evenly spaced, at most */
+    COLUMNS = 1 << 13 /* of each, from the left, at most */
+};
+
+typedef struct sample {
+    const hybrid_csr *A;
+    int64_t panels;
+    int count;
+    int64_t entries[SAMPLES], columns[SAMPLES]; /* that were looked at */
+} sample;
+
+static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t end)
+{
+    sample *s = arg;
+    hy_panel panel;
+    int32_t col;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t row  = (2 * k + 1) * s->panels / (2 * s->count) * HY_PANEL_ROWS;
+        const int64_t rows = s->A->rows - row;
+        uint32_t bits;
+        hy_panel_start(s->A, row, rows < HY_PANEL_ROWS ? rows : HY_PANEL_ROWS, &panel);
+        s->entries[k] = s->columns[k] = 0;
+        while (s->columns[k] < COLUMNS && (bits = hy_panel_next(&panel, &col)) != 0) {
+            s->entries[k] += __builtin_popcount(bits);
+            s->columns[k]++;
+        }
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
+{
+    sample s        = {.A = A, .panels = (A->rows + HY_PANEL_ROWS - 1) / HY_PANEL_ROWS};
+    int64_t entries = 0, columns = 0;
+
+    s.count = s.panels < SAMPLES ? (int)s.panels : SAMPLES;
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s.count, 8, count_columns, &s));
+    for (int k = 0; k < s.count; k++) {
+        entries += s.entries[k];
+        columns += s.columns[k];
+    }
+    *fill = columns > 0 ? (double)entries / (double)(columns * HY_PANEL_ROWS) : 0;
+    return HYBRID_OK;
+}
