@@ -14,7 +14,7 @@
 struct cuda_backend {
     hy_backend base;
     int device, width, sm; /* its number, multiprocessors, compute capability */
-    char words[128]; /* what describe() says */
+    char words[128];       /* what describe() says */
     double mem_Bps, flops;
     hy_block_list blocks;
     pthread_mutex_t lock; /* of what follows */
@@ -166,6 +166,17 @@ static hybrid_status copy(hy_lane *self, void *dst, const void *src, size_t byte
     HY_CUDA(self->backend->ctx,
             cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
     return HYBRID_OK;
+}
+
+static __global__ void publish(int64_t *to, const int64_t *from)
+{
+    *to = *from;
+}
+
+hybrid_status hy_publish(hy_lane *self, int64_t *to, const int64_t *from)
+{
+    publish<<<1, 1, 0, hy_stream(self)>>>(to, from);
+    return hy_launched(self, "publish");
 }
 
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)

@@ -20,6 +20,10 @@ int hy_width(const hy_lane *lane); /* multiprocessors */
 /* After a launch: whether it was accepted. `what` names the kernel. */
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 
+/* Enqueue *to = *from, `to` a word of pinned memory. A kernel does it: a copy would wait
+   behind the large one that the engine for that direction is busy with. */
+hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
+
 /* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {

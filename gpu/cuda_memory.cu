@@ -49,9 +49,10 @@ static void *take(hy_backend *owner, hy_space space, size_t bytes)
     void *ptr = nullptr;
     if (!hy_meter_take(meter_of(owner, space), bytes))
         return nullptr;
-    const cudaError_t error = space == HY_DEVICE
-                                  ? cudaMalloc(&ptr, bytes)
-                                  : cudaHostAlloc(&ptr, bytes, cudaHostAllocPortable);
+    const cudaError_t error =
+        space == HY_DEVICE
+            ? cudaMalloc(&ptr, bytes)
+            : cudaHostAlloc(&ptr, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
     if (error == cudaSuccess)
         return ptr;
     (void)cudaGetLastError();

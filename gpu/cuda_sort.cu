@@ -106,7 +106,8 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
 
 /* ---- rows of one block ---- */
 
-/* Product t and those after it, walked by one thread. */
+/* Product t and those after it, walked by one thread. Expanded ones are like the row of
+   B that a single 1 in A selects. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
     int k, next;   /* nonzero of A, and where the following one's products start */
@@ -115,6 +116,12 @@ template <typename T> struct product_walk {
 
     __device__ product_walk(const hy_esc<T> &e_, int row, int t) : e(e_)
     {
+        if (e.expanded) {
+            next  = INT32_MAX;
+            shift = 0;
+            a     = 1;
+            return;
+        }
         k = hy_owner(e.start, int(e.a_row[row]), int(e.a_row[row + 1]), t);
         enter();
     }
@@ -142,11 +149,20 @@ template <typename T>
 __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
 {
     int lowest = INT32_MAX, highest = 0;
-    for (int k = int(e.a_row[row]) + threadIdx.x; k < e.a_row[row + 1]; k += blockDim.x) {
-        const int64_t begin = e.b_row[e.a_col[k]], end = e.b_row[e.a_col[k] + 1];
-        if (begin < end) {
-            lowest  = min(lowest, e.b_col[begin]);
-            highest = max(highest, e.b_col[end - 1]);
+    if (e.expanded) {
+        for (int t = e.row_start[row] + threadIdx.x; t < e.row_start[row + 1];
+             t += blockDim.x) {
+            lowest  = min(lowest, e.b_col[t]);
+            highest = max(highest, e.b_col[t]);
+        }
+    } else {
+        for (int k = int(e.a_row[row]) + threadIdx.x; k < e.a_row[row + 1];
+             k += blockDim.x) {
+            const int64_t begin = e.b_row[e.a_col[k]], end = e.b_row[e.a_col[k] + 1];
+            if (begin < end) {
+                lowest  = min(lowest, e.b_col[begin]);
+                highest = max(highest, e.b_col[end - 1]);
+            }
         }
     }
     if (lowest <= highest) {

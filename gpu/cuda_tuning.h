@@ -20,11 +20,15 @@ enum { HY_SPIN_THREADS = 6 };
 /* Bytes that one core packs in a second. */
 #define HY_PACK_BPS 5e9
 
-/* ---- spmm.cuda.rows ---- */
+/* ---- spmm.cuda.rows and spmm.cuda.merge ---- */
 
 enum {
-    HY_ROWS_WIDE_AHEAD   = 4, /* rows of X in flight in a warp, wide kernel */
-    HY_ROWS_NARROW_AHEAD = 4  /* and in a lane, narrow kernel */
+    HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
+    HY_ROWS_THREADS       = 512,   /* a block of the wide kernel: neighbouring rows */
+    HY_ROWS_WIDE_AHEAD    = 8,     /* rows of X in flight in a group, wide kernel */
+    HY_ROWS_NARROW_AHEAD  = 4,     /* and in a lane, narrow kernel, which has */
+    HY_ROWS_LANE_NONZEROS = 2,     /* so many nonzeros or more, if it can */
+    HY_MERGE_AHEAD        = 8      /* rows of X in flight in a share */
 };
 
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
@@ -46,6 +50,7 @@ enum {
 
 #define HY_ESC_SM_PRODUCTS                                                               \
     9e7 /* products a second that a multiprocessor bins and sorts */
+#define HY_DUP_ROW_S 5e-9 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */
 

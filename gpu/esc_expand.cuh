@@ -4,6 +4,11 @@
 
 #include "gpu/esc_work.cuh"
 
+template <typename T> __device__ int products_before(const hy_esc<T> &e, int row)
+{
+    return e.expanded ? e.expanded[row] : e.start[e.a_row[row]];
+}
+
 /* row_start, and the number of rows in each bin. One thread a row, and one more. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
@@ -15,10 +20,10 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
         bins[threadIdx.x] = 0;
     __syncthreads();
     if (row <= e.rows) {
-        const int begin  = e.start[e.a_row[row]];
+        const int begin  = products_before(e, row);
         e.row_start[row] = begin;
         if (row < e.rows) {
-            const int p  = e.start[e.a_row[row + 1]] - begin;
+            const int p  = products_before(e, row + 1) - begin;
             e.count[row] = 0;
             if (p > 0)
                 atomicAdd(&bins[hy_esc_bin(p)], 1);
@@ -74,7 +79,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
             hy_owner(e.row_start, 0, e.rows, threadIdx.x == 0 ? begin : end - 1);
     else if (threadIdx.x < 4)
         nonzeros[threadIdx.x - 2] =
-            hy_owner(e.start, 0, e.nnz, threadIdx.x == 2 ? begin : end - 1);
+            e.expanded ? 0
+                       : hy_owner(e.start, 0, e.nnz, threadIdx.x == 2 ? begin : end - 1);
     __syncthreads();
 
     for (int t = begin + threadIdx.x; t < end; t += HY_CUDA_THREADS) {
@@ -83,10 +89,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
         K key         = l.none;
         T val         = 0;
         if (id >= 0) {
-            const int k     = hy_owner(e.start, nonzeros[0], nonzeros[1] + 1, t);
-            const int64_t b = e.b_row[e.a_col[k]] + (t - e.start[k]);
-            key             = K(id) << l.col_bits | K(e.b_col[b]);
-            val             = e.a_val[k] * e.b_val[b];
+            int32_t col;
+            hy_esc_product(e, nonzeros[0], nonzeros[1] + 1, t, &col, &val);
+            key = K(id) << l.col_bits | K(col);
         }
         l.key[0][t] = key;
         l.val[0][t] = val;

@@ -19,25 +19,22 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
          i += gridDim.x * WARPS) {
         const int row = list.rows[i], begin = e.row_start[row];
         const int p = e.row_start[row + 1] - begin;
+        int k_begin, k_end;
         int32_t col[ITEMS];
         T val[ITEMS], sum[ITEMS];
         int at[ITEMS];    /* smaller columns in the row, each counted once */
         bool head[ITEMS]; /* no earlier product has this column */
         unsigned heads[ITEMS];
 
+        hy_esc_nonzeros(e, row, &k_begin, &k_end);
         for (int j = 0; j < ITEMS; j++) {
             const int t = j * 32 + lane;
             col[j]      = -1; /* equals no column */
             val[j] = sum[j] = 0;
             at[j]           = 0;
             head[j]         = t < p;
-            if (t < p) {
-                const int k = hy_owner(e.start, int(e.a_row[row]), int(e.a_row[row + 1]),
-                                       begin + t);
-                const int64_t b = e.b_row[e.a_col[k]] + (begin + t - e.start[k]);
-                col[j]          = e.b_col[b];
-                val[j]          = e.a_val[k] * e.b_val[b];
-            }
+            if (t < p)
+                hy_esc_product(e, k_begin, k_end, begin + t, &col[j], &val[j]);
         }
         __syncwarp();
 
