@@ -41,6 +41,7 @@ typedef struct hy_chunk {
     int64_t row_begin, row_end; /* rows of A and of the result */
     int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
+    int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches */
     hy_features features;       /* of this rectangle */
     const hy_variant *variant;
 } hy_chunk;

@@ -3,7 +3,8 @@
 
 One table for each product, mode and type; one row for each problem. A cell is the median in
 milliseconds of the fastest variant or algorithm; behind a peer stands how many times as long
-as our fastest it takes. Of several runs of the same thing the last counts.
+as our fastest it takes. Of several runs of the same thing the last counts. --by-variant
+gives each of our variants a column of its own.
 """
 import json
 import sys
@@ -28,8 +29,8 @@ def table_of(line):
             line.get("pages") or "warm", line.get("device_memory") or 0)
 
 
-def who(line):
-    return line["peer"] or "ours " + (line["backend"] or "?")
+def who(line, by_variant):
+    return line["peer"] or "ours " + (line["variant" if by_variant else "backend"] or "?")
 
 
 def usable(line):
@@ -125,15 +126,17 @@ def machines(lines):
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        sys.exit("usage: summary.py FILE.jsonl...\n\n" + __doc__)
+    paths = [path for path in sys.argv[1:] if path != "--by-variant"]
+    if not paths or paths[0] in ("-h", "--help"):
+        sys.exit("usage: summary.py [--by-variant] FILE.jsonl...\n\n" + __doc__)
     latest = {}
-    for line in read(sys.argv[1:]):
-        key = (table_of(line), line["problem"], who(line), line["variant"],
+    for line in read(paths):
+        name = who(line, len(paths) < len(sys.argv) - 1)
+        key = (table_of(line), line["problem"], name, line["variant"],
                line.get("order"), line["threads"])
         latest[key] = line
     if not latest:
-        sys.exit("no measurement in " + " ".join(sys.argv[1:]))
+        sys.exit("no measurement in " + " ".join(paths))
     machines(latest.values())
     tables = {}
     for (table, problem, name, *_), line in latest.items():

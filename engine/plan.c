@@ -22,8 +22,9 @@ enum {
     DEPTH           = 4,        /* chunks in flight */
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
     OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
+    CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
     MIN_PRODUCTS    = 1 << 20,
-    HOST_PRODUCTS = 256 << 10, /* a core: so that results stay in the last-level cache */
+    HOST_PRODUCTS = 512 << 10, /* a core: so that results stay in the last-level cache */
     DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM */
     CHUNKS        = 16         /* at least, of a product large enough */
 };
@@ -39,11 +40,12 @@ static int64_t at_least(int64_t a, int64_t b)
 
 /* Products whose result, as far as is known, fills OUT_BYTES: large enough that the host
    keeps up with the device, small enough that the first and the last chunk cost little.
- */
-static int64_t device_products(const hy_features *f)
+   Or, where each product brings its entry of B, CARRIED_BYTES. */
+static int64_t device_products(const hy_features *f, int carried)
 {
     const double entry    = 4 + (double)hy_value_size(f->type);
-    const double products = (double)OUT_BYTES * f->out_ratio / entry;
+    const double bytes    = carried ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+    const double products = bytes / entry;
 
     return products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
 }
@@ -60,11 +62,38 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
         return at_least(f->products / chunks + 1, MIN_PRODUCTS);
     }
     if (backend->ops->copy) {
-        const int64_t most = device_products(f);
+        const int carried  = plan->candidates[plan->chosen].variant->carries_b;
+        const int64_t most = device_products(f, carried);
         return at_least(share < most ? share : most, MIN_PRODUCTS);
     }
     return at_least(HOST_PRODUCTS * (int64_t)hy_pool_threads(plan->engine->ctx.pool),
                     MIN_PRODUCTS);
+}
+
+typedef struct needing {
+    const hybrid_csr *A;
+    hy_chunk *chunks;
+    int64_t b_rows; /* SpGEMM; 0 for SpMM */
+} needing;
+
+/* The last row of B or X that a chunk touches; and its own rows, which are rows of B too
+   when A is squared. */
+static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
+{
+    const needing *n = arg;
+
+    (void)part;
+    for (int64_t c = begin; c < end; c++) {
+        hy_chunk *chunk = &n->chunks[c];
+        int64_t last    = (chunk->row_end < n->b_rows ? chunk->row_end : n->b_rows) - 1;
+        for (int64_t i = chunk->row_begin; i < chunk->row_end; i++) {
+            const int64_t stop = hy_offset(n->A, i + 1);
+            if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] > last)
+                last = n->A->col[stop - 1];
+        }
+        chunk->needs = last + 1;
+    }
+    return HYBRID_OK;
 }
 
 /* Cut for one layout; B or X, if it is to stay, leaves room. */
@@ -90,7 +119,11 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
     plan->shared_bytes = kept;
-    return HYBRID_OK;
+    if (kept == 0)
+        return HYBRID_OK;
+    needing n = {A, plan->chunks, B ? B->rows : 0};
+    return hy_pool_for(plan->engine->ctx.pool, HY_COMPUTE, 0, plan->chunk_count, 1,
+                       find_needs, &n);
 }
 
 /* Bytes of B or X on the device if it were resident; 0 when computing in place, or when

@@ -111,11 +111,23 @@ static void add(hy_candidate *candidates, int begin, int *count, hy_candidate c)
     candidates[i] = c;
 }
 
+/* How much of a variant's name is compared: a name means that variant alone, even if
+   others begin with it. */
+static size_t compared(const hybrid_engine *engine, const char *prefix)
+{
+    const size_t length = prefix ? strlen(prefix) : 0;
+
+    for (const hy_variant *const *v = engine->variants; prefix && *v; v++)
+        if (strcmp((*v)->name, prefix) == 0)
+            return length + 1;
+    return length;
+}
+
 static void add_backend(hybrid_engine *engine, hy_backend *backend,
                         const hy_profile *profile, const char *prefix,
                         hy_candidate *candidates, int *count)
 {
-    const size_t length = prefix ? strlen(prefix) : 0;
+    const size_t length = compared(engine, prefix);
     const int begin     = *count;
 
     for (const hy_variant *const *v = engine->variants; *v && *count < HY_CANDIDATES; v++)

@@ -25,8 +25,8 @@ hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int
 /* First chunk pays all stages, the others the longest. */
 double hy_predict(const hy_stage_times *times, double setup_s, int64_t chunks);
 
-/* All variants of this product whose name begins with `prefix` (NULL: all of the
-   engine's backend, then those of the host, to which AUTO falls back), cheapest first,
+/* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
+   the engine's backend, then those of the host, to which AUTO falls back), cheapest first,
    the device before the host, refused ones last. Fails with UNSUPPORTED and a sentence
    that lists each refusal when none is left. */
 hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,

@@ -23,6 +23,7 @@ enum { HY_SPIN_THREADS = 6 };
 /* ---- spmm.cuda.rows and spmm.cuda.merge ---- */
 
 enum {
+    HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
     HY_ROWS_THREADS       = 512,   /* a block of the wide kernel: neighbouring rows */
     HY_ROWS_WIDE_AHEAD    = 8,     /* rows of X in flight in a group, wide kernel */
@@ -30,6 +31,21 @@ enum {
     HY_ROWS_LANE_NONZEROS = 2,     /* so many nonzeros or more, if it can */
     HY_MERGE_AHEAD        = 8      /* rows of X in flight in a share */
 };
+
+/* ---- spmm.cuda.hrpb ---- */
+
+enum {
+    HY_HRPB_THREADS   = 128,  /* a block */
+    HY_HRPB_TILES_F32 = 8,    /* 8-column tiles of a warp, at most: 4, */
+    HY_HRPB_TILES_F64 = 4,    /* and 2 registers each for the sums */
+    HY_HRPB_WAVE      = 2048, /* warps that run at once */
+    HY_HRPB_LEAST     = 16    /* blocks of 16 columns in a unit that is not cut */
+};
+
+#define HY_HRPB_FILL           0.08 /* share of entries in columns that pays for bricks */
+#define HY_HRPB_X_RATE         1.2  /* rows of X arrive at so many times memory's speed */
+#define HY_HRPB_PACK_ENTRY_S   3e-9 /* seconds in which a core packs an entry, */
+#define HY_HRPB_PACK_COLUMN_S  2e-8 /* and a column of a panel */
 
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 

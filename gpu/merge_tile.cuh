@@ -20,11 +20,13 @@ struct merge_shape {
     int share, shares;
     int skew;         /* items between the start of the first tile and the chunk's */
     int pass_columns; /* most that one pass covers */
-    int products;     /* 1: only one column; keep products instead of nonzeros */
     int64_t nnz;
     hy_spmm_columns columns;
 
-    __host__ __device__ int items() const { return share * shares; }
+    __host__ __device__ int items() const
+    {
+        return share * shares;
+    }
 };
 
 /* Rows ended and entries taken before some point of a tile's path. */
@@ -50,16 +52,22 @@ template <typename T> struct merge_tile {
     int share;
     int pass_columns;
     int32_t *col;       /* entries */
-    T *val;             /* entries */
+    T *val;             /* entries, or their products with X if that is one column */
     T *carry;           /* shares x pass_columns */
     uint16_t *end;      /* rows: entries before the row's end */
     merge_split *split; /* shares + 1 */
 
     /* Entries of the tile before row r of the tile begins. */
-    __device__ int begin(int r) const { return r > 0 ? end[r - 1] : 0; }
+    __device__ int begin(int r) const
+    {
+        return r > 0 ? end[r - 1] : 0;
+    }
 
     /* The share in which row r begins, as far as this tile knows. */
-    __device__ int first_share(int r) const { return (lead + begin(r) + r) / share; }
+    __device__ int first_share(int r) const
+    {
+        return (lead + begin(r) + r) / share;
+    }
 };
 
 /* ---- host side ---- */
@@ -67,16 +75,15 @@ template <typename T> struct merge_tile {
 /* Lanes that the problem would use decide how many shares there are. */
 template <typename T> merge_shape merge_shape_of(int64_t n)
 {
-    const int vec      = sizeof(T) == 4 && n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
-    const int most     = hy_log_lanes(128.0 / (vec * double(sizeof(T))), 5);
-    const int log      = hy_log_lanes(double((n + vec - 1) / vec), most);
-    merge_shape s      = {};
-    s.shares           = HY_CUDA_THREADS >> log;
-    const int items    = log <= 2 ? MERGE_SLIM_ITEMS : MERGE_WIDE_ITEMS;
-    s.share            = items / s.shares - 1; /* odd: spread over the banks */
-    s.pass_columns     = 1;
-    s.columns          = {0, 1};
-    s.products         = n == 1;
+    const int log   = n % 4 == 0 && sizeof(T) == 4 ? hy_columns_of<T, 4>(n).log_lanes
+                      : n % 2 == 0                 ? hy_columns_of<T, 2>(n).log_lanes
+                                                   : hy_columns_of<T, 1>(n).log_lanes;
+    merge_shape s   = {};
+    s.shares        = HY_CUDA_THREADS >> log;
+    const int items = log <= 2 ? MERGE_SLIM_ITEMS : MERGE_WIDE_ITEMS;
+    s.share         = items / s.shares - 1; /* odd: spread over the banks */
+    s.pass_columns  = 1;
+    s.columns       = {0, 1};
     return s;
 }
 
@@ -125,33 +132,40 @@ template <typename T>
 static __device__ merge_tile<T> merge_lay_out(const merge_shape &shape, double *room)
 {
     merge_tile<T> m;
-    m.val          = reinterpret_cast<T *>(room);
-    m.carry        = m.val + shape.items();
-    m.col          = reinterpret_cast<int32_t *>(m.carry + shape.shares * shape.pass_columns);
-    m.split        = reinterpret_cast<merge_split *>(m.col + shape.items());
-    m.end          = reinterpret_cast<uint16_t *>(m.split + shape.shares + 1);
-    m.share        = shape.share;
+    m.val   = reinterpret_cast<T *>(room);
+    m.carry = m.val + shape.items();
+    m.col   = reinterpret_cast<int32_t *>(m.carry + shape.shares * shape.pass_columns);
+    m.split = reinterpret_cast<merge_split *>(m.col + shape.items());
+    m.end   = reinterpret_cast<uint16_t *>(m.split + shape.shares + 1);
+    m.share = shape.share;
     m.pass_columns = shape.pass_columns;
     return m;
 }
 
-/* Entries of A, or their products with the only column of X. */
+/* Entries of A. */
 template <typename T>
 static __device__ void block_read_entries(const hy_spmm_operands<T> &o,
-                                          const merge_tile<T> &m, int64_t first,
-                                          bool products)
+                                          const merge_tile<T> &m, int64_t first)
 {
-#pragma unroll 8
+#pragma unroll 4
     for (int k = int(threadIdx.x); k < m.entries; k += HY_CUDA_THREADS) {
-        const int32_t col = o.col[first + k];
-        const T val       = o.val[first + k];
-        m.col[k]          = col;
-        m.val[k]          = products ? val * hy_load_x<T, 1>(o, col, 0).x[0] : val;
+        m.col[k] = o.col[first + k];
+        m.val[k] = o.val[first + k];
     }
 }
 
-/* Find this block's tile, read it and split it into shares. */
+/* Their products with the only column of X. */
 template <typename T>
+static __device__ void block_read_products(const hy_spmm_operands<T> &o,
+                                           const merge_tile<T> &m, int64_t first)
+{
+#pragma unroll 7
+    for (int k = int(threadIdx.x); k < m.entries; k += HY_CUDA_THREADS)
+        m.val[k] = o.val[first + k] * hy_load_x<T, 1>(o, o.col[first + k], 0).x[0];
+}
+
+/* Find this block's tile, read it and split it into shares. */
+template <typename T, bool PRODUCTS>
 static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
                                            const merge_shape &shape, merge_note *notes,
                                            double *room)
@@ -175,14 +189,17 @@ static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
     m.rows              = int(cut[1] - cut[0]);
     m.entries           = int(to - from) - m.rows;
     m.lead              = int(from - start);
-    block_read_entries(o, m, entry, shape.products != 0);
+    if (PRODUCTS)
+        block_read_products(o, m, entry);
+    else
+        block_read_entries(o, m, entry);
 #pragma unroll 4
     for (int r = thread; r < m.rows; r += HY_CUDA_THREADS)
         m.end[r] = uint16_t(o.row_ptr[m.row + r + 1] - entry);
     if (thread == 0 && blockIdx.y == 0) {
         const int64_t begin = m.rows > 0 ? o.row_ptr[m.row] : entry;
         notes[blockIdx.x]   = {begin < entry ? m.row : -1,
-                               (shape.skew + begin + m.row) / shape.items()};
+                             (shape.skew + begin + m.row) / shape.items()};
     }
     __syncthreads();
     for (int s = thread; s <= shape.shares; s += HY_CUDA_THREADS) {

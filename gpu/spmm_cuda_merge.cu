@@ -16,10 +16,11 @@
 /* Walk one share of a tile. y: the row of Y that it begins in. */
 template <typename T, int VEC, int TILES>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                            int share, int tile, int64_t j)
+                            int share, int tile, int64_t first, int column)
 {
     constexpr int AHEAD    = HY_MERGE_AHEAD / TILES;
     const merge_split from = m.split[share], to = m.split[share + 1];
+    const int64_t j   = first + column;
     T *y              = o.y + (m.row + from.rows) * o.n;
     int row           = from.rows;
     int end           = row < to.rows ? m.end[row] : MERGE_NEVER;
@@ -62,11 +63,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     }
     while (row < to.rows)
         flush();
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-#pragma unroll
-        for (int e = 0; e < VEC; e++)
-            m.carry[share * m.pass_columns + t * tile + j % tile + e] = sum[t][e];
+    hy_store_y<T, VEC, TILES>(m.carry + share * m.pass_columns, m.pass_columns, column,
+                              tile, sum);
 }
 
 /* Add to row `row` of the tile what the shares before `share` carry of it. `out` is
@@ -92,7 +90,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_tile<
     const int tile = lanes * VEC;
 
     for (int s = group; s < shape.shares; s += groups)
-        walk<T, VEC, TILES>(o, m, s, tile, first + lane * VEC);
+        walk<T, VEC, TILES>(o, m, s, tile, first, lane * VEC);
     __syncthreads();
     for (int s = group; s <= shape.shares; s += groups) {
         const bool last = s == shape.shares; /* stands for the tiles that follow */
@@ -116,7 +114,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS, 4)
     merge_kernel(hy_spmm_operands<T> o, merge_shape shape, merge_carries<T> carries)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m = merge_open<T>(o, shape, carries.notes, room);
+    const merge_tile<T> m = merge_open<T, false>(o, shape, carries.notes, room);
     T *carry              = carries.values + blockIdx.x * o.n;
     const int64_t tile    = int64_t(VEC) << shape.columns.log_lanes;
 
@@ -133,7 +131,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     vector_kernel(hy_spmm_operands<T> o, merge_shape shape, merge_carries<T> carries)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m  = merge_open<T>(o, shape, carries.notes, room);
+    const merge_tile<T> m  = merge_open<T, true>(o, shape, carries.notes, room);
     const int share        = int(threadIdx.x);
     const merge_split from = m.split[share], to = m.split[share + 1];
     int k = from.entries;
@@ -162,7 +160,9 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     fix_kernel(hy_spmm_operands<T> o, merge_carries<T> carries, int64_t tiles,
                int log_lanes)
 {
-    hy_wait_for_predecessor();
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
     const int lane = int(threadIdx.x) % 32, lanes = 1 << log_lanes;
     const int64_t w = (int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x) / 32;
     if (w >= tiles || carries.notes[w].row < 0)
@@ -188,13 +188,29 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 /* The second kernel may be sent out while the first still runs; it waits by itself. */
 template <typename T>
 static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
-                                const merge_carries<T> &carries, int64_t tiles)
+                                const merge_carries<T> &carries, int64_t tiles,
+                                int log_lanes)
 {
-    const int log_lanes = hy_log_lanes(double(o.n), 5);
     const dim3 grid(hy_blocks(tiles, HY_CUDA_THREADS / 32),
-                    hy_blocks(o.n, 32, HY_MOST_PASSES));
-    return hy_launch_after(lane, fix_kernel<T>, grid, HY_CUDA_THREADS, o, carries, tiles,
-                           log_lanes);
+                    hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
+    hy_context *ctx = lane->backend->ctx;
+    int device = 0, major = 0;
+    HY_CUDA(ctx, cudaGetDevice(&device));
+    HY_CUDA(ctx,
+            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+
+    cudaLaunchAttribute early = {};
+    early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config                        = {};
+    config.gridDim                                   = grid;
+    config.blockDim                                  = dim3(HY_CUDA_THREADS);
+    config.stream                                    = hy_stream(lane);
+    config.attrs                                     = &early;
+    config.numAttrs                                  = major >= 9 ? 1 : 0;
+    HY_CUDA(ctx,
+            cudaLaunchKernelEx(&config, fix_kernel<T>, o, carries, tiles, log_lanes));
+    return HYBRID_OK;
 }
 
 template <typename T, int VEC>
@@ -203,7 +219,7 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_shape shap
 {
     shape.columns      = hy_columns_of<T, VEC>(o.n);
     shape.pass_columns = VEC << shape.columns.log_lanes;
-    if (shape.pass_columns < o.n)
+    if (shape.pass_columns < o.n && o.n % shape.pass_columns != 0)
         shape.pass_columns *= 2;
     const dim3 grid(hy_blocks(tiles, 1), 1);
     merge_kernel<T, VEC>
@@ -236,7 +252,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     else
         launch<T, 1>(lane, o, shape, carries, tiles);
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
-    return launch_fix(lane, o, carries, tiles);
+    return launch_fix(lane, o, carries, tiles, hy_log_lanes(double(p->X->cols), 5));
 }
 
 /* ---- the variant ---- */
@@ -258,10 +274,10 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     hy_cost c          = {};
     c.pack_bytes       = hy_pack_csr_bytes(HY_SPMM, f);
     c.out_bytes        = hy_rows_bytes(HY_SPMM, f, 0);
-    c.work_bytes       = tiles * (sizeof(merge_note) +
-                            size_t(f->out_cols) * hy_value_size(f->type));
-    c.prepare_s        = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s       = 2 * r->launch_s + bytes / r->mem_Bps;
+    c.work_bytes =
+        tiles * (sizeof(merge_note) + size_t(f->out_cols) * hy_value_size(f->type));
+    c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
+    c.multiply_s = 2 * r->launch_s + bytes / r->mem_Bps;
     return c;
 }
 

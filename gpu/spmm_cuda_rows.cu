@@ -66,9 +66,9 @@ template <typename T, int VEC>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS, 1024 / HY_ROWS_THREADS)
     wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
 {
-    const int lanes   = 1 << columns.log_lanes;
-    const int64_t row = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) >>
-                        columns.log_lanes;
+    const int lanes = 1 << columns.log_lanes;
+    const int64_t row =
+        (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) >> columns.log_lanes;
     for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y) {
         const int64_t j = (pass * lanes + (threadIdx.x & (lanes - 1))) * VEC;
         if (pass + 1 == columns.passes && (pass + 1) * lanes * VEC < o.n)
@@ -120,28 +120,36 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         hy_store_y<T, VEC, 1>(o.y + row * o.n, o.n, j, 0, sum);
 }
 
+/* Whether rows of X of n columns keep a group of lanes busy that reads whole lines. */
+template <typename T> static bool is_wide(int64_t n)
+{
+    return n * int64_t(sizeof(T)) > HY_SPMM_LINE / 2;
+}
+
 /* How many lanes share the nonzeros of a row, as a power of two. A property of the
    problem, not of the chunk: it decides the order of additions. */
-static int log_ways(const hy_problem *p)
+template <typename T> static int log_ways(const hy_problem *p)
 {
+    if (is_wide<T>(p->X->cols))
+        return 0;
     const int free    = 5 - hy_log_lanes(double(p->X->cols), 5);
     const double mean = double(p->A->nnz) / double(p->A->rows);
-    return hy_log_lanes(mean / HY_ROWS_LANE_NONZEROS, free);
+    return hy_log_lanes(mean / double(HY_ROWS_LANE_NONZEROS), free);
 }
 
 template <typename T, int VEC>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, int ways)
 {
     const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n);
-    if ((VEC * int(sizeof(T)) << c.log_lanes) == 128) {
+    if (is_wide<T>(o.n)) {
         const dim3 grid(hy_blocks(o.rows, HY_ROWS_THREADS >> c.log_lanes),
                         hy_blocks(c.passes, 1, HY_MOST_PASSES));
         wide_kernel<T, VEC><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
     } else {
         const int group       = c.log_lanes + ways;
         const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
-        narrow_kernel<T, VEC><<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(
-            o, c.log_lanes, group);
+        narrow_kernel<T, VEC>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
     }
 }
 
@@ -150,7 +158,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    const int ways = log_ways(job->problem);
+    const int ways = log_ways<T>(job->problem);
     if (sizeof(T) == 4 && hy_vectors_fit(o, 4))
         launch<T, 16 / sizeof(T)>(lane, o, ways);
     else if (hy_vectors_fit(o, 2))

@@ -38,13 +38,14 @@ struct hy_spmm_columns {
 template <typename T, int VEC>
 __device__ hy_vec<T, VEC> hy_load_x(const hy_spmm_operands<T> &o, int32_t col, int64_t j)
 {
-    return *reinterpret_cast<const hy_vec<T, VEC> *>(o.x + uint64_t(uint32_t(col)) * o.ld +
-                                                     j);
+    return *reinterpret_cast<const hy_vec<T, VEC> *>(o.x +
+                                                     uint64_t(uint32_t(col)) * o.ld + j);
 }
 
 /* Columns [j, j + VEC) of a row of Y, and those of the further tiles. */
 template <typename T, int VEC, int TILES>
-__device__ void hy_store_y(T *y, int64_t n, int64_t j, int tile, const T (&sum)[TILES][VEC])
+__device__ void hy_store_y(T *y, int64_t n, int64_t j, int tile,
+                           const T (&sum)[TILES][VEC])
 {
 #pragma unroll
     for (int t = 0; t < TILES; t++) {
@@ -66,15 +67,20 @@ inline int hy_log_lanes(double n, int most)
     return s;
 }
 
-/* A group reads 128 bytes of a row of X, or all of it if that is less. */
+/* Lanes that read a line of X at once. */
+template <typename T, int VEC> constexpr int hy_line_lanes()
+{
+    constexpr int lanes = HY_SPMM_LINE / int(sizeof(T)) / VEC;
+    return lanes < 32 ? lanes : 32;
+}
+
+/* A group reads a line, or all of a row of X if that is less. */
 template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n)
 {
-    constexpr int LINE      = 128 / int(sizeof(T)) / VEC; /* lanes */
-    const int64_t vectors   = (n + VEC - 1) / VEC;
-    const int most          = hy_log_lanes(LINE, 5);
-    const hy_spmm_columns c = {hy_log_lanes(double(vectors), most),
-                               n / (LINE * VEC) > 1 ? n / (LINE * VEC) : 1};
-    return c;
+    constexpr int most = hy_line_lanes<T, VEC>();
+    const int64_t full = n / (most * VEC);
+    const double lanes = double((n + VEC - 1) / VEC);
+    return {hy_log_lanes(lanes < most ? lanes : most, 5), full > 1 ? full : 1};
 }
 
 /* Whether rows of X and Y can be read and written `vec` values at a time. */

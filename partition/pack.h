@@ -160,6 +160,12 @@ hy_hrpb_view hy_packed_hrpb(const hy_job *job);
 
 /* ---- shared.c: B or X whole, as the device holds it for all chunks ---- */
 
+/* Where the arrays of the image start: of B, row_ptr at 0; of X, val at 0. */
+typedef struct hy_shared_layout {
+    size_t col, val, bytes;
+} hy_shared_layout;
+hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
+
 /* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols. */
 size_t hy_shared_bytes(const hy_problem *problem);
 

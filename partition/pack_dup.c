@@ -18,9 +18,9 @@ enum {
     BLOCK_NONZEROS = 1 << 13, /* nonzeros of a block, at most */
     OFFSETS_AHEAD  = 32,      /* nonzeros from asking for an offset of B to its use, */
     ENTRIES_AHEAD  = 8,       /* and for the entries of a row */
-    LINE_ENTRIES   = 8,       /* values of 8 bytes in a cache line */
     FEW_ENTRIES    = 32,      /* asked for; longer rows are prefetched by the processor */
-    SHORT_ROW      = 8        /* entries up to which a loop beats a call of memcpy */
+    LINE_BYTES     = 64,
+    SHORT_BYTES    = 128 /* of a row that are copied without calling memcpy */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -102,56 +102,63 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the copies -------------------------------------------------------------- */
 
-/* Its length is still in start. */
+/* The row of B of a nonzero whose start still is the row's length. */
 static inline void ask_row(const packing *p, int64_t k)
 {
+    const int64_t n = p->start[k] < FEW_ENTRIES ? p->start[k] : FEW_ENTRIES;
+    if (n == 0)
+        return;
     const int64_t from = hy_offset(p->B, p->A->col[p->first + k]);
-    const int64_t n    = p->start[k] < FEW_ENTRIES ? p->start[k] : FEW_ENTRIES;
-    for (int64_t i = 0; i < n; i += LINE_ENTRIES) {
-        __builtin_prefetch(p->B->col + from + i);
-        __builtin_prefetch((const char *)p->B->val + (size_t)(from + i) * p->size);
-    }
+    const char *col    = (const char *)(p->B->col + from);
+    const char *val    = (const char *)p->B->val + (size_t)from * p->size;
+    for (int64_t i = 0; i < n * 4; i += LINE_BYTES)
+        __builtin_prefetch(col + i);
+    for (int64_t i = 0; i < n * (int64_t)p->size; i += LINE_BYTES)
+        __builtin_prefetch(val + i);
+    __builtin_prefetch(col + n * 4 - 1); /* rows do not start with a cache line */
+    __builtin_prefetch(val + n * (int64_t)p->size - 1);
 }
 
-static inline void copy_row(const packing *p, int64_t from, int64_t to, int64_t n)
+/* n > 0 bytes, a multiple of 4. Most rows are short: a call of memcpy costs as much. */
+static inline void copy(char *restrict to, const char *restrict from, size_t n)
 {
-    const int32_t *col = p->B->col + from;
-    const char *val    = (const char *)p->B->val + (size_t)from * p->size;
-    char *out          = p->val + (size_t)to * p->size;
-
-    if (n > SHORT_ROW) {
-        memcpy(p->col + to, col, (size_t)n * 4);
-        memcpy(out, val, (size_t)n * p->size);
-        return;
+    if (n > SHORT_BYTES) {
+        memcpy(to, from, n);
+    } else if (n >= 16) {
+        for (size_t i = 0; i + 16 <= n; i += 16)
+            memcpy(to + i, from + i, 16);
+        memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+        memcpy(to, from, 4);
     }
-    for (int64_t i = 0; i < n; i++)
-        p->col[to + i] = col[i];
-    for (int64_t i = 0; i < n; i++)
-        if (p->size == 8)
-            memcpy(out + i * 8, val + i * 8, 8);
-        else
-            memcpy(out + i * 4, val + i * 4, 4);
 }
 
 static hybrid_status duplicate(void *arg, int part, int64_t begin, int64_t end)
 {
-    const packing *p = arg;
+    const packing *p  = arg;
+    const size_t size = p->size;
 
     (void)part;
     for (int64_t block = begin; block < end; block++) {
         const int64_t first = block * p->block, last = block_end(p, block);
-        int64_t to = p->sum[block];
-        memcpy(p->a_val + (size_t)first * p->size,
-               (const char *)p->A->val + (size_t)(p->first + first) * p->size,
-               (size_t)(last - first) * p->size);
+        size_t to = (size_t)p->sum[block];
+        memcpy(p->a_val + (size_t)first * size,
+               (const char *)p->A->val + (size_t)(p->first + first) * size,
+               (size_t)(last - first) * size);
         for (int64_t k = first; k < last; k++) {
             ask_offset(p, k + OFFSETS_AHEAD);
             if (k + ENTRIES_AHEAD < last)
                 ask_row(p, k + ENTRIES_AHEAD);
-            const int64_t n = p->start[k];
-            if (n > 0)
-                copy_row(p, hy_offset(p->B, p->A->col[p->first + k]), to, n);
-            p->start[k] = (int32_t)to;
+            const size_t n    = (size_t)p->start[k];
+            const size_t from = (size_t)hy_offset(p->B, p->A->col[p->first + k]);
+            p->start[k]       = (int32_t)to;
+            if (n == 0)
+                continue;
+            copy((char *)(p->col + to), (const char *)(p->B->col + from), n * 4);
+            copy(p->val + to * size, (const char *)p->B->val + from * size, n * size);
             to += n;
         }
     }

@@ -7,13 +7,9 @@
 
 /* ---- B: row_ptr | col | val -------------------------------------------------- */
 
-typedef struct layout {
-    size_t col, val, bytes;
-} layout;
-
-static layout csr_layout(const hybrid_csr *B)
+static hy_shared_layout csr_layout(const hybrid_csr *B)
 {
-    layout at;
+    hy_shared_layout at;
 
     at.col   = hy_align(((size_t)B->rows + 1) * 8);
     at.val   = at.col + hy_align((size_t)B->nnz * 4);
@@ -26,18 +22,23 @@ static size_t dense_bytes(const hybrid_dense *X)
     return (size_t)X->rows * (size_t)X->cols * hy_value_size(X->type);
 }
 
-size_t hy_shared_bytes(const hy_problem *problem)
+hy_shared_layout hy_shared_layout_of(const hy_problem *problem)
 {
     if (problem->op == HY_SPMM)
-        return dense_bytes(problem->X);
-    return csr_layout(problem->B).bytes;
+        return (hy_shared_layout){.bytes = dense_bytes(problem->X)};
+    return csr_layout(problem->B);
+}
+
+size_t hy_shared_bytes(const hy_problem *problem)
+{
+    return hy_shared_layout_of(problem).bytes;
 }
 
 hy_csr_view hy_shared_b(const hy_problem *problem)
 {
-    const hybrid_csr *B = problem->B;
-    const layout at     = csr_layout(B);
-    const char *base    = problem->shared.ptr;
+    const hybrid_csr *B       = problem->B;
+    const hy_shared_layout at = csr_layout(B);
+    const char *base          = problem->shared.ptr;
 
     return (hy_csr_view){.rows    = B->rows,
                          .nnz     = B->nnz,
@@ -177,12 +178,12 @@ static size_t overlap(size_t at, size_t bytes, size_t begin, size_t end, size_t 
 
 static void fill_csr(const hybrid_csr *B, size_t at, size_t bytes, char *dst)
 {
-    const layout to      = csr_layout(B);
-    const size_t ends[]  = {((size_t)B->rows + 1) * 8, to.col + (size_t)B->nnz * 4,
-                            to.bytes};
-    const size_t begin[] = {0, to.col, to.val};
-    const void *source[] = {B->row_ptr, B->col, B->val};
-    const array offsets  = {make_offsets, B, 8};
+    const hy_shared_layout to = csr_layout(B);
+    const size_t ends[]       = {((size_t)B->rows + 1) * 8, to.col + (size_t)B->nnz * 4,
+                                 to.bytes};
+    const size_t begin[]      = {0, to.col, to.val};
+    const void *source[]      = {B->row_ptr, B->col, B->val};
+    const array offsets       = {make_offsets, B, 8};
     size_t from;
 
     for (int k = 0; k < 3; k++) {

@@ -29,8 +29,8 @@ typedef struct hy_ahead {
 } hy_ahead;
 
 /* Begin for the first `expected` entries of both spans. */
-void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col, const hy_span *val,
-                    size_t value_size, int64_t expected);
+void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
+                    const hy_span *val, size_t value_size, int64_t expected);
 
 /* Returns when no worker is at it. Harmless when repeated. */
 void hy_ahead_stop(hy_ahead *ahead);

@@ -1,12 +1,57 @@
-/* pipeline/load.h - B or X to the device, once for all chunks. */
+/* pipeline/load.h - B or X to the device, piece by piece, ahead of the chunks.
+
+   Pageable memory is copied by all workers into a ring of pinned pieces that stays in the
+   last-level cache, and from there by DMA. A thread of its own does this from the first
+   row to the last; a chunk enters the lanes as soon as the rows that it touches are on
+   their way: a banded matrix computes while most of B is still to come. */
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
-#include "pipeline/run.h"
+#include "pipeline/slot.h"
 
-/* Pageable memory is copied by all workers into a ring of pinned pieces that stays in
-   the last-level cache, and from there by DMA; the slots' pinned blocks, still unused,
-   are that ring. Returns when the operand is there. */
-hybrid_status hy_load_shared(hy_pipeline *pipeline);
+enum { HY_LOAD_PIECES = 4 };
+
+struct hy_pipeline;
+
+/* One piece of the ring, and the copy from it. */
+typedef struct hy_load_piece {
+    hy_mark *begin, *end;
+    int64_t bytes; /* under way; 0 = none */
+} hy_load_piece;
+
+typedef struct hy_loader {
+    hy_buffer ring;
+    size_t piece_bytes;
+    hy_load_piece pieces[HY_LOAD_PIECES];
+    int next; /* piece to be used */
+    pthread_t thread;
+    int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
+
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t entries;      /* of B (elements of X) under way or there */
+    int64_t wanted;       /* the driver waits for so many; -1 = it does not */
+    int stop;
+    hybrid_status status;
+    int ticking;  /* the tick is in the driver's inbox */
+    hy_slot tick; /* says that what it waits for is under way, or failed */
+} hy_loader;
+
+/* Ring and marks for an operand of that many bytes. On failure nothing is held that
+   hy_loader_close() does not free. */
+hybrid_status hy_loader_open(struct hy_pipeline *pipeline, size_t shared_bytes);
+void hy_loader_close(struct hy_pipeline *pipeline);
+
+/* Begin to load for a run. */
+hybrid_status hy_loader_start(struct hy_pipeline *pipeline);
+
+/* Whether rows 0 .. rows-1 are under way on the lane to the device. If not, the tick
+   comes when they are. Called by the driver. */
+int hy_loader_reached(struct hy_pipeline *pipeline, int64_t rows);
+
+/* The driver took the tick: whether loading failed. */
+hybrid_status hy_loader_ticked(struct hy_pipeline *pipeline);
+
+/* No chunk needs more: wait for what is under way and trace it. */
+hybrid_status hy_loader_finish(struct hy_pipeline *pipeline);
 
 #endif /* HY_LOAD_H */

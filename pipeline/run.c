@@ -97,9 +97,11 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     hy_slot_queue_open(&p->inbox);
     HY_TRY_ELSE_DONE(open_lanes(p));
     HY_TRY_ELSE_DONE(open_slots(p, count < depth ? (int)count : depth));
-    if (shared_bytes > 0)
+    if (shared_bytes > 0) {
         HY_TRY_ELSE_DONE(
             backend->ops->alloc(backend, HY_DEVICE, shared_bytes, &p->shared));
+        HY_TRY_ELSE_DONE(hy_loader_open(p, shared_bytes));
+    }
 done:
     if (status == HYBRID_OK)
         *out = p;
@@ -119,6 +121,7 @@ void hy_pipeline_close(hy_pipeline *p)
     for (int i = 0; i < p->depth; i++)
         hy_slot_close(&p->slots[i]);
     hy_array_free(p->ctx, p->slots);
+    hy_loader_close(p);
     p->backend->ops->free(p->backend, &p->shared);
     hy_slot_queue_destroy(&p->inbox);
     hy_array_free(p->ctx, p);
@@ -176,6 +179,13 @@ static void release(hy_pipeline *p, hy_slot *slot)
     p->finished++;
 }
 
+/* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
+static int may_enter(hy_pipeline *p, const hy_slot *slot)
+{
+    return slot->index == p->next_lane &&
+           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk->needs));
+}
+
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
 static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
 {
@@ -185,7 +195,7 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
         if (!hy_step_applies(slot, stage->step))
             continue;
         if (stage->where < HY_LANES) {
-            if (!slot->on_lanes && slot->index != p->next_lane) {
+            if (!slot->on_lanes && !may_enter(p, slot)) {
                 slot->parked = 1;
                 return HYBRID_OK;
             }
@@ -240,7 +250,7 @@ static void issue(hy_pipeline *p)
 {
     hy_slot *slot;
 
-    while (!p->stopped && (slot = find_slot(p, 1))) {
+    while (!p->stopped && (slot = find_slot(p, 1)) && may_enter(p, slot)) {
         slot->parked = 0;
         drive(p, slot);
     }
@@ -273,16 +283,16 @@ static void run_chunks(hy_pipeline *p)
 {
     issue(p);
     while (p->finished < p->next) {
-        hy_slot *slot = hy_slot_pop(&p->inbox);
-        if (slot->status != HYBRID_OK)
-            stop(p, slot->status);
-        if (p->stopped) {
+        hy_slot *slot              = hy_slot_pop(&p->inbox);
+        const int chunk            = slot != &p->loader.tick;
+        const hybrid_status status = chunk ? slot->status : hy_loader_ticked(p);
+        if (status != HYBRID_OK)
+            stop(p, status);
+        if (chunk && p->stopped)
             release(p, slot);
-            drop_parked(p);
-        } else {
+        else if (chunk)
             drive(p, slot);
-            issue(p);
-        }
+        issue(p);
         if (p->stopped)
             drop_parked(p);
     }
@@ -299,13 +309,15 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     p->status                            = HYBRID_OK;
     p->stopped                           = 0;
 
-    if (p->shared.bytes > 0) {
-        const hybrid_status status = hy_load_shared(p);
-        if (status != HYBRID_OK)
-            stop(p, status);
-    }
-    if (!p->stopped)
-        run_chunks(p);
+    hybrid_status status = p->shared.bytes > 0 ? hy_loader_start(p) : HYBRID_OK;
+    if (status != HYBRID_OK)
+        return status;
+    run_chunks(p);
+    if (p->shared.bytes > 0)
+        status = hy_loader_finish(p);
+    if (status != HYBRID_OK)
+        stop(p, status);
+    p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */
     if (p->stopped)
         drain_lanes(p);
     return p->status;

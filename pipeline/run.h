@@ -13,6 +13,7 @@
 #ifndef HY_RUN_H
 #define HY_RUN_H
 
+#include "pipeline/load.h"
 #include "pipeline/slot.h"
 #include "pipeline/trace.h"
 
@@ -34,6 +35,7 @@ typedef struct hy_pipeline {
     hy_buffer shared; /* B or X on the device; empty if not resident */
     hy_lane *lanes[HY_LANES];
     hy_watcher watchers[HY_LANES];
+    hy_loader loader; /* of shared */
     hy_slot *slots;
     int depth;
 

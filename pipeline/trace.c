@@ -78,18 +78,18 @@ void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
             trace_stage(tracer, slot, s);
 }
 
-void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline, int64_t begin_ns,
-                   int64_t end_ns, int64_t bytes)
+void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline)
 {
-    hybrid_event event = {.stage    = "load",
-                          .variant  = "",
-                          .lane     = pipeline->lanes[HY_ON_IN]->name,
-                          .chunk    = -1,
-                          .begin_ns = begin_ns,
-                          .end_ns   = end_ns,
-                          .bytes    = bytes};
+    const hy_loader *loader = &pipeline->loader;
+    hybrid_event event      = {.stage    = "load",
+                               .variant  = "",
+                               .lane     = "load",
+                               .chunk    = -1,
+                               .begin_ns = loader->begin_ns,
+                               .end_ns   = loader->end_ns,
+                               .bytes    = loader->bytes};
 
-    tracer->report->load_s += (double)(end_ns - begin_ns) * 1e-9;
-    tracer->report->h2d_bytes += bytes;
+    tracer->report->load_s += (double)loader->busy_ns * 1e-9;
+    tracer->report->h2d_bytes += loader->bytes;
     emit(tracer, pipeline, &event);
 }

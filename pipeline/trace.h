@@ -14,7 +14,6 @@ typedef struct hy_tracer {
 void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
 
 /* The operand that stays on the device was loaded. */
-void hy_trace_load(const hy_tracer *tracer, const struct hy_pipeline *pipeline,
-                   int64_t begin_ns, int64_t end_ns, int64_t bytes);
+void hy_trace_load(const hy_tracer *tracer, const struct hy_pipeline *pipeline);
 
 #endif /* HY_TRACE_H */
