@@ -220,6 +220,11 @@ size_t hy_pool_l2_bytes(const hy_pool *pool)
     return hy_topology_l2_bytes(pool->topology);
 }
 
+const hy_topology *hy_pool_topology(const hy_pool *pool)
+{
+    return pool->topology;
+}
+
 const char *hy_pool_worker_name(const hy_pool *pool, int index)
 {
     return pool->workers[index].name;

@@ -28,8 +28,9 @@ typedef struct hy_task {
     struct hy_task *next;                          /* the pool's */
 } hy_task;
 
-/* threads = 0: one a core. Workers are bound to cores when there are no more
-   workers than cores; `topology` is borrowed. */
+/* threads = 0: one a core. Workers are bound to cores when there are several, and no more
+   of them than cores, and no quota that makes other processes share these; `topology` is
+   borrowed. */
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
                              hy_pool **out);
 /* Finish the queued tasks, stop. NULL is fine. */
@@ -37,6 +38,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
+const hy_topology *hy_pool_topology(const hy_pool *pool);
 const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);

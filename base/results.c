@@ -4,12 +4,13 @@
    so it stays counted on the host meter until it is used again or unmapped. */
 #include "base/results.h"
 
-#include "base/backend.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "base/backend.h"
+#include "base/pool.h"
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 enum {
@@ -177,6 +178,8 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
                        "no address space for a result of %zu bytes (error %d)", rounded,
                        error);
     }
+    if (ctx->pool)
+        hy_topology_spread(hy_pool_topology(ctx->pool), m->ptr, rounded);
     *out = m;
     return HYBRID_OK;
 }

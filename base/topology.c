@@ -203,3 +203,13 @@ void hy_topology_bind(const hy_topology *topology, int index)
     if (core)
         hwloc_set_cpubind(topology->machine, core->cpuset, HWLOC_CPUBIND_THREAD);
 }
+
+void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes)
+{
+    const hwloc_topology_t machine = topology->machine;
+
+    if (hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) > 1)
+        hwloc_set_area_membind(machine, ptr, bytes,
+                               hwloc_topology_get_topology_nodeset(machine),
+                               HWLOC_MEMBIND_INTERLEAVE, HWLOC_MEMBIND_BYNODESET);
+}

@@ -22,6 +22,10 @@ int hy_topology_cores(const hy_topology *topology);
 size_t hy_topology_l2_bytes(const hy_topology *topology);
 size_t hy_topology_llc_bytes(const hy_topology *topology);
 
+/* On a machine of several NUMA nodes, let fresh pages of [ptr, ptr + bytes) come from all
+   of them in turn: every worker will read and write them. A wish, as binding is. */
+void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes);
+
 /* Bind the calling thread to allowed core `index` modulo their number. A refusal
    by the system is not an error: the thread then runs where it may. */
 void hy_topology_bind(const hy_topology *topology, int index);
