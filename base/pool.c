@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 16 };
+enum { NAME_BYTES = 16, LOOKS = 4000 /* some 50 us */ };
 
 typedef struct queue {
     hy_task *first, *last;
@@ -32,6 +32,7 @@ struct hy_pool {
     pthread_cond_t left;   /* the last helper left a loop */
     queue queues[HY_URGENCIES];
     int stop;
+    unsigned offers; /* counts what came into the queues; read without the lock */
     const hy_topology *topology;
     int bind;
     int threads; /* that run */
@@ -40,6 +41,16 @@ struct hy_pool {
 
 /* The worker that this thread is, or NULL. */
 static _Thread_local const worker *self;
+
+/* Between two looks at what another thread writes. */
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 /* ---- queues, with the lock held ------------------------------------------------ */
 
@@ -124,6 +135,25 @@ static hy_task *pop(hy_pool *pool)
 
 /* ---- workers ----------------------------------------------------------------- */
 
+/* Waking a thread takes longer than the pause between two loops often is: a worker with a
+   core of its own looks for a while before it sleeps. Called and left with the lock. */
+static void await_offer(hy_pool *pool)
+{
+    const unsigned seen = pool->offers;
+
+    if (pool->bind) {
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < LOOKS; i++) {
+            if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
+                break;
+            relax();
+        }
+        pthread_mutex_lock(&pool->lock);
+    }
+    if (pool->offers == seen && !pool->stop)
+        pthread_cond_wait(&pool->filled, &pool->lock);
+}
+
 static void *work(void *arg)
 {
     worker *me    = arg;
@@ -142,7 +172,7 @@ static void *work(void *arg)
         } else if (pool->stop) {
             break;
         } else {
-            pthread_cond_wait(&pool->filled, &pool->lock);
+            await_offer(pool);
         }
     }
     pthread_mutex_unlock(&pool->lock);
@@ -236,6 +266,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     push(&pool->queues[urgency], task);
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
     pthread_cond_signal(&pool->filled);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -290,6 +321,7 @@ static void offer(loop *l)
 
     pthread_mutex_lock(&pool->lock);
     push(&pool->queues[l->urgency], &l->task);
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&pool->filled);
     pthread_mutex_unlock(&pool->lock);
 }

@@ -66,7 +66,7 @@ enum {
 
 #define HY_ESC_SM_PRODUCTS                                                               \
     9e7 /* products a second that a multiprocessor bins and sorts */
-#define HY_DUP_ROW_S 5e-9 /* esc_dup: seconds in which a core finds a row of B */
+#define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */
 
