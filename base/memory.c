@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/results.h"
 
@@ -140,3 +141,35 @@ void hy_array_free(struct hy_context *ctx, void *array)
     release(&ctx->memory, h.block);
     hy_meter_give(&ctx->memory.meter, h.bytes);
 }
+
+/* ---- copies --------------------------------------------------------------------- */
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+enum { PAST_LEAST = 4096, VECTOR = 16 };
+
+void hy_copy_past(void *dst, const void *src, size_t bytes)
+{
+    char *to          = dst;
+    const char *from  = src;
+    const size_t lead = (VECTOR - (uintptr_t)to % VECTOR) % VECTOR;
+
+    if (bytes < PAST_LEAST) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    memcpy(to, from, lead);
+    const size_t body = (bytes - lead) / VECTOR * VECTOR;
+    for (size_t i = lead; i < lead + body; i += VECTOR)
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+    memcpy(to + lead + body, from + lead + body, bytes - lead - body);
+    _mm_sfence();
+}
+#else
+void hy_copy_past(void *dst, const void *src, size_t bytes)
+{
+    memcpy(dst, src, bytes);
+}
+#endif

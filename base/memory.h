@@ -40,6 +40,10 @@ void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 
+/* memcpy to memory that nobody reads soon: past the caches, which spares reading what is
+   overwritten. */
+void hy_copy_past(void *dst, const void *src, size_t bytes);
+
 /* The next multiple of 256 bytes: where an array may start inside a block. */
 static inline size_t hy_align(size_t bytes)
 {

@@ -93,9 +93,11 @@ static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
     const size_t size = hy_value_size(s->place->type);
     const int64_t to  = s->job->offset + from;
 
-    memcpy((int32_t *)s->place->col.ptr + to, s->job->back.col + at, (size_t)count * 4);
-    memcpy(s->place->val.ptr + (size_t)to * size,
-           (const char *)s->job->back.val + (size_t)at * size, (size_t)count * size);
+    hy_copy_past((int32_t *)s->place->col.ptr + to, s->job->back.col + at,
+                 (size_t)count * 4);
+    hy_copy_past(s->place->val.ptr + (size_t)to * size,
+                 (const char *)s->job->back.val + (size_t)at * size,
+                 (size_t)count * size);
 }
 
 static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t end)

@@ -220,15 +220,34 @@ static void first_sentence_stays(void **state)
     assert_int_equal(strlen(ctx->message.text), HY_MESSAGE_BYTES - 1);
 }
 
+static void copies_past_the_caches_copy_all(void **state)
+{
+    enum { MOST = 9000 };
+    static unsigned char from[MOST + 64], to[MOST + 64];
+
+    (void)state;
+    for (int i = 0; i < MOST + 64; i++)
+        from[i] = (unsigned char)(i * 37 + i / 251);
+    for (size_t bytes = 0; bytes < MOST; bytes += bytes < 40 ? 1 : 613)
+        for (size_t shift = 0; shift < 17; shift += 5) {
+            memset(to, 0xee, sizeof to);
+            hy_copy_past(to + shift, from + 3, bytes);
+            assert_memory_equal(to + shift, from + 3, bytes);
+            assert_int_equal(to[shift + bytes], 0xee);
+            assert_true(shift == 0 || to[shift - 1] == 0xee);
+        }
+}
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(meter_counts_up_to_its_cap),      TEST(meter_is_exact_when_shared),
-        TEST(array_is_aligned_and_counted),    TEST(empty_array_is_null),
-        TEST(sizes_that_overflow_are_refused), TEST(cap_is_kept_and_named),
-        TEST(kept_results_make_room),          TEST(each_failure_happens_once),
-        TEST(callers_allocator_is_used),       TEST(first_sentence_stays),
-    };
+#define TEST(name) cmocka_unit_test(copies_past_the_caches_copy_all),
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        const struct CMUnitTest tests[] = {
+            TEST(meter_counts_up_to_its_cap),      TEST(meter_is_exact_when_shared),
+            TEST(array_is_aligned_and_counted),    TEST(empty_array_is_null),
+            TEST(sizes_that_overflow_are_refused), TEST(cap_is_kept_and_named),
+            TEST(kept_results_make_room),          TEST(each_failure_happens_once),
+            TEST(callers_allocator_is_used),       TEST(first_sentence_stays),
+        };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
