@@ -240,14 +240,19 @@ static void copies_past_the_caches_copy_all(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test(copies_past_the_caches_copy_all),
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        const struct CMUnitTest tests[] = {
-            TEST(meter_counts_up_to_its_cap),      TEST(meter_is_exact_when_shared),
-            TEST(array_is_aligned_and_counted),    TEST(empty_array_is_null),
-            TEST(sizes_that_overflow_are_refused), TEST(cap_is_kept_and_named),
-            TEST(kept_results_make_room),          TEST(each_failure_happens_once),
-            TEST(callers_allocator_is_used),       TEST(first_sentence_stays),
-        };
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_past_the_caches_copy_all),
+        TEST(meter_counts_up_to_its_cap),
+        TEST(meter_is_exact_when_shared),
+        TEST(array_is_aligned_and_counted),
+        TEST(empty_array_is_null),
+        TEST(sizes_that_overflow_are_refused),
+        TEST(cap_is_kept_and_named),
+        TEST(kept_results_make_room),
+        TEST(each_failure_happens_once),
+        TEST(callers_allocator_is_used),
+        TEST(first_sentence_stays),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
