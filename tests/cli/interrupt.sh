@@ -3,6 +3,7 @@
 
 # a shell starts what is in the background with SIGINT ignored
 for name in INT TERM HUP; do
+    : >err # not what the last one said
     env --default-signal=$name "$HYBRID_SPMM" multiply gen:rmat:18,8 --type f32 \
         --progress always -o C.mtx --trace t.json --report r.json >out 2>err &
     program=$!
