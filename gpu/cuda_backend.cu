@@ -169,34 +169,6 @@ static hybrid_status copy(hy_lane *self, void *dst, const void *src, size_t byte
     return HYBRID_OK;
 }
 
-static __global__ void publish(int64_t *to, const int64_t *from)
-{
-    *to = *from;
-}
-
-hybrid_status hy_publish(hy_lane *self, int64_t *to, const int64_t *from)
-{
-    publish<<<1, 1, 0, hy_stream(self)>>>(to, from);
-    return hy_launched(self, "publish");
-}
-
-static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    rebase_offsets(int64_t *dst, const int64_t *src, int64_t count, int64_t base)
-{
-    const int64_t i = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
-    if (i < count)
-        dst[i] = src[i] - base;
-}
-
-static hybrid_status rebase(hy_lane *self, int64_t *dst, const int64_t *src,
-                            int64_t count, int64_t base)
-{
-    HY_TRY(hy_lane_enter(self));
-    rebase_offsets<<<hy_blocks(count, HY_CUDA_THREADS), HY_CUDA_THREADS, 0,
-                     hy_stream(self)>>>(dst, src, count, base);
-    return hy_launched(self, "rebase_offsets");
-}
-
 /* ---- marks ---- */
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
@@ -452,7 +424,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .lane_wait   = lane_wait,
     .host_wait   = host_wait,
     .mark_ns     = mark_ns,
-    .rebase      = rebase,
+    .rebase      = hy_rebase,
     .pin_bytes   = HY_PIN_BYTES,
     .pin         = pin,
     .unpin       = unpin,

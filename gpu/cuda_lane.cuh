@@ -24,6 +24,10 @@ hybrid_status hy_launched(hy_lane *lane, const char *what);
    behind the large one that the engine for that direction is busy with. */
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
+/* Enqueue dst[i] = src[i] - base: hy_backend_ops.rebase. */
+hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
+                        int64_t base);
+
 /* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {

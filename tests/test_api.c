@@ -339,67 +339,6 @@ static void explain_names_the_choice(void **state)
     hybrid_plan_destroy(plan);
 }
 
-static void verify_finds_one_wrong_entry(void **state)
-{
-    hybrid_csr A, C;
-    int64_t row;
-
-    (void)state;
-    assert_int_equal(hybrid_generate(engine, "er:500,6", HYBRID_F32, 3, &A), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
-    const int64_t *ptr = C.row_ptr;
-    int64_t i          = 250;
-    while (ptr[i + 1] == ptr[i])
-        i++;
-    ((float *)C.val)[ptr[i]] *= 1.01f;
-    assert_int_equal(hybrid_verify_spgemm(engine, &A, &A, &C, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, i);
-    hybrid_csr_free(engine, &C);
-    hybrid_csr_free(engine, &A);
-}
-
-static void verify_finds_one_wrong_element_of_y(void **state)
-{
-    hybrid_csr A;
-    hybrid_dense X, Y;
-    int64_t row;
-
-    (void)state;
-    assert_int_equal(hybrid_generate(engine, "road:30", HYBRID_F64, 3, &A), HYBRID_OK);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_COL_MAJOR, HYBRID_F64, &X), 0);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F64, &Y), 0);
-    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
-    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
-    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, -1);
-    ((double *)Y.data)[77 * 5 + 2] += 1e-9;
-    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, 77);
-    hybrid_dense_free(engine, &X);
-    hybrid_dense_free(engine, &Y);
-    hybrid_csr_free(engine, &A);
-}
-
-static void info_describes_a_stencil(void **state)
-{
-    hybrid_matrix_info info;
-    hybrid_csr A;
-
-    (void)state;
-    assert_int_equal(hybrid_generate(engine, "stencil7:10", HYBRID_F64, 1, &A),
-                     HYBRID_OK);
-    assert_int_equal(hybrid_csr_info(engine, &A, &info), HYBRID_OK);
-    assert_true(info.square && info.pattern_symmetric);
-    assert_int_equal(info.row_min, 4);
-    assert_int_equal(info.row_max, 7);
-    assert_int_equal(info.bandwidth, 100);
-    assert_int_equal(info.empty_rows, 0);
-    assert_true(info.square_nnz > A.nnz && info.square_nnz <= info.products);
-    hybrid_csr_free(engine, &A);
-}
-
 static void host_bytes_is_a_hard_cap(void **state)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -436,9 +375,6 @@ int main(void)
         cmocka_unit_test(an_engine_that_cannot_open_says_why),
         cmocka_unit_test(every_chunk_is_traced_and_reported),
         cmocka_unit_test(explain_names_the_choice),
-        cmocka_unit_test(verify_finds_one_wrong_entry),
-        cmocka_unit_test(verify_finds_one_wrong_element_of_y),
-        cmocka_unit_test(info_describes_a_stencil),
         cmocka_unit_test(host_bytes_is_a_hard_cap),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);

@@ -1,0 +1,31 @@
+/* gpu/cuda_words.cu - small numbers that a copy would be the wrong way for. */
+#include "gpu/cuda_lane.cuh"
+#include "gpu/cuda_tuning.h"
+
+static __global__ void publish(int64_t *to, const int64_t *from)
+{
+    *to = *from;
+}
+
+hybrid_status hy_publish(hy_lane *self, int64_t *to, const int64_t *from)
+{
+    publish<<<1, 1, 0, hy_stream(self)>>>(to, from);
+    return hy_launched(self, "publish");
+}
+
+static __global__ void __launch_bounds__(HY_CUDA_THREADS)
+    rebase_offsets(int64_t *dst, const int64_t *src, int64_t count, int64_t base)
+{
+    const int64_t i = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
+    if (i < count)
+        dst[i] = src[i] - base;
+}
+
+hybrid_status hy_rebase(hy_lane *self, int64_t *dst, const int64_t *src, int64_t count,
+                        int64_t base)
+{
+    HY_TRY(hy_lane_enter(self));
+    rebase_offsets<<<hy_blocks(count, HY_CUDA_THREADS), HY_CUDA_THREADS, 0,
+                     hy_stream(self)>>>(dst, src, count, base);
+    return hy_launched(self, "rebase_offsets");
+}
