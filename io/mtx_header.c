@@ -227,6 +227,10 @@ static int64_t stored_values(const hy_mtx_header *h)
     }
 }
 
+/* Up to ROWS_ALWAYS rows a file may be as short as it likes; more of them only with a
+   byte for every ROWS_A_BYTE, so that no header makes us use memory without bound. */
+enum { ROWS_ALWAYS = 1 << 26, ROWS_A_BYTE = 64 };
+
 static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
                                 const char *line, hy_mtx_header *out)
 {
@@ -245,6 +249,15 @@ static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
         snprintf(why, sizeof why, "a %s matrix must be square, not %lld x %lld",
                  symmetries[out->symmetry].name, (long long)out->rows,
                  (long long)out->cols);
+        return hy_mtx_fail(ctx, source, line, why);
+    }
+    /* row offsets take memory whether rows have entries or not */
+    if (!out->array && out->rows > ROWS_ALWAYS &&
+        (uint64_t)out->rows / ROWS_A_BYTE > source->bytes) {
+        snprintf(why, sizeof why,
+                 "%lld rows in a file of %zu bytes: their offsets alone would take %lld "
+                 "bytes",
+                 (long long)out->rows, source->bytes, (long long)(out->rows + 1) * 8);
         return hy_mtx_fail(ctx, source, line, why);
     }
     if (out->array)

@@ -43,6 +43,8 @@ static const struct refusal {
     {"bad_sizes_extra.mtx", ":2: unexpected '7' after the sizes"},
     {"bad_sizes_negative.mtx", ":2: the number of columns is negative: -3"},
     {"bad_entries_negative.mtx", ":2: the number of entries is negative: -1"},
+    {"bad_rows_empty.mtx",
+     ":2: 2147483647 rows in a file of 67 bytes: their offsets alone"},
     {"bad_rows_huge.mtx", ":2: the number of rows is too large: 1000000000000"},
     {"bad_cols_huge.mtx", ":2: the number of columns is too large: 2147483648"},
     {"bad_sizes_overflow.mtx", ":2: the number of columns is too large: 9999999999"},
