@@ -237,8 +237,7 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
     const hy_chunk *chunk = job->chunk;
     hy_context *ctx       = job->problem->ctx;
 
-    HY_TRY(
-        hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
+    HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (out->count != chunk->features.gather_rows)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
