@@ -24,28 +24,48 @@ enum { HY_SPIN_THREADS = 6 };
 
 enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
+    HY_SPMM_TILES         = 4,     /* of so many bytes in one pass, at most */
+    HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
+    HY_SPMM_RESIDENT_MANY = 768,   /* when there is more than one such tile */
     HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
-    HY_ROWS_THREADS       = 512,   /* a block of the wide kernel: neighbouring rows */
-    HY_ROWS_WIDE_AHEAD    = 8,     /* rows of X in flight in a group, wide kernel */
-    HY_ROWS_NARROW_AHEAD  = 4,     /* and in a lane, narrow kernel, which has */
-    HY_ROWS_LANE_NONZEROS = 2,     /* so many nonzeros or more, if it can */
-    HY_MERGE_AHEAD        = 8      /* rows of X in flight in a share */
+    HY_ROWS_THREADS       = 256,   /* a block of the wide kernel: neighbouring rows */
+    HY_ROWS_BRIEF         = 6,     /* rows with fewer nonzeros are left to the other */
+    HY_ROWS_NARROW_AHEAD  = 4,     /* rows of X in flight in a lane of it; a lane has */
+    HY_ROWS_LANE_NONZEROS = 4,     /* so many nonzeros or more, if it can */
+    HY_MERGE_WIDE_ITEMS   = 1024,  /* of a tile for X with many columns */
+    HY_MERGE_SLIM_ITEMS   = 2048,  /* with a few */
+    HY_MERGE_VECTOR_ITEMS = 1280,  /* and with one */
+    HY_MERGE_LEAST_ITEMS  = 1024   /* the least of these */
 };
+
+/* Rates of caches and memory together, as a multiple of memory's; and what a row costs
+   spmm.cuda.rows besides its nonzeros, what a nonzero costs spmm.cuda.merge, both in
+   nonzeros of the former. The two are equal at HY_ROWS_ROW / (HY_MERGE_NONZERO - 1) = 8.5
+   nonzeros a row (the paper's 9.35) when X is wide; rows that are even are better left to
+   the former when it is narrow. */
+#define HY_SPMM_REUSE 2.5
+#define HY_ROWS_ROW 6.8
+#define HY_ROWS_ROW_NARROW 0.5
+#define HY_MERGE_NONZERO 1.8
+#define HY_MERGE_NONZERO_NARROW 1.5
+#define HY_ROWS_STEP_S 2e-7 /* from nonzero to nonzero of a long row */
 
 /* ---- spmm.cuda.hrpb ---- */
 
 enum {
     HY_HRPB_THREADS   = 128,  /* a block */
+    HY_HRPB_RESIDENT  = 4,    /* blocks that a multiprocessor should hold, at least */
     HY_HRPB_TILES_F32 = 8,    /* 8-column tiles of a warp, at most: 4, */
     HY_HRPB_TILES_F64 = 4,    /* and 2 registers each for the sums */
     HY_HRPB_WAVE      = 2048, /* warps that run at once */
     HY_HRPB_LEAST     = 16    /* blocks of 16 columns in a unit that is not cut */
 };
 
-#define HY_HRPB_FILL           0.08 /* share of entries in columns that pays for bricks */
-#define HY_HRPB_X_RATE         1.2  /* rows of X arrive at so many times memory's speed */
-#define HY_HRPB_PACK_ENTRY_S   3e-9 /* seconds in which a core packs an entry, */
-#define HY_HRPB_PACK_COLUMN_S  2e-8 /* and a column of a panel */
+#define HY_HRPB_FIND 46e-9     /* seconds of a multiprocessor to find a block of A, */
+#define HY_HRPB_TILE_F32 16e-9 /* and to multiply it by a tile */
+#define HY_HRPB_TILE_F64 21e-9
+#define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry, */
+#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* and more where it is alone in its column */
 
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 
@@ -65,9 +85,53 @@ enum {
 };
 
 #define HY_ESC_SM_PRODUCTS                                                               \
-    9e7 /* products a second that a multiprocessor bins and sorts */
+    9e7                   /* products a second that a multiprocessor bins and sorts */
 #define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */
+
+/* ---- spgemm.cuda.hash: a row's products and range decide how it is computed ---- */
+
+/* Sorted in registers: lanes, products a lane. */
+#define HY_HASH_SORT_BINS(X) X(8, 4) X(8, 8) X(16, 8) X(32, 8)
+#define HY_HASH_SORT_PRODUCTS                                                            \
+    {                                                                                    \
+        32, 64, 128, 256                                                                 \
+    }
+
+/* A tree in shared memory: threads, bytes, most products. */
+#define HY_HASH_TREE_BINS(X)                                                             \
+    X(32, 3072, 2048)                                                                    \
+    X(32, 6656, 4096)                                                                    \
+    X(256, 54 * 1024, 1 << 15)                                                           \
+    X(512, 110 * 1024, 1 << 16)                                                          \
+    X(1024, 221 * 1024, 1 << 17)
+
+enum {
+#define HY_HASH_ONE(...) +1
+    HY_HASH_SORTS = 0 HY_HASH_SORT_BINS(HY_HASH_ONE),
+    HY_HASH_TREES = 0 HY_HASH_TREE_BINS(HY_HASH_ONE),
+    HY_HASH_BINS  = HY_HASH_SORTS + HY_HASH_TREES,
+#undef HY_HASH_ONE
+    HY_HASH_SHORT           = 256,       /* most products of a row that is sorted */
+    HY_HASH_UNCUT           = 1024,      /* rows of so few products fit a tree */
+    HY_HASH_SHARED          = 64 * 1024, /* of a block, on the least of devices */
+    HY_HASH_SM_BLOCKS       = 5,         /* on a multiprocessor: blocks that sort */
+    HY_HASH_SM_THREADS      = 1024,      /* and threads that build trees */
+    HY_HASH_TOP             = 64,        /* nodes on a tree's top, at least, and per */
+    HY_HASH_TOP_SHARE       = 4,         /* so many products */
+    HY_HASH_BLOCK_ROWS      = 32,        /* that a block puts into bins */
+    HY_HASH_MANY            = 128, /* nonzeros of a row that a block walks together */
+    HY_HASH_DENSE_THREADS   = 1024,
+    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window with fewer is not cut smaller */
+    HY_HASH_WINDOW_SHARE    = 128,     /* nor one with less than this part of a chunk */
+    HY_HASH_PIECE           = 32       /* entries of a row of B in a window, on average */
+};
+
+#define HY_HASH_SPARE 1.25 /* room for entries over their expected number */
+
+/* Products a second that a multiprocessor bins and walks: rows alike, and others. */
+#define HY_HASH_SM_PRODUCTS 3e8
+#define HY_HASH_SM_SKEWED 8e7
 
 #endif /* HY_CUDA_TUNING_H */

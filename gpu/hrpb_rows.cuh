@@ -1,4 +1,4 @@
-/* gpu/hrpb_rows.cuh - blocks of a panel as a warp reads them, and without tensor cores.
+/* gpu/hrpb_rows.cuh - blocks of a panel as a warp reads them, and row by row.
 
    A lane holds one word of a block and gets the others by shuffles. */
 #ifndef HY_HRPB_ROWS_CUH
@@ -11,8 +11,7 @@ namespace hrpb
 
 constexpr int WARP        = 32;
 constexpr int BLOCK_WORDS = sizeof(hy_hrpb_block) / 4;
-constexpr int BITS        = HY_HRPB_COLS;    /* words of a block where its bits, */
-constexpr int COUNT       = BITS + 2;        /* the number of its entries, */
+constexpr int BITS        = HY_HRPB_COLS;    /* words of a block where its bits */
 constexpr int FIRST       = BLOCK_WORDS - 1; /* and the place of its values are */
 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
@@ -24,10 +23,12 @@ template <typename T> struct operands {
     int64_t units;
     const int32_t *block; /* as words */
     const T *val;
+    int zero; /* where val has a zero */
     const T *x;
-    int64_t ld;  /* of X */
-    T *y;        /* rows x n, row-major */
-    T *partials; /* of 16 x n each */
+    int64_t ld;       /* of X, */
+    uint32_t x_bytes; /* and in bytes */
+    T *y;             /* rows x n, row-major */
+    T *partials;      /* of 16 x n each */
 };
 
 /* Where the rows of a unit go: n elements apart. */
@@ -55,14 +56,26 @@ template <typename T> __device__ int load_words(const operands<T> &o, int64_t bl
     return lane < BLOCK_WORDS ? o.block[block * BLOCK_WORDS + lane] : 0;
 }
 
-/* A lane's share of a row of the result: columns j + 32 c. */
-template <typename T, int COLS> struct row_sum {
+/* Neighbours in a row, loaded and stored at once. */
+template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
+    T x[VEC];
+};
+
+/* A lane's share of a row: COLS columns from j on, a warp apart. */
+template <typename T, int COLS> struct row_part {
     T value[COLS];
 
     __device__ void clear()
     {
         for (int c = 0; c < COLS; c++)
             value[c] = 0;
+    }
+
+    __device__ void add(T factor, const T *row, int64_t j, int64_t n)
+    {
+        for (int c = 0; c < COLS; c++)
+            if (j + c * WARP < n)
+                value[c] += factor * row[j + c * WARP];
     }
 
     __device__ void store(const operands<T> &o, const output<T> &out, int row, int64_t j)
@@ -74,46 +87,10 @@ template <typename T, int COLS> struct row_sum {
     }
 };
 
-/* A unit of blocks of entries, j: the lane's first column. */
-template <typename T, int COLS>
-__device__ void add_entries(const operands<T> &o, const hy_hrpb_unit &u, int64_t j)
-{
-    const output<T> out = output_of(o, u);
-    const int lane      = threadIdx.x % WARP;
-    row_sum<T, COLS> sum;
-    int row = 0;
-    sum.clear();
-    for (int64_t b = u.begin; b < u.end; b++) {
-        const int word  = load_words(o, b);
-        const int count = shuffle(word, COUNT), first = shuffle(word, FIRST);
-        const T a = lane < count ? o.val[first + lane] : T(0);
-        T x[HY_HRPB_COLS][COLS];
-#pragma unroll
-        for (int e = 0; e < HY_HRPB_COLS; e++) {
-            const T *from = o.x + shuffle(word, e) * o.ld + j;
-            for (int c = 0; c < COLS; c++)
-                x[e][c] = e < count && j + c * WARP < o.n ? from[c * WARP] : T(0);
-        }
-#pragma unroll
-        for (int e = 0; e < HY_HRPB_COLS; e++) {
-            const int next = shuffle(word, BITS + e / 8) >> (4 * (e % 8)) & 15;
-            const T factor = __shfl_sync(0xffffffffu, a, e);
-            if (e >= count)
-                break;
-            for (; row < next; row++)
-                sum.store(o, out, row, j);
-            for (int c = 0; c < COLS; c++)
-                sum.value[c] += factor * x[e][c];
-        }
-    }
-    for (; row < out.rows; row++)
-        sum.store(o, out, row, j);
-}
-
 /* sum += the row's entries in a block of bricks. */
 template <typename T, int COLS>
 __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
-                              row_sum<T, COLS> *sum)
+                              row_part<T, COLS> *sum)
 {
     const unsigned below = (1u << (4 * (row % 8))) - 1;
     int at               = shuffle(word, FIRST);
@@ -126,10 +103,7 @@ __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j
             const int col = shuffle(word, HY_HRPB_BRICK * b + i);
             if ((mine >> (4 * (row % 8) + i) & 1) == 0)
                 continue;
-            const T a = o.val[k++];
-            for (int c = 0; c < COLS; c++)
-                if (j + c * WARP < o.n)
-                    sum->value[c] += a * o.x[col * o.ld + j + c * WARP];
+            sum->add(o.val[k++], o.x + col * o.ld, j, o.n);
         }
         at += __popc(low) + __popc(high);
     }
@@ -141,7 +115,7 @@ template <typename T, int COLS>
 __device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j)
 {
     const output<T> out = output_of(o, u);
-    row_sum<T, COLS> sum;
+    row_part<T, COLS> sum;
     sum.clear();
     for (int row = 0; row < out.rows; row++) {
         for (int64_t b = u.begin; b < u.end; b++)

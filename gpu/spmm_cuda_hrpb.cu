@@ -22,71 +22,90 @@ using namespace hrpb;
 
 constexpr int WARPS = HY_HRPB_THREADS / WARP, MOST_ROUNDS = 65535;
 
-/* Neighbours in a row, loaded and stored at once. */
-template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
-    T x[VEC];
-};
-
-/* The lane's elements of the four bricks. */
-template <typename T>
-__device__ void load_a(const operands<T> &o, int word, block_a<T> *out)
+/* Of bricks b and b + 1, whose values start at `at`: returns where they end. Elements
+   that are not there are read as well, so that no register is written but by a load. */
+template <typename T, int TILES>
+__device__ int load_a(const operands<T> &o, int word, int b, int at,
+                      brick_pair<T, TILES> *p)
 {
-    const int lane       = threadIdx.x % WARP;
-    const unsigned below = (1u << lane) - 1;
-    int at               = shuffle(word, FIRST);
-    T a[2 * HY_HRPB_BRICKS];
+    const unsigned own = 1u << (threadIdx.x % WARP);
+    p->any             = 0;
 #pragma unroll
-    for (int i = 0; i < 2 * HY_HRPB_BRICKS; i++) {
-        const unsigned bits = shuffle(word, BITS + i);
-        a[i]                = T(0);
-        if (bits >> lane & 1)
-            a[i] = o.val[at + __popc(bits & below)];
+    for (int i = 0; i < 4; i++) {
+        const unsigned bits = shuffle(word, BITS + 2 * b + i);
+        const int mine      = at + __popc(bits & (own - 1));
+        p->a[i]             = o.val[bits & own ? mine : o.zero];
+        p->any |= bits;
         at += __popc(bits);
     }
-    as_operand(a, out);
+    return at;
 }
 
-/* Its row of X in brick b, in all tiles; j: its first column. */
+/* The lane's columns of X: VEC of each row, then VEC of the next 8 VEC, and so on, but no
+   more than `last` bytes further. Beyond the end of a row its last columns stand for
+   those that are not there; nothing is stored of their sums. */
+struct column_range {
+    const char *first; /* in row 0 */
+    unsigned last;
+};
+
 template <typename T, int VEC, int TILES>
-__device__ void load_x(const operands<T> &o, int word, int b, int64_t j, T (*x)[4])
+__device__ column_range columns_of(const operands<T> &o, int64_t j0)
 {
-    const int col = shuffle(word, HY_HRPB_BRICK * b + threadIdx.x % HY_HRPB_BRICK);
-    const T *from = o.x + col * o.ld + j;
+    const int64_t j    = j0 + threadIdx.x % WARP / 4 * VEC;
+    const int64_t most = o.n - VEC;
+    const int64_t left = j < most ? min(most - j, int64_t(8 * TILES)) : 0;
+    return {reinterpret_cast<const char *>(o.x + min(j, most)),
+            unsigned(left * sizeof(T))};
+}
+
+template <typename T, int VEC, int TILES>
+__device__ void load_x(const operands<T> &o, int word, int b, const column_range &c,
+                       brick_pair<T, TILES> *p)
+{
 #pragma unroll
-    for (int g = 0; g < TILES / VEC; g++) {
-        pack_of<T, VEC> loaded = {};
-        if (j + g * 8 * VEC < o.n)
-            loaded = *reinterpret_cast<const pack_of<T, VEC> *>(from + g * 8 * VEC);
+    for (int i = 0; i < 2; i++) {
+        const int lane     = HY_HRPB_BRICK * (b + i) + threadIdx.x % HY_HRPB_BRICK;
+        const uint32_t row = shuffle(word, lane);
+        const char *from   = c.first + uint64_t(row) * o.x_bytes;
 #pragma unroll
-        for (int v = 0; v < VEC; v++)
-            x[g * VEC + v][b] = loaded.x[v];
+        for (int g = 0; g < TILES / VEC; g++) {
+            const unsigned further =
+                g == 0 ? 0 : min(unsigned(g * 8 * VEC * sizeof(T)), c.last);
+            const auto x = *reinterpret_cast<const pack_of<T, VEC> *>(from + further);
+#pragma unroll
+            for (int v = 0; v < VEC; v++)
+                p->x[g * VEC + v][i] = x.x[v];
+        }
     }
 }
 
-/* sum[tile] = the unit's rows times columns j0, ... of X. */
+/* sum[tile] = the unit's rows times columns j0, ... of X. While two bricks are multiplied
+   the next two are on their way; each load has one place, so that its registers need not
+   be copied. */
 template <typename T, int VEC, int TILES>
 __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
                            T (*sum)[4])
 {
-    const int64_t j = j0 + threadIdx.x % WARP / 4 * VEC;
-    int word        = u.begin < u.end ? load_words(o, u.begin) : 0;
-    for (int64_t b = u.begin; b < u.end; b++) {
-        const int next  = b + 1 < u.end ? load_words(o, b + 1) : 0;
-        const bool both = (shuffle(word, BITS + 4) | shuffle(word, BITS + 5)) != 0;
-        T x[TILES][4]   = {};
-        block_a<T> a;
-        load_x<T, VEC, TILES>(o, word, 0, j, x);
-        load_x<T, VEC, TILES>(o, word, 1, j, x);
-        if (both) {
-            load_x<T, VEC, TILES>(o, word, 2, j, x);
-            load_x<T, VEC, TILES>(o, word, 3, j, x);
-        }
-        load_a(o, word, &a);
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            add_product(sum[t], a, x[t], both);
-        word = next;
+    if (u.begin == u.end)
+        return;
+    const column_range c = columns_of<T, VEC, TILES>(o, j0);
+    brick_pair<T, TILES> first, second;
+    int word   = load_words(o, u.begin);
+    second.any = 0;
+    for (int b = u.begin; b < u.end; b++) {
+        load_x<T, VEC, TILES>(o, word, 0, c, &first);
+        const int at = load_a(o, word, 0, shuffle(word, FIRST), &first);
+        if (second.any)
+            add_product(second, sum);
+        load_x<T, VEC, TILES>(o, word, 2, c, &second);
+        load_a(o, word, 2, at, &second);
+        word = load_words(o, min(b + 1, u.end - 1));
+        if (first.any)
+            add_product(first, sum);
     }
+    if (second.any)
+        add_product(second, sum);
 }
 
 /* Whether all sums of the warp are numbers. */
@@ -122,7 +141,7 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
 /* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns
    each, in rounds y, y + gridDim.y, ... */
 template <typename T, int VEC, int TILES>
-__global__ void __launch_bounds__(HY_HRPB_THREADS)
+__global__ void __launch_bounds__(HY_HRPB_THREADS, HY_HRPB_RESIDENT)
     panel_kernel(const operands<T> o, int across)
 {
     constexpr int COLS = (8 * TILES + WARP - 1) / WARP;
@@ -136,10 +155,6 @@ __global__ void __launch_bounds__(HY_HRPB_THREADS)
         /* with fewer columns than lanes, the others have none */
         const int64_t j = lane < 8 * TILES ? j0 + lane : o.n;
         T sum[TILES][4] = {};
-        if (u.entries) {
-            add_entries<T, COLS>(o, u, j);
-            continue;
-        }
         add_bricks<T, VEC, TILES>(o, u, j0, sum);
         if (all_finite<T, TILES>(sum))
             store_tiles<T, VEC, TILES>(o, u, j0, sum);
@@ -189,7 +204,7 @@ static int64_t warps_across(hybrid_type type, int64_t n)
 static hy_hrpb_rules rules_for(const hy_features *f)
 {
     const int64_t wave = HY_HRPB_WAVE / warps_across(f->type, f->out_cols);
-    return {HY_HRPB_FILL, wave > 1 ? wave : 1, HY_HRPB_LEAST};
+    return {wave > 1 ? wave : 1, HY_HRPB_LEAST};
 }
 
 template <typename T, int VEC, int TILES>
@@ -256,8 +271,10 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
                              a.head.units,
                              reinterpret_cast<const int32_t *>(a.block),
                              static_cast<const T *>(a.val),
+                             int(job->chunk->features.nnz),
                              static_cast<const T *>(x.x),
                              x.ld,
+                             uint32_t(size_t(x.ld) * sizeof(T)),
                              static_cast<T *>(job->out.val),
                              static_cast<T *>(job->work.ptr)};
     if (o.rows == 0 || o.n == 0)
@@ -276,30 +293,43 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
-    (void)f;
-    return r->sm >= 80 ? nullptr : "needs tensor cores for f32 and f64, since sm_80";
+    if (r->sm < 80)
+        return "needs tensor cores for f32 and f64, since sm_80";
+    if (f->out_cols > int64_t(UINT32_MAX / hy_value_size(f->type)))
+        return "rows of X are longer than 4 GiB";
+    return nullptr;
 }
 
-/* Each column of a panel reads a row of X, whatever its fill, and is multiplied by 16. */
+/* Warps are bound by their instructions, for a block of 16 columns of A as many to find
+   its elements as to multiply three tiles; memory comes second. */
+static double multiply_s(const hy_features *f, const hy_rates *r)
+{
+    const bool is_f64    = f->type == HYBRID_F64;
+    const double size    = is_f64 ? 8 : 4;
+    const double rows    = double(HY_HRPB_ROWS);
+    const double fill    = f->tile_fill > 0 ? f->tile_fill : 1 / rows;
+    const double columns = double(f->nnz) / (fill * rows);
+    const double blocks  = columns / double(HY_HRPB_COLS) + double(f->rows) / rows / 2;
+    const double bytes   = double(f->nnz) * size + blocks * sizeof(hy_hrpb_block) +
+                         double(f->rows + f->cols) * double(f->out_cols) * size;
+    const double steps = HY_HRPB_FIND + (is_f64 ? HY_HRPB_TILE_F64 : HY_HRPB_TILE_F32) *
+                                            tiles_for(f->type, f->out_cols);
+    const double s =
+        blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
+    return r->launch_s + (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_hrpb_rules rules = rules_for(f);
-    const double size         = double(hy_value_size(f->type));
-    const double n            = double(f->out_cols);
-    const double fill    = f->tile_fill > 0 ? f->tile_fill : 1.0 / double(HY_HRPB_ROWS);
-    const double columns = double(f->nnz) / (fill * double(HY_HRPB_ROWS));
-    const double wide    = 8.0 * tiles_for(f->type, f->out_cols) *
-                        double(warps_across(f->type, f->out_cols));
-    const double stream = double(f->nnz) * size + columns * sizeof(hy_hrpb_block) / 16 +
-                          double(f->rows) * size * n;
-    hy_cost c    = {};
-    c.pack_bytes = hy_pack_hrpb_bytes(f, &rules);
-    c.work_bytes = size_t(hy_pack_hrpb_partials(f, &rules)) * HY_HRPB_ROWS *
+    const double fill = f->tile_fill > 0 ? f->tile_fill : 1 / double(HY_HRPB_ROWS);
+    hy_cost c         = {};
+    c.pack_bytes      = hy_pack_hrpb_bytes(f, &rules);
+    c.work_bytes      = size_t(hy_pack_hrpb_partials(f, &rules)) * HY_HRPB_ROWS *
                    size_t(f->out_cols) * hy_value_size(f->type);
-    c.out_bytes = hy_rows_bytes(HY_SPMM, f, 0);
-    c.prepare_s = double(f->nnz) * HY_HRPB_PACK_ENTRY_S + columns * HY_HRPB_PACK_COLUMN_S;
-    c.multiply_s = r->launch_s + stream / r->mem_Bps +
-                   columns * wide * size / (HY_HRPB_X_RATE * r->mem_Bps);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s  = double(f->nnz) * (HY_HRPB_PACK_S + HY_HRPB_PACK_COLUMN_S / fill);
+    c.multiply_s = multiply_s(f, r);
     return c;
 }
 

@@ -1,37 +1,42 @@
 /* gpu/spmm_cuda_merge.cu - SpMM on the GPU by merge path: equal work whatever the rows.
 
-   The nonzeros of A and the ends of its rows form one list of nnz + rows items: row r
-   ends at item row_ptr[r+1] + r. Blocks take equal tiles of that list, found by search
-   in row_ptr, and groups of lanes equal shares of a tile. A group walks its share: X in
-   flight across ends of rows, a sum stored wherever a row ends. What is left of the last
-   row is carried: a share that ends a row which began in earlier shares adds theirs to
-   it, in order, and so does a second kernel for rows that began in earlier tiles.
+   The nonzeros of A and the ends of its rows are one list; blocks take equal tiles of it
+   (partition/merge.h) and groups of lanes equal shares of a tile. A group walks its share
+   with X in flight across ends of rows, and stores a sum wherever a row ends. What is
+   left of the last row is carried: a share that ends a row which began in earlier shares
+   adds theirs to it, in order. Rows that are cut by tiles, long ones only, are put
+   together by a second kernel, in order too.
 
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
 
-   Work on the device: one note and n carried values for each tile. */
+   Work on the device: n carried values for each tile. */
 #include "gpu/merge_tile.cuh"
 
-/* Walk one share of a tile. y: the row of Y that it begins in. */
+/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
 template <typename T, int VEC, int TILES>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                            int share, int tile, int64_t first, int column)
+                            int share, int tile, int64_t j, int column)
 {
-    constexpr int AHEAD    = HY_MERGE_AHEAD / TILES;
+    constexpr int AHEAD    = hy_ahead<T, VEC, TILES>;
     const merge_split from = m.split[share], to = m.split[share + 1];
-    const int64_t j   = first + column;
-    T *y              = o.y + (m.row + from.rows) * o.n;
-    int row           = from.rows;
-    int end           = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum[TILES][VEC] = {};
-    const auto flush  = [&] {
-        hy_store_y<T, VEC, TILES>(y, o.n, j, tile, sum);
+    /* Every load is of a number that is there, also by lanes that have no column and for
+       entries after the last; nothing comes of those. */
+    const int64_t last_j = (o.n - 1) / VEC * VEC;
+    const T *x_j         = o.x + min(j, last_j);
+    const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
+    T *y                 = o.y + (m.row + from.rows) * o.n;
+    int row              = from.rows;
+    int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
+    T sum[TILES][VEC]    = {};
+    const auto flush     = [&] {
 #pragma unroll
-        for (int t = 0; t < TILES; t++)
+        for (int t = 0; t < TILES; t++) {
+            hy_store_y(o, y, j + t * tile, sum[t]);
 #pragma unroll
             for (int e = 0; e < VEC; e++)
                 sum[t][e] = T(0);
+        }
         y += o.n;
         end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
     };
@@ -41,97 +46,94 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
         T a[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
-            const bool some = k + u < to.entries;
-            a[u]            = some ? m.val[k + u] : T(0);
+            const int at      = min(k + u, to.entries - 1);
+            const int32_t col = m.col[at];
+            a[u]              = m.val[at];
 #pragma unroll
-            for (int t = 0; t < TILES; t++) {
-                x[u][t] = {}; /* not X, which may hold infinities */
-                if (some && j + t * tile < o.n)
-                    x[u][t] = hy_load_x<T, VEC>(o, m.col[k + u], j + t * tile);
-            }
+            for (int t = 0; t < TILES; t++)
+                x[u][t] = hy_load_x<T, VEC>(x_j + (t + 1 < TILES ? t * tile : to_last),
+                                            col, o.pitch);
         }
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
             while (k + u == end)
                 flush();
+            if (k + u < to.entries)
 #pragma unroll
-            for (int t = 0; t < TILES; t++)
-#pragma unroll
-                for (int e = 0; e < VEC; e++)
-                    sum[t][e] += a[u] * x[u][t].x[e];
+                for (int t = 0; t < TILES; t++)
+                    hy_add_x(sum[t], a[u], x[u][t]);
         }
     }
     while (row < to.rows)
         flush();
-    hy_store_y<T, VEC, TILES>(m.carry + share * m.pass_columns, m.pass_columns, column,
-                              tile, sum);
+    T *carry = m.carry + share * m.pass_columns + column;
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+        hy_store_vec(carry + t * tile, sum[t]);
 }
 
-/* Add to row `row` of the tile what the shares before `share` carry of it. `out` is
-   the row of Y, or where the tile's own carry goes. */
+/* What the shares before `share` carry of row `row` of the tile, in one column. */
 template <typename T>
-static __device__ void add_carried(const merge_tile<T> &m, int row, int share, T *out,
-                                   bool fresh, int column)
+static __device__ T carried(const merge_tile<T> &m, int row, int share, int column)
 {
     T sum = T(0);
     for (int s = m.first_share(row); s < share; s++)
         sum += m.carry[s * m.pass_columns + column];
-    *out = fresh ? sum : sum + *out;
+    return sum;
 }
 
-/* All shares of a tile in one pass over the columns. */
+/* All shares of a tile in one pass over the columns from `first` on. */
 template <typename T, int VEC, int TILES>
-static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                                 const merge_shape &shape, T *carry, int64_t first)
+static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
+                                 const merge_tile<T> &m, int64_t first)
 {
-    const int lanes  = 1 << shape.columns.log_lanes;
+    const int lanes  = 1 << p.columns.log_lanes;
     const int groups = HY_CUDA_THREADS / lanes;
     const int group = int(threadIdx.x) / lanes, lane = int(threadIdx.x) & (lanes - 1);
     const int tile = lanes * VEC;
 
-    for (int s = group; s < shape.shares; s += groups)
-        walk<T, VEC, TILES>(o, m, s, tile, first, lane * VEC);
+    for (int s = group; s < p.shares; s += groups)
+        walk<T, VEC, TILES>(o, m, s, tile, first + lane * VEC, lane * VEC);
     __syncthreads();
-    for (int s = group; s <= shape.shares; s += groups) {
-        const bool last = s == shape.shares; /* stands for the tiles that follow */
+    for (int s = group; s <= p.shares; s += groups) {
+        const bool last = s == p.shares; /* stands for the tiles that follow */
         const int row   = last ? m.rows : m.split[s].rows;
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
             continue;
-        T *out = last ? carry : o.y + (m.row + row) * o.n;
-        for (int e = 0; e < VEC * TILES; e++) {
+        T *out = (last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n) + first;
+#pragma unroll 1
+        for (int e = 0; e < VEC * TILES; e++) { /* these lanes stored to Y themselves */
             const int column = (e / VEC) * tile + lane * VEC + e % VEC;
             if (first + column < o.n)
-                add_carried<T>(m, row, s, out + first + column, last, column);
+                out[column] = carried(m, row, s, column) + (last ? T(0) : out[column]);
         }
     }
     __syncthreads();
 }
 
 /* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC>
-static __global__ void __launch_bounds__(HY_CUDA_THREADS, 4)
-    merge_kernel(hy_spmm_operands<T> o, merge_shape shape, merge_carries<T> carries)
+template <typename T, int VEC, bool MANY>
+static __global__ void __launch_bounds__(HY_CUDA_THREADS,
+                                         hy_spmm_resident(MANY) / HY_CUDA_THREADS)
+    merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m = merge_open<T, false>(o, shape, carries.notes, room);
-    T *carry              = carries.values + blockIdx.x * o.n;
-    const int64_t tile    = int64_t(VEC) << shape.columns.log_lanes;
+    const merge_tile<T> m = merge_open<T, false>(o, p, room);
 
-    for (int64_t pass = blockIdx.y; pass < shape.columns.passes; pass += gridDim.y)
-        if (pass + 1 == shape.columns.passes && (pass + 1) * tile < o.n)
-            pass_over<T, VEC, 2>(o, m, shape, carry, pass * tile);
-        else
-            pass_over<T, VEC, 1>(o, m, shape, carry, pass * tile);
+    for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
+        hy_for_pass<MANY>(p.columns, pass, [&]<int TILES>(int64_t first) {
+            pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
+        });
 }
 
 /* One column: products are made when the tile is read, and a thread walks a share. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    vector_kernel(hy_spmm_operands<T> o, merge_shape shape, merge_carries<T> carries)
+    vector_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m  = merge_open<T, true>(o, shape, carries.notes, room);
+    const merge_tile<T> m  = merge_open<T, true>(o, p, room);
     const int share        = int(threadIdx.x);
     const merge_split from = m.split[share], to = m.split[share + 1];
     int k = from.entries;
@@ -148,51 +150,47 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     m.carry[share] = sum;
     __syncthreads();
     if (from.rows < to.rows && from.entries > m.begin(from.rows))
-        add_carried<T>(m, from.rows, share, o.y + m.row + from.rows, false, 0);
+        o.y[m.row + from.rows] += carried(m, from.rows, share, 0);
     if (share == 0 && m.entries > m.begin(m.rows))
-        add_carried<T>(m, m.rows, shape.shares, carries.values + blockIdx.x, true, 0);
+        p.carry[blockIdx.x] = carried(m, m.rows, p.shares, 0);
 }
 
-/* Warp w adds to the row that tile w ends what the tiles before carry of it. 2^log_lanes
-   lanes own columns, the others take tiles in turn. */
+/* A warp adds to one row what the tiles before the one that ended it carry of it.
+   2^log_lanes lanes own columns, the others take tiles in turn. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    fix_kernel(hy_spmm_operands<T> o, merge_carries<T> carries, int64_t tiles,
-               int log_lanes)
+    fix_kernel(hy_spmm_operands<T> o, const hy_merge_piece *piece, int64_t pieces,
+               const T *carry, int log_lanes)
 {
+    const int lane = int(threadIdx.x) % 32, lanes = 1 << log_lanes;
+    const int64_t w = (int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x) / 32;
+    if (w >= pieces)
+        return;
+    const hy_merge_piece of = piece[w];
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    const int lane = int(threadIdx.x) % 32, lanes = 1 << log_lanes;
-    const int64_t w = (int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x) / 32;
-    if (w >= tiles || carries.notes[w].row < 0)
-        return;
-    const merge_note note = carries.notes[w];
-
     for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.n;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));
         T sum           = T(0);
 #pragma unroll 4
-        for (int64_t t = note.tile + (lane >> log_lanes); t < w; t += 32 / lanes)
-            sum += j < o.n ? carries.values[t * o.n + j] : T(0);
+        for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
+            sum += j < o.n ? carry[t * o.n + j] : T(0);
         for (int apart = 16; apart >= lanes; apart >>= 1)
             sum += __shfl_xor_sync(0xffffffffu, sum, apart);
         if (j < o.n && lane < lanes)
-            o.y[note.row * o.n + j] += sum;
+            o.y[of.row * o.n + j] += sum;
     }
 }
 
 /* ---- launches ---- */
 
-/* The second kernel may be sent out while the first still runs; it waits by itself. */
+/* Made ready while the kernel before it still runs; it waits by itself. */
 template <typename T>
 static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
-                                const merge_carries<T> &carries, int64_t tiles,
-                                int log_lanes)
+                                const hy_merge_view &view, const T *carry, int log_lanes)
 {
-    const dim3 grid(hy_blocks(tiles, HY_CUDA_THREADS / 32),
-                    hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
     hy_context *ctx = lane->backend->ctx;
     int device = 0, major = 0;
     HY_CUDA(ctx, cudaGetDevice(&device));
@@ -203,82 +201,103 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
     early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
-    config.gridDim                                   = grid;
-    config.blockDim                                  = dim3(HY_CUDA_THREADS);
-    config.stream                                    = hy_stream(lane);
-    config.attrs                                     = &early;
-    config.numAttrs                                  = major >= 9 ? 1 : 0;
-    HY_CUDA(ctx,
-            cudaLaunchKernelEx(&config, fix_kernel<T>, o, carries, tiles, log_lanes));
+    config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
+                           hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
+    config.blockDim = dim3(HY_CUDA_THREADS);
+    config.stream   = hy_stream(lane);
+    config.attrs    = &early;
+    config.numAttrs = major >= 9 ? 1 : 0;
+    HY_CUDA(ctx, cudaLaunchKernelEx(&config, fix_kernel<T>, o, view.piece, view.pieces,
+                                    carry, log_lanes));
     return HYBRID_OK;
 }
 
 template <typename T, int VEC>
-static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_shape shape,
-                   const merge_carries<T> &carries, int64_t tiles)
+static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
+                   int64_t tiles)
 {
-    shape.columns      = hy_columns_of<T, VEC>(o.n);
-    shape.pass_columns = VEC << shape.columns.log_lanes;
-    if (shape.pass_columns < o.n && o.n % shape.pass_columns != 0)
-        shape.pass_columns *= 2;
-    const dim3 grid(hy_blocks(tiles, 1), 1);
-    merge_kernel<T, VEC>
-        <<<grid, HY_CUDA_THREADS, merge_room<T>(shape), hy_stream(lane)>>>(o, shape,
-                                                                           carries);
+    p.columns             = hy_columns_of<T, VEC>(o.n);
+    const int64_t most    = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
+    p.pass_columns        = int(most) * VEC << p.columns.log_lanes;
+    const unsigned blocks = hy_blocks(tiles, 1);
+    const size_t room     = merge_room(p);
+    if (p.columns.tiles > 1)
+        merge_kernel<T, VEC, true>
+            <<<blocks, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    else
+        merge_kernel<T, VEC, false>
+            <<<blocks, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+}
+
+static hy_merge_shape shape_of(const hy_problem *p)
+{
+    return p->A->type == HYBRID_F64 ? merge_shape_of<double>(p->X->cols)
+                                    : merge_shape_of<float>(p->X->cols);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const hy_problem *p         = job->problem;
-    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    const int64_t cols    = job->problem->X->cols;
+    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    merge_shape shape   = merge_shape_of<T>(p->X->cols);
-    const int64_t first = job->chunk->row_begin;
-    shape.skew          = int((first + hy_offset(p->A, first)) % shape.items());
-    shape.nnz           = job->chunk->features.nnz;
+    const hy_merge_shape shape = shape_of(job->problem);
+    const hy_merge_view view   = hy_packed_merge(job, shape);
+    merge_path<T> p            = {};
+    p.items                    = shape.items + shape.longest;
+    p.shares                   = shape.shares;
+    p.pass_columns             = 1;
+    p.cut                      = view.cut;
+    p.carry                    = static_cast<T *>(job->work.ptr);
 
-    const int64_t tiles = (shape.skew + o.rows + shape.nnz - 1) / shape.items() + 1;
-    merge_carries<T> carries;
-    carries.notes  = static_cast<merge_note *>(job->work.ptr);
-    carries.values = reinterpret_cast<T *>(carries.notes + tiles);
-    if (p->X->cols == 1)
-        vector_kernel<T><<<hy_blocks(tiles, 1), HY_CUDA_THREADS, merge_room<T>(shape),
-                           hy_stream(lane)>>>(o, shape, carries);
-    else if (sizeof(T) == 4 && hy_vectors_fit(o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, shape, carries, tiles);
-    else if (hy_vectors_fit(o, 2))
-        launch<T, 2>(lane, o, shape, carries, tiles);
-    else
-        launch<T, 1>(lane, o, shape, carries, tiles);
+    if (cols == 1)
+        vector_kernel<T><<<hy_blocks(view.tiles, 1), HY_CUDA_THREADS, merge_room(p),
+                           hy_stream(lane)>>>(o, p);
+    else if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
+    else if (hy_vectors_fit(&o, 2))
+        launch<T, 2>(lane, o, p, view.tiles);
+    else if (hy_vectors_fit(&o, 1))
+        launch<T, 1>(lane, o, p, view.tiles);
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
-    return launch_fix(lane, o, carries, tiles, hy_log_lanes(double(p->X->cols), 5));
+    if (view.pieces == 0)
+        return HYBRID_OK;
+    return launch_fix<T>(lane, o, view, p.carry, hy_log_lanes(double(cols), 5));
 }
 
 /* ---- the variant ---- */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
-    (void)f, (void)r;
-    return nullptr;
+    (void)r;
+    return hy_spmm_refuse_width(f);
+}
+
+/* The one with the most tiles: a panel's columns do not tell the problem's. */
+static hy_merge_shape least_shape()
+{
+    return {HY_MERGE_LEAST_ITEMS, 1, 0};
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const double size  = double(hy_value_size(f->type));
-    const double n     = double(f->out_cols);
-    const double bytes = double(f->nnz) * (4 + size) /* A */
-                         + double(f->nnz) * size * n /* rows of X */
-                         + double(f->rows) * (8 + size * n);
-    const size_t tiles = size_t(f->nnz + f->rows) / MERGE_LEAST_ITEMS + 2;
-    hy_cost c          = {};
-    c.pack_bytes       = hy_pack_csr_bytes(HY_SPMM, f);
-    c.out_bytes        = hy_rows_bytes(HY_SPMM, f, 0);
-    c.work_bytes =
-        tiles * (sizeof(merge_note) + size_t(f->out_cols) * hy_value_size(f->type));
+    const hy_merge_shape shape = least_shape();
+    const int64_t tiles        = hy_merge_tiles_most(f, shape);
+    const double nonzero       = hy_spmm_is_wide(f->out_cols, f->type)
+                                     ? HY_MERGE_NONZERO
+                                     : HY_MERGE_NONZERO_NARROW;
+    hy_cost c                  = {};
+    c.pack_bytes               = hy_pack_merge_bytes(f, shape);
+    c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = 2 * r->launch_s + bytes / r->mem_Bps;
+    c.multiply_s = 2 * r->launch_s + nonzero * double(f->nnz) * hy_spmm_nonzero_s(f, r);
     return c;
+}
+
+static hybrid_status prepare(hy_job *job)
+{
+    return hy_pack_merge(job, shape_of(job->problem));
 }
 
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
@@ -296,7 +315,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .in_place = 0,
     .refuse   = refuse,
     .cost     = cost,
-    .prepare  = hy_pack_csr,
+    .prepare  = prepare,
     .multiply = multiply,
     .finish   = nullptr,
 };

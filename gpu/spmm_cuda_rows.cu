@@ -10,72 +10,86 @@
 
 static constexpr unsigned ALL = 0xffffffffu;
 
+/* Add up to LANES nonzeros, one in each lane; `left` of them are real. FULL: all are,
+   in every group of the warp. */
+template <typename T, int VEC, int TILES, bool FULL>
+static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
+                                 int columns_left, int32_t c, T a, int left,
+                                 T (&sum)[TILES][VEC])
+{
+    constexpr int LANES = hy_tile_lanes<T, VEC>;
+    constexpr int TILE  = LANES * VEC;
+    constexpr int AHEAD = hy_ahead<T, VEC, TILES>;
+    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
+        hy_vec<T, VEC> x[AHEAD][TILES];
+        T as[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int32_t cs = __shfl_sync(ALL, c, s + u, LANES);
+            as[u]            = __shfl_sync(ALL, a, s + u, LANES);
+#pragma unroll
+            for (int t = 0; t < TILES; t++) {
+                /* all tiles but the last are whole */
+                const bool inside = t + 1 < TILES || t * TILE < columns_left;
+                if (!(FULL && t + 1 < TILES))
+                    x[u][t] = {}; /* not X, which may hold infinities */
+                if ((FULL || s + u < left) && inside)
+                    x[u][t] = hy_load_x<T, VEC>(x_j + t * TILE, cs, o.pitch);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+                hy_add_x(sum[t], as[u], x[u][t]);
+    }
+}
+
 /* The dot products of one row with this lane's columns. Warps stay together: groups
    whose row has ended wait for the others. */
 template <typename T, int VEC, int TILES>
-static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int lanes,
-                            int64_t j)
+static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j)
 {
-    constexpr int AHEAD = HY_ROWS_WIDE_AHEAD / TILES;
-    const int tile      = lanes * VEC;
-    const int lane      = int(threadIdx.x) & (lanes - 1);
-    const bool real     = row < o.rows;
-    int64_t k           = real ? o.row_ptr[row] : 0;
-    const int64_t end   = real ? o.row_ptr[row + 1] : 0;
-    T sum[TILES][VEC]   = {};
-    int32_t c           = k + lane < end ? o.col[k + lane] : 0;
-    T a                 = k + lane < end ? o.val[k + lane] : T(0);
+    constexpr int LANES    = hy_tile_lanes<T, VEC>;
+    const int lane         = int(threadIdx.x) % LANES;
+    const bool real        = row < o.rows;
+    int64_t k              = real ? o.row_ptr[row] : 0;
+    const int64_t end      = real ? o.row_ptr[row + 1] : 0;
+    const int columns_left = int(min(o.n - j, int64_t(INT32_MAX)));
+    T sum[TILES][VEC]      = {};
+    int32_t c              = k + lane < end ? o.col[k + lane] : 0;
+    T a                    = k + lane < end ? o.val[k + lane] : T(0);
 
-    while (__any_sync(ALL, k < end)) {
-        const int left        = int(min(end - k, int64_t(lanes)));
-        const int64_t next    = k + lanes + lane;
+    for (; __any_sync(ALL, k < end); k += LANES) {
+        const int left        = int(min(end - k, int64_t(LANES)));
+        const int64_t next    = k + LANES + lane;
         const int32_t c_after = next < end ? o.col[next] : 0;
         const T a_after       = next < end ? o.val[next] : T(0);
-        for (int s = 0; s < lanes && __any_sync(ALL, s < left); s += AHEAD) {
-            hy_vec<T, VEC> x[AHEAD][TILES];
-            T as[AHEAD];
-#pragma unroll
-            for (int u = 0; u < AHEAD; u++) {
-                const int32_t cs = __shfl_sync(ALL, c, s + u, lanes);
-                as[u]            = __shfl_sync(ALL, a, s + u, lanes);
-#pragma unroll
-                for (int t = 0; t < TILES; t++) {
-                    x[u][t] = {}; /* not X, which may hold infinities */
-                    if (s + u < left && j + t * tile < o.n)
-                        x[u][t] = hy_load_x<T, VEC>(o, cs, j + t * tile);
-                }
-            }
-#pragma unroll
-            for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-                for (int t = 0; t < TILES; t++)
-#pragma unroll
-                    for (int e = 0; e < VEC; e++)
-                        sum[t][e] += as[u] * x[u][t].x[e];
-        }
+        if (__all_sync(ALL, left == LANES))
+            add_round<T, VEC, TILES, true>(o, o.x + j, columns_left, c, a, left, sum);
+        else
+            add_round<T, VEC, TILES, false>(o, o.x + j, columns_left, c, a, left, sum);
         c = c_after;
         a = a_after;
-        k += lanes;
     }
     if (real)
-        hy_store_y<T, VEC, TILES>(o.y + row * o.n, o.n, j, tile, sum);
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+            hy_store_y(o, o.y + row * o.n, j + t * LANES * VEC, sum[t]);
 }
 
-/* Block (x, y): HY_ROWS_THREADS >> log_lanes rows; passes y, y + gridDim.y, ... */
-template <typename T, int VEC>
-static __global__ void __launch_bounds__(HY_ROWS_THREADS, 1024 / HY_ROWS_THREADS)
+/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ... */
+template <typename T, int VEC, bool MANY>
+static __global__ void __launch_bounds__(HY_ROWS_THREADS,
+                                         hy_spmm_resident(MANY) / HY_ROWS_THREADS)
     wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
 {
-    const int lanes = 1 << columns.log_lanes;
-    const int64_t row =
-        (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) >> columns.log_lanes;
-    for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y) {
-        const int64_t j = (pass * lanes + (threadIdx.x & (lanes - 1))) * VEC;
-        if (pass + 1 == columns.passes && (pass + 1) * lanes * VEC < o.n)
-            walk<T, VEC, 2>(o, row, lanes, j);
-        else
-            walk<T, VEC, 1>(o, row, lanes, j);
-    }
+    constexpr int LANES = hy_tile_lanes<T, VEC>;
+    const int64_t row   = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
+    for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y)
+        hy_for_pass<MANY>(columns, pass, [&]<int TILES>(int64_t first) {
+            walk<T, VEC, TILES>(o, row, (first * LANES + threadIdx.x % LANES) * VEC);
+        });
 }
 
 /* 2^group lanes a row, 2^log_lanes of them across the columns. */
@@ -92,61 +106,67 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const bool inside = row < o.rows && j < o.n;
     int64_t k         = inside ? o.row_ptr[row] + way : 0;
     const int64_t end = inside ? o.row_ptr[row + 1] : 0;
-    T sum[1][VEC]     = {};
+    T sum[VEC]        = {};
 
     for (; k < end; k += AHEAD * ways) {
         hy_vec<T, VEC> x[AHEAD];
+        int32_t c[AHEAD];
         T a[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
-            const int64_t at = k + u * ways;
-            const bool some  = at < end;
-            a[u]             = some ? o.val[at] : T(0);
-            x[u]             = {};
-            if (some)
-                x[u] = hy_load_x<T, VEC>(o, o.col[at], j);
+            const bool some = k + u * ways < end;
+            c[u]            = some ? o.col[k + u * ways] : -1;
+            a[u]            = some ? o.val[k + u * ways] : T(0);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            x[u] = {}; /* not X, which may hold infinities */
+            if (c[u] >= 0)
+                x[u] = hy_load_x<T, VEC>(o.x + j, c[u], o.pitch);
         }
 #pragma unroll
         for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-            for (int e = 0; e < VEC; e++)
-                sum[0][e] += a[u] * x[u].x[e];
+            hy_add_x(sum, a[u], x[u]);
     }
     for (int apart = (1 << group) >> 1; apart >= 1 << log_lanes; apart >>= 1)
 #pragma unroll
         for (int e = 0; e < VEC; e++)
-            sum[0][e] += __shfl_xor_sync(ALL, sum[0][e], apart);
+            sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
     if (inside && way == 0)
-        hy_store_y<T, VEC, 1>(o.y + row * o.n, o.n, j, 0, sum);
+        hy_store_y(o, o.y + row * o.n, j, sum);
 }
 
-/* Whether rows of X of n columns keep a group of lanes busy that reads whole lines. */
-template <typename T> static bool is_wide(int64_t n)
+static double row_mean(const hy_problem *p)
 {
-    return n * int64_t(sizeof(T)) > HY_SPMM_LINE / 2;
+    return double(p->A->nnz) / double(p->A->rows);
 }
 
 /* How many lanes share the nonzeros of a row, as a power of two. A property of the
    problem, not of the chunk: it decides the order of additions. */
-template <typename T> static int log_ways(const hy_problem *p)
+static int log_ways(const hy_problem *p)
 {
-    if (is_wide<T>(p->X->cols))
+    if (hy_spmm_is_wide(p->X->cols, p->A->type))
         return 0;
-    const int free    = 5 - hy_log_lanes(double(p->X->cols), 5);
-    const double mean = double(p->A->nnz) / double(p->A->rows);
-    return hy_log_lanes(mean / double(HY_ROWS_LANE_NONZEROS), free);
+    const int free = 5 - hy_log_lanes(double(p->X->cols), 5);
+    return hy_log_lanes(row_mean(p) / double(HY_ROWS_LANE_NONZEROS), free);
 }
 
 template <typename T, int VEC>
-static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, int ways)
+static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_problem *p)
 {
     const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n);
-    if (is_wide<T>(o.n)) {
-        const dim3 grid(hy_blocks(o.rows, HY_ROWS_THREADS >> c.log_lanes),
-                        hy_blocks(c.passes, 1, HY_MOST_PASSES));
-        wide_kernel<T, VEC><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+    const bool brief        = row_mean(p) < double(HY_ROWS_BRIEF) && c.tiles == 1;
+    if (hy_spmm_is_wide(o.n, p->A->type) && !brief) {
+        constexpr int rows = HY_ROWS_THREADS / hy_tile_lanes<T, VEC>;
+        const dim3 grid(hy_blocks(o.rows, rows), hy_blocks(c.passes, 1, HY_MOST_PASSES));
+        if (c.tiles > 1)
+            wide_kernel<T, VEC, true>
+                <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+        else
+            wide_kernel<T, VEC, false>
+                <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
     } else {
-        const int group       = c.log_lanes + ways;
+        const int group       = c.log_lanes + log_ways(p);
         const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
         narrow_kernel<T, VEC>
             <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
@@ -155,16 +175,15 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, int ways)
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    const int ways = log_ways<T>(job->problem);
-    if (sizeof(T) == 4 && hy_vectors_fit(o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, ways);
-    else if (hy_vectors_fit(o, 2))
-        launch<T, 2>(lane, o, ways);
-    else
-        launch<T, 1>(lane, o, ways);
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        launch<T, 16 / sizeof(T)>(lane, o, job->problem);
+    else if (hy_vectors_fit(&o, 2))
+        launch<T, 2>(lane, o, job->problem);
+    else if (hy_vectors_fit(&o, 1))
+        launch<T, 1>(lane, o, job->problem);
     return hy_launched(lane, "spmm.cuda.rows");
 }
 
@@ -172,22 +191,23 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
-    (void)f, (void)r;
-    return nullptr;
+    (void)r;
+    return hy_spmm_refuse_width(f);
 }
 
+/* The longest row is walked by one group, one step after the other. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const double size  = double(hy_value_size(f->type));
-    const double n     = double(f->out_cols);
-    const double bytes = double(f->nnz) * (4 + size) /* A */
-                         + double(f->nnz) * size * n /* rows of X */
-                         + double(f->rows) * (8 + size * n);
-    hy_cost c    = {};
-    c.pack_bytes = hy_pack_csr_bytes(HY_SPMM, f);
-    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
-    c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->launch_s + bytes / r->mem_Bps;
+    const double row =
+        hy_spmm_is_wide(f->out_cols, f->type) ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const double even_s =
+        (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
+    const double chain_s = double(f->row_max) * HY_ROWS_STEP_S;
+    hy_cost c            = {};
+    c.pack_bytes         = hy_pack_csr_bytes(HY_SPMM, f);
+    c.out_bytes          = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s          = double(c.pack_bytes) / HY_PACK_BPS;
+    c.multiply_s         = r->launch_s + (even_s > chain_s ? even_s : chain_s);
     return c;
 }
 

@@ -1,11 +1,8 @@
 /* gpu/spmm_lanes.cuh - Y = A*X for kernels whose lanes own columns of X.
 
-   A group of 2^log_lanes neighbouring lanes works on one row of A at a time. Each lane
-   owns VEC columns, so that a group reads up to 128 bytes of a row of X, a whole cache
-   line: a tile of columns. Wider X are done in passes of one tile; rows of X that
-   neighbouring rows of A share then stay in the first-level cache, which holds four
-   times as many of them as if 512 bytes were read at once. A rest that does not fill a
-   tile is done in the last pass together with the tile before it. */
+   A group of neighbouring lanes works on one row of A at a time. Each lane owns VEC
+   columns, so that a group reads up to 128 bytes of a row of X at once: a tile of
+   columns, and up to HY_SPMM_TILES of them in one pass over A. */
 #ifndef HY_SPMM_LANES_CUH
 #define HY_SPMM_LANES_CUH
 
@@ -25,37 +22,58 @@ template <typename T> struct hy_spmm_operands {
     const int32_t *col;
     const T *val;
     const T *x;
-    int64_t ld; /* of X */
-    T *y;       /* rows x n, row-major */
+    uint32_t pitch; /* bytes from row to row of X: 32 bits make one multiply-add */
+    bool whole;     /* rows of Y can be stored VEC values at a time */
+    T *y;           /* rows x n, row-major */
 };
 
 /* Where the columns go. */
 struct hy_spmm_columns {
-    int log_lanes;
-    int64_t passes;
+    int log_lanes;         /* of a group */
+    int64_t tiles, passes; /* 1 pass if a group has less than a whole tile */
 };
 
+/* Columns [j, j + VEC) of row `row`; x_j is where they are in row 0. */
 template <typename T, int VEC>
-__device__ hy_vec<T, VEC> hy_load_x(const hy_spmm_operands<T> &o, int32_t col, int64_t j)
+__device__ hy_vec<T, VEC> hy_load_x(const T *x_j, int32_t row, uint32_t pitch)
 {
-    return *reinterpret_cast<const hy_vec<T, VEC> *>(o.x +
-                                                     uint64_t(uint32_t(col)) * o.ld + j);
+    const char *at =
+        reinterpret_cast<const char *>(x_j) + uint64_t(uint32_t(row)) * pitch;
+    return *reinterpret_cast<const hy_vec<T, VEC> *>(at);
 }
 
-/* Columns [j, j + VEC) of a row of Y, and those of the further tiles. */
-template <typename T, int VEC, int TILES>
-__device__ void hy_store_y(T *y, int64_t n, int64_t j, int tile,
-                           const T (&sum)[TILES][VEC])
+/* sum += a * x */
+template <typename T, int VEC>
+__device__ void hy_add_x(T (&sum)[VEC], T a, const hy_vec<T, VEC> &x)
 {
 #pragma unroll
-    for (int t = 0; t < TILES; t++) {
-        hy_vec<T, VEC> out;
+    for (int e = 0; e < VEC; e++)
+        sum[e] += a * x.x[e];
+}
+
+template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&from)[VEC])
+{
+    hy_vec<T, VEC> v;
 #pragma unroll
-        for (int e = 0; e < VEC; e++)
-            out.x[e] = sum[t][e];
-        if (j + t * tile < n)
-            *reinterpret_cast<hy_vec<T, VEC> *>(y + j + t * tile) = out;
+    for (int e = 0; e < VEC; e++)
+        v.x[e] = from[e];
+    *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
+}
+
+/* Columns [j, j + VEC) of a row of Y. */
+template <typename T, int VEC>
+__device__ void hy_store_y(const hy_spmm_operands<T> &o, T *y, int64_t j,
+                           const T (&sum)[VEC])
+{
+    if (o.whole) {
+        if (j < o.n)
+            hy_store_vec(y + j, sum);
+        return;
     }
+#pragma unroll
+    for (int e = 0; e < VEC; e++)
+        if (j + e < o.n)
+            y[j + e] = sum[e];
 }
 
 /* The smallest s with 2^s >= n, at most `most`. */
@@ -67,28 +85,62 @@ inline int hy_log_lanes(double n, int most)
     return s;
 }
 
-/* Lanes that read a line of X at once. */
-template <typename T, int VEC> constexpr int hy_line_lanes()
-{
-    constexpr int lanes = HY_SPMM_LINE / int(sizeof(T)) / VEC;
-    return lanes < 32 ? lanes : 32;
-}
+/* Lanes that read a tile of X at once, at most. */
+template <typename T, int VEC>
+constexpr int hy_tile_lanes = HY_SPMM_LINE / (VEC * int(sizeof(T))) < 32
+                                  ? HY_SPMM_LINE / (VEC * int(sizeof(T)))
+                                  : 32;
 
-/* A group reads a line, or all of a row of X if that is less. */
+/* Rows of X in flight in a lane: 32 registers full of them, eight at most; a power of
+   two. */
+template <typename T, int VEC, int TILES>
+constexpr int hy_ahead = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
+                             ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
+                             : 8;
+
 template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n)
 {
-    constexpr int most = hy_line_lanes<T, VEC>();
-    const int64_t full = n / (most * VEC);
-    const double lanes = double((n + VEC - 1) / VEC);
-    return {hy_log_lanes(lanes < most ? lanes : most, 5), full > 1 ? full : 1};
+    constexpr int most  = hy_tile_lanes<T, VEC>;
+    const int64_t tiles = (n + most * VEC - 1) / (most * VEC);
+    const double lanes  = double((n + VEC - 1) / VEC);
+    return {hy_log_lanes(lanes < most ? lanes : most, 5), tiles,
+            (tiles + HY_SPMM_TILES - 1) / HY_SPMM_TILES};
 }
 
-/* Whether rows of X and Y can be read and written `vec` values at a time. */
-template <typename T> bool hy_vectors_fit(const hy_spmm_operands<T> &o, int vec)
+/* Call f.template operator()<TILES>(first tile) for a pass: they share tiles evenly.
+   MANY: there is more than one tile. */
+template <bool MANY, typename F>
+__device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
 {
-    const uintptr_t ends =
-        reinterpret_cast<uintptr_t>(o.x) | reinterpret_cast<uintptr_t>(o.y);
-    return o.n % vec == 0 && o.ld % vec == 0 && ends % (vec * sizeof(T)) == 0;
+    const int64_t first = pass * c.tiles / c.passes;
+    const int64_t tiles = (pass + 1) * c.tiles / c.passes - first;
+    static_assert(HY_SPMM_TILES == 4, "a case for each");
+    if constexpr (MANY) {
+        if (tiles == 2)
+            f.template operator()<2>(first);
+        else if (tiles == 3)
+            f.template operator()<3>(first);
+        else
+            f.template operator()<4>(first);
+    } else {
+        f.template operator()<1>(first);
+    }
+}
+
+/* Threads that a multiprocessor should hold: registers for more tiles cost some. */
+constexpr int hy_spmm_resident(bool many)
+{
+    return many ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
+}
+
+/* Whether rows of X can be read `vec` values at a time, the last ones of each row with
+   what lies between it and the next. */
+template <typename T> bool hy_vectors_fit(hy_spmm_operands<T> *o, int vec)
+{
+    const size_t bytes = vec * sizeof(T);
+    const size_t row   = size_t((o->n + vec - 1) / vec) * bytes;
+    o->whole           = o->n % vec == 0 && uintptr_t(o->y) % bytes == 0;
+    return (uintptr_t(o->x) | o->pitch) % bytes == 0 && row <= o->pitch;
 }
 
 template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
@@ -101,9 +153,31 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
                                    a.col,
                                    static_cast<const T *>(a.val),
                                    static_cast<const T *>(x.x),
-                                   x.ld,
+                                   uint32_t(x.ld * int64_t(sizeof(T))),
+                                   true,
                                    static_cast<T *>(job->out.val)};
     return o;
+}
+
+/* Whether a row of X takes more than half a line: then groups read whole lines. */
+inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
+{
+    return n * int64_t(hy_value_size(type)) > HY_SPMM_LINE / 2;
+}
+
+/* Seconds in which a nonzero and its row of X can be read. */
+inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
+{
+    const double size = double(hy_value_size(f->type));
+    return (4 + size + size * double(f->out_cols)) / (HY_SPMM_REUSE * r->mem_Bps);
+}
+
+/* The reason why X is too wide for these kernels, or NULL. */
+inline const char *hy_spmm_refuse_width(const hy_features *f)
+{
+    return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX
+               ? "a row of X has 4 GB or more"
+               : nullptr;
 }
 
 #endif /* HY_SPMM_LANES_CUH */

@@ -103,24 +103,22 @@ enum {
     HY_HRPB_BRICKS = HY_HRPB_COLS / HY_HRPB_BRICK
 };
 
-/* Part of a panel, in one of two ways.
-   Bricks: 16 of the columns that the panel has entries in. Word 2 b + h has the pattern
-   of rows 8 h to 8 h + 7 of brick b: bit 4 r + k is row r, column k. Values are in the
-   order of bricks, rows, columns. Columns of no brick are copies of the last.
-   Entries: 16 of its entries in the order of rows. Nibble e % 8 of word e / 8 is the row
-   of entry e, word 2 their number. */
+/* 16 of the columns that a panel has entries in. Word 2 b + h has the pattern of rows 8 h
+   to 8 h + 7 of brick b: bit 4 r + k is row r, column k. Values are in the order of bricks,
+   rows, columns, and after all values there is a zero. Columns of no brick are copies of
+   the last. */
 typedef struct hy_hrpb_block {
     int32_t col[HY_HRPB_COLS]; /* rows of X (renumbered if gathered) */
     uint32_t bits[2 * HY_HRPB_BRICKS];
     int32_t first; /* its values begin there */
 } hy_hrpb_block;
 
-/* What one warp computes: a panel, or part of one that is heavy. */
+/* What one warp computes: a panel, or part of one that is heavy. Those of heavier panels
+   come first. */
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first of the panel, from the chunk's first */
     int32_t begin, end; /* blocks */
     int32_t partial;    /* its number among the parts of all panels; -1: all of a panel */
-    int32_t entries;    /* 1: blocks of entries; 0: of bricks */
 } hy_hrpb_unit;
 
 /* A panel in parts: partials `partial` to partial + parts - 1, to be added in order. */
@@ -133,9 +131,8 @@ typedef struct hy_hrpb_head {
     int64_t units, splits, partials, blocks;
 } hy_hrpb_head;
 
-/* How a variant wants its panels. */
+/* How a variant wants heavy panels to be cut. */
 typedef struct hy_hrpb_rules {
-    double fill; /* panels whose columns are filled less than this are kept as entries */
     int64_t wave;  /* units that run at once: no unit shall take longer than a wave's
                       share of all blocks, */
     int64_t least; /* but units of so many blocks are not cut */

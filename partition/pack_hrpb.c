@@ -3,20 +3,16 @@
 
    Hierarchical row-panel blocking (cuTeSpMM, section 3.2): of each panel only the columns
    that have entries are kept, side by side; 16 of them are a block, four bricks of 16 x
-   4, and a brick is a pattern of 64 bits and its values. Panels whose columns are too
-   empty are kept as entries in the order of rows instead. Heavy panels are cut into
-   parts, as many as the share of a wave of units asks for (section 5).
+   4, and a brick is a pattern of 64 bits and its values. Heavy panels are cut into parts,
+   as many as the share of a wave of units asks for (section 5).
 
    Two passes over the panels: how many blocks each has; then, knowing where they start,
-   the blocks. */
-#include "partition/pack.h"
-
+   the blocks (pack_bricks.c). */
 #include <string.h>
 
-#include "base/csr.h"
 #include "base/pool.h"
+#include "partition/bricks.h"
 #include "partition/gather.h"
-#include "partition/panel.h"
 
 enum { PACK_ENTRIES = 1 << 15 }; /* that one worker takes at a time, about */
 
@@ -32,7 +28,7 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* A panel of e entries has (e + 15) / 16 blocks at most, whichever kind they are. */
+/* A panel of e entries has (e + 15) / 16 blocks at most. */
 static int64_t most_blocks(const hy_features *f)
 {
     const int64_t spare = (HY_HRPB_COLS - 1) * lesser(panels_of(f), f->nnz);
@@ -58,7 +54,7 @@ static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[H
         at[HY_HRPB_SPLITS] + hy_align((size_t)head->splits * sizeof(hy_hrpb_split));
     at[HY_HRPB_VAL] =
         at[HY_HRPB_BLOCKS] + hy_align((size_t)head->blocks * sizeof(hy_hrpb_block));
-    at[HY_HRPB_X] = at[HY_HRPB_VAL] + hy_align((size_t)f->nnz * size);
+    at[HY_HRPB_X] = at[HY_HRPB_VAL] + hy_align(((size_t)f->nnz + 1) * size);
     return at[HY_HRPB_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
@@ -77,56 +73,33 @@ size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules)
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    const hy_hrpb_rules *rules;
     int64_t first; /* entry of A */
     int64_t panels;
-    int64_t *start;         /* panels+1: blocks before each */
-    unsigned char *entries; /* panels: 1 = kept as entries */
-    size_t size;            /* of a value */
+    int64_t *start;      /* panels+1: blocks before each */
+    hy_brick_work *work; /* one a thread */
     hy_touched touched;
     hy_hrpb_block *block;
     char *val;
 } packing;
 
-/* The panel's rows of A. */
-static void panel_rows(const packing *p, int64_t panel, int64_t *begin, int64_t *rows)
+static hy_brick_panel panel_of(const packing *p, int64_t panel)
 {
-    const hy_chunk *chunk = p->job->chunk;
-
-    *begin = chunk->row_begin + panel * HY_HRPB_ROWS;
-    *rows  = lesser(HY_HRPB_ROWS, chunk->row_end - *begin);
-}
-
-/* ---- how many blocks --------------------------------------------------------- */
-
-static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p = arg;
-    hy_panel panel;
-    int64_t row, rows;
-    int32_t col;
-
-    (void)part;
-    for (int64_t k = begin; k < end; k++) {
-        int64_t columns = 0;
-        panel_rows(p, k, &row, &rows);
-        const int64_t nnz = hy_offset(p->A, row + rows) - hy_offset(p->A, row);
-        hy_panel_start(p->A, row, rows, &panel);
-        while (hy_panel_next(&panel, &col) != 0)
-            columns++;
-        p->entries[k] = (double)nnz < p->rules->fill * (double)(columns * HY_HRPB_ROWS);
-        p->start[k] = ((p->entries[k] ? nnz : columns) + HY_HRPB_COLS - 1) / HY_HRPB_COLS;
-    }
-    return HYBRID_OK;
+    const hy_chunk *chunk  = p->job->chunk;
+    const int64_t row      = chunk->row_begin + panel * HY_HRPB_ROWS;
+    const hy_brick_panel b = {.A       = p->A,
+                              .row     = row,
+                              .rows    = lesser(HY_HRPB_ROWS, chunk->row_end - row),
+                              .touched = &p->touched};
+    return b;
 }
 
 /* ---- units ------------------------------------------------------------------- */
 
 /* Blocks that a unit has at most. */
-static int64_t longest_unit(const packing *p)
+static int64_t longest_unit(const packing *p, const hy_hrpb_rules *rules)
 {
-    const int64_t share = (p->start[p->panels] + p->rules->wave - 1) / p->rules->wave;
-    return share > p->rules->least ? share : p->rules->least;
+    const int64_t share = (p->start[p->panels] + rules->wave - 1) / rules->wave;
+    return share > rules->least ? share : rules->least;
 }
 
 static int64_t parts_of(const packing *p, int64_t panel, int64_t longest)
@@ -148,156 +121,67 @@ static hy_hrpb_head count_units(const packing *p, int64_t longest)
     return head;
 }
 
+/* The panel's units, from `unit` on; returns where they end. */
+static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
+                                int32_t partial, hy_hrpb_unit *unit)
+{
+    const int64_t first = p->start[panel], blocks = p->start[panel + 1] - first;
+
+    for (int64_t i = 0; i < parts; i++)
+        *unit++ = (hy_hrpb_unit){.row     = (int32_t)(panel * HY_HRPB_ROWS),
+                                 .begin   = (int32_t)(first + i * blocks / parts),
+                                 .end     = (int32_t)(first + (i + 1) * blocks / parts),
+                                 .partial = parts > 1 ? partial + (int32_t)i : -1};
+    return unit;
+}
+
+/* Panels of some weight come first, so that none of them is begun when the others are
+   done; the others stay in order, since neighbours share rows of X. */
 static void list_units(const packing *p, int64_t longest, hy_hrpb_unit *unit,
                        hy_hrpb_split *split)
 {
     int32_t partial = 0;
 
-    for (int64_t k = 0; k < p->panels; k++) {
-        const int64_t parts  = parts_of(p, k, longest);
-        const int64_t blocks = p->start[k + 1] - p->start[k];
-        const int32_t row    = (int32_t)(k * HY_HRPB_ROWS);
-        if (parts > 1)
-            *split++ = (hy_hrpb_split){row, partial, (int32_t)parts};
-        for (int64_t i = 0; i < parts; i++)
-            *unit++ =
-                (hy_hrpb_unit){.row   = row,
-                               .begin = (int32_t)(p->start[k] + i * blocks / parts),
-                               .end   = (int32_t)(p->start[k] + (i + 1) * blocks / parts),
-                               .partial = parts > 1 ? partial++ : -1,
-                               .entries = p->entries[k]};
-    }
-}
-
-/* ---- blocks ------------------------------------------------------------------ */
-
-static int32_t x_row(const packing *p, int32_t col)
-{
-    return p->touched.rows ? hy_renumbered(&p->touched, col) : col;
-}
-
-/* Bit r of the 16 moves to bit 4 r. */
-static uint64_t spread(uint64_t rows)
-{
-    rows = (rows | rows << 24) & 0x000000ff000000ff;
-    rows = (rows | rows << 12) & 0x000f000f000f000f;
-    rows = (rows | rows << 6) & 0x0303030303030303;
-    return (rows | rows << 3) & 0x1111111111111111;
-}
-
-/* The values of a brick that the panel has just passed over, row by row: those of row r
-   end before panel->at[r]. */
-static char *copy_values(const packing *p, const hy_panel *panel, uint64_t pattern,
-                         uint32_t rows, char *to)
-{
-    for (; rows != 0; rows &= rows - 1) {
-        const int r    = __builtin_ctz(rows);
-        const int n    = __builtin_popcount((unsigned)(pattern >> (4 * r)) & 15);
-        const char *at = (const char *)p->A->val + (size_t)(panel->at[r] - n) * p->size;
-        if (p->size == 4)
-            for (int i = 0; i < n; i++, to += 4, at += 4)
-                memcpy(to, at, 4);
-        else
-            for (int i = 0; i < n; i++, to += 8, at += 8)
-                memcpy(to, at, 8);
-    }
-    return to;
-}
-
-/* The next four columns; returns how many there were. */
-static int pack_brick(const packing *p, hy_panel *panel, int32_t *col, uint32_t *bits,
-                      char **val)
-{
-    uint64_t pattern = 0;
-    uint32_t any     = 0;
-    int k            = 0;
-
-    for (; k < HY_HRPB_BRICK; k++) {
-        int32_t c;
-        const uint32_t rows = hy_panel_next(panel, &c);
-        if (rows == 0)
-            break;
-        col[k] = x_row(p, c);
-        pattern |= spread(rows) << k;
-        any |= rows;
-    }
-    bits[0] = (uint32_t)pattern;
-    bits[1] = (uint32_t)(pattern >> 32);
-    *val    = copy_values(p, panel, pattern, any, *val);
-    return k;
-}
-
-static void fill_up(hy_hrpb_block *b, int columns)
-{
-    for (int k = columns; k < HY_HRPB_COLS; k++)
-        b->col[k] = b->col[columns - 1];
-}
-
-static void pack_bricks(const packing *p, int64_t k, int64_t row, int64_t rows)
-{
-    int64_t next = hy_offset(p->A, row) - p->first;
-    char *val    = p->val + (size_t)next * p->size;
-    hy_panel panel;
-
-    hy_panel_start(p->A, row, rows, &panel);
-    for (int64_t i = p->start[k]; i < p->start[k + 1]; i++) {
-        hy_hrpb_block *b = &p->block[i];
-        int columns      = 0;
-        b->first         = (int32_t)((size_t)(val - p->val) / p->size);
-        for (int brick = 0; brick < HY_HRPB_BRICKS; brick++)
-            columns += pack_brick(p, &panel, b->col + columns, b->bits + 2 * brick, &val);
-        fill_up(b, columns);
-    }
-}
-
-/* Entry e of the block is in row `nibble`. */
-static void put_entry(hy_hrpb_block *b, int e, int32_t col, int64_t nibble)
-{
-    b->col[e] = col;
-    b->bits[e / 8] |= (uint32_t)nibble << (4 * (e % 8));
-    b->bits[2]++;
-}
-
-static void pack_entries(const packing *p, int64_t k, int64_t row, int64_t rows)
-{
-    const int64_t begin = hy_offset(p->A, row), end = hy_offset(p->A, row + rows);
-    hy_hrpb_block *b = &p->block[p->start[k]];
-    int64_t at       = begin;
-
-    for (int64_t r = 0; r < rows; r++)
-        for (; at < hy_offset(p->A, row + r + 1); at++) {
-            const int e = (int)((at - begin) % HY_HRPB_COLS);
-            if (e == 0) {
-                b = &p->block[p->start[k] + (at - begin) / HY_HRPB_COLS];
-                memset(b->bits, 0, sizeof b->bits);
-                b->first = (int32_t)(at - p->first);
+    for (int light = 0; light < 2; light++)
+        for (int64_t k = 0; k < p->panels; k++) {
+            const int64_t parts = parts_of(p, k, longest);
+            if ((p->start[k + 1] - p->start[k] <= longest / 4) != light)
+                continue;
+            unit = list_parts(p, k, parts, partial, unit);
+            if (parts > 1) {
+                *split++ =
+                    (hy_hrpb_split){(int32_t)(k * HY_HRPB_ROWS), partial, (int32_t)parts};
+                partial += (int32_t)parts;
             }
-            put_entry(b, e, x_row(p, p->A->col[at]), r);
         }
-    if (begin < end)
-        fill_up(b, (int)b->bits[2]);
-    memcpy(p->val + (size_t)(begin - p->first) * p->size,
-           (const char *)p->A->val + (size_t)begin * p->size,
-           (size_t)(end - begin) * p->size);
+}
+
+/* ---- the pack ---------------------------------------------------------------- */
+
+static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p = arg;
+
+    for (int64_t k = begin; k < end; k++) {
+        const hy_brick_panel panel = panel_of(p, k);
+        p->start[k] =
+            (hy_brick_columns(&panel, &p->work[part]) + HY_HRPB_COLS - 1) / HY_HRPB_COLS;
+    }
+    return HYBRID_OK;
 }
 
 static hybrid_status pack_panels(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p = arg;
-    int64_t row, rows;
 
-    (void)part;
     for (int64_t k = begin; k < end; k++) {
-        panel_rows(p, k, &row, &rows);
-        if (p->entries[k])
-            pack_entries(p, k, row, rows);
-        else
-            pack_bricks(p, k, row, rows);
+        const hy_brick_panel panel = panel_of(p, k);
+        hy_brick_pack(&panel, p->start[k + 1] - p->start[k],
+                      hy_offset(p->A, panel.row) - p->first, &p->work[part],
+                      p->block + p->start[k], p->val);
     }
     return HYBRID_OK;
 }
-
-/* ---- the pack ---------------------------------------------------------------- */
 
 static hybrid_status over_panels(packing *p, hy_loop_fn fn)
 {
@@ -308,22 +192,24 @@ static hybrid_status over_panels(packing *p, hy_loop_fn fn)
 
 static hybrid_status count(packing *p)
 {
-    hy_context *ctx = p->job->problem->ctx;
+    hy_context *ctx   = p->job->problem->ctx;
+    const int threads = hy_pool_threads(ctx->pool);
     void *array;
 
     HY_TRY(hy_array(ctx, p->panels + 1, 8, "blocks of panels", &array));
     p->start = array;
-    HY_TRY(hy_array(ctx, p->panels, 1, "kinds of panels", &array));
-    p->entries = array;
+    HY_TRY(hy_array(ctx, threads, sizeof(hy_brick_work), "columns of panels", &array));
+    p->work = array;
     HY_TRY(over_panels(p, count_blocks));
     return hy_prefix_sum(ctx, p->start, p->panels);
 }
 
-static hybrid_status fill(packing *p, hy_job *job)
+static hybrid_status fill(packing *p, hy_job *job, const hy_hrpb_rules *rules)
 {
-    const int64_t longest   = longest_unit(p);
+    const int64_t longest   = longest_unit(p, rules);
     const hy_hrpb_head head = count_units(p, longest);
     char *base              = job->pack.mem.ptr;
+    const size_t size       = hy_value_size(p->A->type);
     size_t *at              = job->pack.at;
 
     job->pack.bytes = layout(&job->chunk->features, &head, at);
@@ -334,6 +220,7 @@ static hybrid_status fill(packing *p, hy_job *job)
     list_units(p, longest, (void *)(base + at[HY_HRPB_UNITS]),
                (void *)(base + at[HY_HRPB_SPLITS]));
     HY_TRY(over_panels(p, pack_panels));
+    memset(p->val + (size_t)job->chunk->features.nnz * size, 0, size);
     if (p->touched.count == 0)
         return HYBRID_OK;
     return hy_pack_x(job, &p->touched, base + at[HY_HRPB_X]);
@@ -346,20 +233,18 @@ hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules)
     hybrid_status status      = HYBRID_OK;
     packing p                 = {.job    = job,
                                  .A      = problem->A,
-                                 .rules  = rules,
                                  .first  = hy_offset(problem->A, chunk->row_begin),
-                                 .panels = panels_of(&chunk->features),
-                                 .size   = hy_value_size(problem->A->type)};
+                                 .panels = panels_of(&chunk->features)};
 
     HY_TRY(hy_pack_check(job, 0));
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     HY_TRY_ELSE_DONE(count(&p));
-    HY_TRY_ELSE_DONE(fill(&p, job));
+    HY_TRY_ELSE_DONE(fill(&p, job, rules));
 done:
     hy_touched_free(problem->ctx, &p.touched);
     hy_array_free(problem->ctx, p.start);
-    hy_array_free(problem->ctx, p.entries);
+    hy_array_free(problem->ctx, p.work);
     return status;
 }
 

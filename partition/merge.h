@@ -1,0 +1,57 @@
+/* partition/merge.h - the merge path of a CSR matrix, cut into tiles of equal work.
+
+   Nonzeros and ends of rows form one list of nnz + rows items: row r ends at item
+   row_ptr[r+1] + r. Tiles are cut every `items` of them, counted from the start of the
+   whole matrix, so that a row is cut in the same places whatever the chunks. A cut that
+   would fall inside a row of at most `longest` entries moves to the row's start. */
+#ifndef HY_MERGE_H
+#define HY_MERGE_H
+
+#include "base/variant.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How to cut; a property of the problem. A tile has up to items + longest items. */
+typedef struct hy_merge_shape {
+    int items, shares; /* of a tile */
+    int longest;       /* row that is never cut by tiles */
+} hy_merge_shape;
+
+/* Where a tile begins; it ends where the next one begins. */
+typedef struct hy_merge_cut {
+    int64_t row, entry; /* of the chunk: that end, and that lie, before the tile */
+    int32_t lead;       /* items of the whole matrix's tile that come before the chunk */
+    int32_t share;      /* items of a share, odd; the last shares may have fewer */
+} hy_merge_cut;
+
+/* Pieces of `row` in tiles [first, last) of the chunk; tile `last` ends it. */
+typedef struct hy_merge_piece {
+    int64_t row;
+    int32_t first, last;
+} hy_merge_piece;
+
+/* What follows A in the pack. */
+typedef struct hy_merge_view {
+    int64_t tiles, pieces;
+    const hy_merge_cut *cut;     /* tiles + 1 */
+    const hy_merge_piece *piece; /* pieces */
+} hy_merge_view;
+
+/* Upper bound of a chunk's tiles. */
+int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape);
+
+/* Bytes of the pack: that of hy_pack_csr() and the cuts. */
+size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape);
+
+/* Fill job->pack: A as hy_pack_csr() does, then the cuts. */
+hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
+
+/* The cuts where the kernels read them. Only after hy_pack_merge(). */
+hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_MERGE_H */

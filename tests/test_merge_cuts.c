@@ -1,0 +1,195 @@
+/* tests/test_merge_cuts.c - tiles of the merge path are even, meet, and do not depend on
+   the chunks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "partition/merge.h"
+#include "partition/pack.h"
+#include "tests/support/builder.h"
+#include "tests/support/context.h"
+#include "tests/support/poison.h"
+
+static hy_context *ctx;
+
+static const test_kind kinds[]       = {{HYBRID_F32, HYBRID_I32, 1},
+                                        {HYBRID_F64, HYBRID_I64, 0}};
+static const hy_merge_shape shapes[] = {{8, 2, 0}, {8, 4, 2}, {32, 8, 8}, {64, 4, 16}};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes, ROWS = 150, COLS = 400 };
+
+/* Empty rows, short ones, and some that are longer than several tiles. */
+static int64_t length_of(int64_t row)
+{
+    return row % 50 == 20 ? 300 : row % 7 == 0 ? 0 : row % 11;
+}
+
+static hybrid_csr make_matrix(test_kind kind)
+{
+    builder b = build_start(ROWS, COLS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < length_of(i); k++)
+            build_add(&b, k);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 5, kind);
+}
+
+/* ---- one chunk ---------------------------------------------------------------- */
+
+typedef struct packed {
+    hy_chunk chunk;
+    hy_job job;
+    hy_merge_view view;
+} packed;
+
+static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
+                 int64_t end, packed *out)
+{
+    const hybrid_csr *A = problem->A;
+    const int64_t nnz   = hy_offset(A, end) - hy_offset(A, begin);
+
+    out->chunk         = (hy_chunk){.row_begin = begin,
+                                    .row_end   = end,
+                                    .col_end   = 4,
+                                    .features  = {.rows     = end - begin,
+                                                  .cols     = A->cols,
+                                                  .nnz      = nnz,
+                                                  .out_cols = 4,
+                                                  .type     = A->type}};
+    const size_t bytes = hy_pack_merge_bytes(&out->chunk.features, shape);
+    out->job           = (hy_job){.problem = problem, .chunk = &out->chunk};
+    out->job.pack.mem  = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+    assert_int_equal(hy_pack_merge(&out->job, shape), HYBRID_OK);
+    assert_true(out->job.pack.bytes <= bytes);
+    assert_true(poison_guard_intact(out->job.pack.mem.ptr, bytes));
+    out->job.in = out->job.pack.mem;
+    out->view   = hy_packed_merge(&out->job, shape);
+}
+
+/* Row and entry of A at which tile t of a chunk would begin, were it whole. */
+static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
+{
+    const hy_merge_cut *cut = &p->view.cut[t];
+    return p->chunk.row_begin + cut->row + hy_offset(A, p->chunk.row_begin) + cut->entry -
+           cut->lead;
+}
+
+static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape shape)
+{
+    const hy_merge_view *v = &p->view;
+    const hy_csr_view a    = hy_packed_a(&p->job);
+
+    assert_true(v->tiles <= hy_merge_tiles_most(&p->chunk.features, shape));
+    assert_int_equal(v->cut[0].row, 0);
+    assert_int_equal(v->cut[0].entry, 0);
+    assert_int_equal(v->cut[v->tiles].row, a.rows);
+    assert_int_equal(v->cut[v->tiles].entry, a.nnz);
+    for (int64_t t = 0; t < v->tiles; t++) {
+        const hy_merge_cut *c = &v->cut[t];
+        const int64_t items   = c[1].row + c[1].entry - c->row - c->entry;
+        assert_true(c[1].row >= c->row && c[1].entry >= c->entry);
+        assert_true(c->lead + items <= (int64_t)c->share * shape.shares);
+        assert_true(c->lead + items <= shape.items + shape.longest);
+        assert_int_equal(c->share % 2, 1);
+        assert_true(t == 0 || c->lead == 0);
+        assert_true(c->entry >= a.row_ptr[c->row]); /* on the path */
+        assert_true(c->row == a.rows || c->entry <= a.row_ptr[c->row + 1]);
+        if (c->row < a.rows && c->entry > a.row_ptr[c->row])
+            assert_true(a.row_ptr[c->row + 1] - a.row_ptr[c->row] > shape.longest);
+    }
+    (void)A;
+}
+
+/* Each row that a cut falls into is in exactly one list of pieces, and no other row. */
+static void check_pieces(const packed *p)
+{
+    const hy_merge_view *v = &p->view;
+    const hy_csr_view a    = hy_packed_a(&p->job);
+    int64_t next           = 0;
+
+    for (int64_t row = 0; row < a.rows; row++) {
+        int64_t first = -1, last = -1;
+        for (int64_t t = 1; t < v->tiles; t++)
+            if (v->cut[t].row == row && v->cut[t].entry > a.row_ptr[row]) {
+                first = first < 0 ? t - 1 : first;
+                last  = t;
+            }
+        if (first < 0)
+            continue;
+        assert_true(next < v->pieces);
+        assert_int_equal(v->piece[next].row, row);
+        assert_int_equal(v->piece[next].first, first);
+        assert_int_equal(v->piece[next].last, last);
+        next++;
+    }
+    assert_int_equal(next, v->pieces);
+}
+
+/* A tile begins at the same item, with the same share, in any chunk that has it. */
+static void check_same(const packed *whole, const packed *p, const hybrid_csr *A,
+                       hy_merge_shape shape)
+{
+    const int64_t begin = p->chunk.row_begin + hy_offset(A, p->chunk.row_begin);
+
+    for (int64_t t = 0; t < p->view.tiles; t++) {
+        const int64_t in_whole = begin / shape.items + t;
+        assert_int_equal(item_of(p, A, t), item_of(whole, A, in_whole));
+        assert_int_equal(p->view.cut[t].share, whole->view.cut[in_whole].share);
+    }
+}
+
+static void tiles_are_even_and_do_not_depend_on_chunks(void **state)
+{
+    static const int64_t steps[] = {1, 7, 40, ROWS};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hybrid_csr A       = make_matrix(kinds[k]);
+        hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = &A};
+        for (int s = 0; s < SHAPES; s++) {
+            packed whole;
+            pack(&problem, shapes[s], 0, ROWS, &whole);
+            assert_true(whole.view.pieces >= 3);
+            for (int i = 0; i < 4; i++)
+                for (int64_t row = 0; row < ROWS; row += steps[i]) {
+                    const int64_t end = row + steps[i] < ROWS ? row + steps[i] : ROWS;
+                    packed p;
+                    pack(&problem, shapes[s], row, end, &p);
+                    check_tiles(&p, &A, shapes[s]);
+                    check_pieces(&p);
+                    check_same(&whole, &p, &A, shapes[s]);
+                    free(p.job.pack.mem.ptr);
+                }
+            free(whole.job.pack.mem.ptr);
+        }
+        matrix_free(&A);
+    }
+}
+
+static int open_context(void **state)
+{
+    (void)state;
+    ctx = test_context(2);
+    return 0;
+}
+
+static int close_context(void **state)
+{
+    (void)state;
+    test_context_free(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_are_even_and_do_not_depend_on_chunks),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
