@@ -118,6 +118,7 @@ struct hy_variant {
     int in_place;  /* 1: multiply stores Y itself; nothing is placed after it */
     int carries_b; /* 1: prepare brings all it needs of B; B is neither resident nor
                       gathered */
+    int unordered; /* 1: real sums may differ in their last bits from run to run */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

@@ -105,16 +105,16 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     const size_t kept     = way.gathered ? 0 : hy_align(shared);
     const int gathered    = way.gathered && !c->variant->carries_b;
 
-    const hy_cut request = {.A       = A,
-                            .B       = B,
-                            .profile = &plan->profile,
-                            .variant = c->variant,
-                            .rates   = &plan->rates,
-                            .slot_bytes =
-                                (budget - kept) / (size_t)way.depth & ~(size_t)255,
-                            .products_max = chunk_products(plan, c->backend),
-                            .chunk_rows   = o->chunk_rows,
-                            .gathered     = gathered};
+    const hy_cut request = {
+        .A            = A,
+        .B            = B,
+        .profile      = &plan->profile,
+        .variant      = c->variant,
+        .rates        = &plan->rates,
+        .slot_bytes   = (budget - kept) / (size_t)way.depth & ~(size_t)255,
+        .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
+        .chunk_rows   = o->chunk_rows,
+        .gathered     = gathered};
     HY_TRY(
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
@@ -240,7 +240,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->b_cols = B ? B->cols : dense_cols;
     plan->b_nnz  = B ? B->nnz : 0;
     HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
-    HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options->variant, plan->candidates,
+    HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options, plan->candidates,
                              &plan->candidate_count));
     HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
     HY_TRY_ELSE_DONE(open_pipeline(plan, depth));

@@ -84,13 +84,15 @@ static double predict(const hy_candidate *c, const hy_profile *profile, int work
 }
 
 static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
-                          hy_backend *backend, const hy_profile *profile)
+                          hy_backend *backend, const hy_profile *profile, unsigned flags)
 {
     hy_candidate c = {.variant = variant, .backend = backend};
     hy_rates rates;
 
     backend->ops->rates(backend, &rates);
     c.refused = variant->refuse(&profile->features, &rates);
+    if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
+        c.refused = "its sums have no fixed order";
     if (!c.refused)
         c.predicted_s = predict(&c, profile, hy_pool_threads(engine->ctx.pool));
     return c;
@@ -124,16 +126,18 @@ static size_t compared(const hybrid_engine *engine, const char *prefix)
 }
 
 static void add_backend(hybrid_engine *engine, hy_backend *backend,
-                        const hy_profile *profile, const char *prefix,
+                        const hy_profile *profile, const hybrid_plan_options *options,
                         hy_candidate *candidates, int *count)
 {
+    const char *prefix  = options->variant;
     const size_t length = compared(engine, prefix);
     const int begin     = *count;
 
     for (const hy_variant *const *v = engine->variants; *v && *count < HY_CANDIDATES; v++)
         if ((*v)->op == profile->op && runs_on(*v, backend) &&
             strncmp((*v)->name, prefix ? prefix : "", length) == 0)
-            add(candidates, begin, count, judge(engine, *v, backend, profile));
+            add(candidates, begin, count,
+                judge(engine, *v, backend, profile, options->flags));
 }
 
 static hybrid_status none_left(hybrid_engine *engine, const char *prefix, hy_op op,
@@ -153,13 +157,16 @@ static hybrid_status none_left(hybrid_engine *engine, const char *prefix, hy_op 
 }
 
 hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
-                      const char *prefix, hy_candidate *candidates, int *count)
+                      const hybrid_plan_options *options, hy_candidate *candidates,
+                      int *count)
 {
+    const char *prefix = options->variant;
+
     *count = 0;
     if (engine->device)
-        add_backend(engine, engine->device, profile, prefix, candidates, count);
+        add_backend(engine, engine->device, profile, options, candidates, count);
     if (!engine->device || engine->wanted == HYBRID_AUTO || prefix)
-        add_backend(engine, engine->host, profile, prefix, candidates, count);
+        add_backend(engine, engine->host, profile, options, candidates, count);
     for (int i = 0; i < *count; i++)
         if (!candidates[i].refused)
             return HYBRID_OK;

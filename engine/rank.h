@@ -27,10 +27,12 @@ double hy_predict(const hy_stage_times *times, double setup_s, int64_t chunks);
 
 /* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
    the engine's backend, then those of the host, to which AUTO falls back), cheapest first,
-   the device before the host, refused ones last. Fails with UNSUPPORTED and a sentence
-   that lists each refusal when none is left. */
+   the device before the host, refused ones last. DETERMINISTIC refuses variants whose
+   sums have no fixed order. Fails with UNSUPPORTED and a sentence that lists each refusal
+   when none is left. */
 hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
-                      const char *prefix, hy_candidate *candidates, int *count);
+                      const hybrid_plan_options *options, hy_candidate *candidates,
+                      int *count);
 
 /* Shortest time in which any machine with these rates can have the product: operands
    up, result down, all of both through the memory of the backend, every flop. */

@@ -204,7 +204,10 @@ HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
 typedef struct hybrid_plan hybrid_plan;
 
 enum {
-    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run */
+    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run. SpGEMM: also for every
+                                       budget, chunking, number of threads and backend:
+                                       products are rounded and added in the order of
+                                       A's entries. Variants that cannot are refused */
     HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
 };
 
@@ -213,7 +216,7 @@ typedef struct hybrid_plan_options {
     size_t      struct_size; /* set by the initializer; do not touch */
     unsigned    flags;       /* HYBRID_DETERMINISTIC, ... */
     int         depth;       /* chunks in flight; 0 = 4 */
-    int64_t     chunk_rows;  /* rows a chunk; 0 = from the work and memory found */
+    int64_t     chunk_rows;  /* rows a chunk, if they fit; 0 = from the work and memory */
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
 } hybrid_plan_options;

@@ -31,13 +31,16 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
+/* Of anything in a chunk of several rows: 31-bit numbers count it, with room for the
+   threads past the end in a kernel's last block. */
+enum { MOST = INT32_MAX - 65536 };
+
 /* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
 static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
-    return f->products <= cut->products_max && f->products <= INT32_MAX &&
-           f->out_bound <= INT32_MAX && f->nnz <= INT32_MAX &&
-           f->gather_nnz <= INT32_MAX &&
-           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows) && f->rows < INT32_MAX;
+    return f->products <= cut->products_max && f->products <= MOST &&
+           f->out_bound <= MOST && f->nnz <= MOST && f->gather_nnz <= MOST &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows) && f->rows <= MOST;
 }
 
 static int fits(const hy_cut *cut, const hy_features *f)

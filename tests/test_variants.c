@@ -5,31 +5,57 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/bits.h"
 #include "support/variants.h"
 
 enum { ROOM = 64 };
 
-static void every_host_variant_agrees_with_the_oracle(void **state)
+static hybrid_engine *open_host(int threads)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
     hybrid_engine *engine;
+
+    options.backend = HYBRID_HOST;
+    options.threads = threads;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    return engine;
+}
+
+static void every_host_variant_agrees_with_the_oracle(void **state)
+{
+    hybrid_engine *engine = open_host(3);
     const char *names[ROOM];
     int64_t checked = 0;
 
     (void)state;
-    options.backend = HYBRID_HOST;
-    options.threads = 3;
-    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
     assert_true(variants_of("host", names, ROOM) >= 4);
     assert_int_equal(variants_check(engine, names, &checked), 0);
     assert_true(checked > 500);
     hybrid_engine_destroy(engine);
 }
 
+static void
+products_have_the_same_bits_for_every_chunking_and_number_of_threads(void **state)
+{
+    const char *names[ROOM];
+    int64_t checked = 0;
+
+    (void)state;
+    variants_of("host", names, ROOM);
+    for (int threads = 1; threads <= 3; threads++) {
+        hybrid_engine *engine = open_host(threads);
+        assert_int_equal(bits_check(engine, names, &checked), 0);
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(checked >= 3 * 3 * 24);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_host_variant_agrees_with_the_oracle),
+        cmocka_unit_test(
+            products_have_the_same_bits_for_every_chunking_and_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

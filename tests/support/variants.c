@@ -10,15 +10,23 @@
 enum { PRIME_ROWS = 7 };
 
 static const int64_t chunk_rows[] = {1, PRIME_ROWS, 0};
-static const int64_t widths[]     = {1, 4, 33};
-static const test_kind kinds[]    = {
-       {HYBRID_F32, HYBRID_I32, 1},
-       {HYBRID_F32, HYBRID_I64, 0},
-       {HYBRID_F64, HYBRID_I64, 1},
-       {HYBRID_F64, HYBRID_I32, 0},
+/* Every case takes the first FEW_WIDTHS, the one called MANY_WIDTHS all. */
+static const int64_t widths[]   = {1,  4,  33, 2,   3,   8,   9,   16,
+                                   31, 32, 64, 100, 128, 129, 256, 512};
+static const char MANY_WIDTHS[] = "random";
+static const test_kind kinds[]  = {
+     {HYBRID_F32, HYBRID_I32, 1},
+     {HYBRID_F32, HYBRID_I64, 0},
+     {HYBRID_F64, HYBRID_I64, 1},
+     {HYBRID_F64, HYBRID_I32, 0},
 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds, CHUNKINGS = 3, WIDTHS = 3 };
+enum {
+    KINDS      = sizeof kinds / sizeof *kinds,
+    CHUNKINGS  = 3,
+    FEW_WIDTHS = 3,
+    WIDTHS     = sizeof widths / sizeof *widths
+};
 
 /* One product to be checked. */
 typedef struct trial {
@@ -83,18 +91,20 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     return failed;
 }
 
-/* All widths; orders, gaps, alpha and beta take turns. */
+/* Several widths; orders, gaps, alpha and beta take turns. */
 static int check_spmm_shapes(const trial *t, int64_t *checked)
 {
-    int failed = 0;
+    const int count = strcmp(t->c->name, MANY_WIDTHS) == 0 ? WIDTHS : FEW_WIDTHS;
+    int failed      = 0;
 
-    for (int w = 0; w < WIDTHS; w++) {
-        const hybrid_order x_order = w == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-        const hybrid_order y_order = w == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-        const double alpha = w == 0 ? 1 : -2, beta = w == 1 ? 0 : 3;
+    for (int w = 0; w < count; w++) {
+        const int turn             = w % 3;
+        const hybrid_order x_order = turn == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+        const hybrid_order y_order = turn == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+        const double alpha = turn == 0 ? 1 : -2, beta = turn == 1 ? 0 : 3;
         hybrid_dense X, Y;
-        dense_make(t->c->A.cols, widths[w], w, x_order, 11, t->kind, &X);
-        dense_make(t->c->A.rows, widths[w], 2 - w, y_order, 12, t->kind, &Y);
+        dense_make(t->c->A.cols, widths[w], turn, x_order, 11, t->kind, &X);
+        dense_make(t->c->A.rows, widths[w], 2 - turn, y_order, 12, t->kind, &Y);
         failed += check_spmm(t, &X, &Y, alpha, beta);
         ++*checked;
         dense_free(&X);

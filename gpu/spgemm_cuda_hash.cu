@@ -1,0 +1,390 @@
+/* gpu/spgemm_cuda_hash.cu - C = A*B on the GPU: each row on its own, in shared memory.
+
+   multiply()  puts rows in bins, computes them, each sorted, with gaps between rows
+   finish()    closes the gaps
+
+   A hash that keeps the order needs no sort: where a column belongs in its row is its
+   rank in the bitmap of the row's columns. That bitmap is wide and nearly empty, so it
+   is kept as a tree of bitmaps, whose nodes exist where columns do. What fits:
+     up to 256 products   part of a warp sorts them in registers     hash_sort.cuh
+     a tree that fits     a warp or a block builds it, then adds     hash_tree.cuh
+     the others           blocks share the row, by windows of
+                          columns that are dense in shared memory    hash_dense.cuh
+   Nobody counts first. How much room a row takes is guessed from the ratio of products
+   to entries that the plan has estimated; a row that does not fit its bin's memory is
+   handed to the next bin, whose kernel follows.
+
+   Rows that a warp or part of one does are the same on every run. Blocks add with
+   atomics: floating-point sums of longer rows may differ in the last bits.
+
+   Scratch of a chunk: (4 + s) bytes for each entry of the bound on C, s bytes a value,
+   and 16 or 24 bytes a nonzero of A.
+
+   After spECK (Parger et al. 2020: bins by a light analysis, dense windows, lanes a row
+   of B by its length) and OpSparse (Du et al. 2022: bins, shared memory to its limit). */
+#include "base/csr.h"
+#include "gpu/cuda_sort.cuh"
+#include "gpu/hash_bins.cuh"
+#include "gpu/hash_dense.cuh"
+#include "gpu/hash_sort.cuh"
+#include "gpu/hash_store.cuh"
+#include "gpu/hash_tree.cuh"
+#include "partition/pack.h"
+
+/* So that 32-bit numbers do not overflow at the end of the last block. */
+constexpr int64_t MOST = INT32_MAX - 65536;
+
+/* ---- bins ---- */
+
+#define HY_BYTES(threads, bytes, products) bytes,
+#define HY_PRODUCTS(threads, bytes, products) products,
+constexpr int TREE_BYTES[]    = {HY_HASH_TREE_BINS(HY_BYTES)};
+constexpr int TREE_PRODUCTS[] = {HY_HASH_TREE_BINS(HY_PRODUCTS)};
+constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
+#undef HY_BYTES
+#undef HY_PRODUCTS
+static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
+
+/* Rows of a bin have more products than this. */
+static int64_t above(int bin)
+{
+    return bin == 0              ? 0
+           : bin < HY_HASH_SORTS ? SORT_PRODUCTS[bin - 1]
+                                 : int64_t(HY_HASH_SHORT);
+}
+
+/* Rows in a bin, at most. */
+static int64_t rows_of(const hy_features *f, int bin)
+{
+    const int64_t rows = f->products / (above(bin) + 1);
+    return rows < f->rows ? rows : f->rows;
+}
+
+/* Columns of a window with so much shared memory: value, bit, 32nd of a rank. */
+static int64_t window_width(size_t shared, size_t value)
+{
+    return int64_t(shared * 4 / (4 * value + 1)) / 32 * 32;
+}
+
+/* Bytes that the tree of any row takes at most: top, nodes below, entries. */
+static int64_t tree_bytes(const hy_features *f)
+{
+    const int64_t p = f->products_max, cols = f->out_cols;
+    const auto least = [](int64_t a, int64_t b) { return a < b ? a : b; };
+    int64_t nodes    = p / HY_HASH_TOP_SHARE + HY_HASH_TOP;
+    for (int64_t in_level = cols / 32; in_level >= HY_HASH_TOP; in_level /= 32)
+        nodes += least(p, in_level + 1);
+    return nodes * int64_t(sizeof(hash_node)) +
+           least(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
+}
+
+/* ---- scratch ---- */
+
+enum part {
+    SPAN,
+    ENDS,
+    PRODUCTS,
+    RANGE,
+    PLACE,
+    COUNT,
+    LISTS,
+    COUNTS,
+    WINDOWS,
+    COL,
+    VAL,
+    TEMP,
+    PARTS
+};
+
+struct scratch {
+    size_t at[PARTS + 1]; /* where each array starts; the last is the size */
+};
+
+/* Grows with rows, nnz and products, as the chunker demands. */
+static scratch scratch_of(const hy_features *f)
+{
+    const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
+    const size_t bound = size_t(f->out_bound), value = hy_value_size(f->type);
+    const bool trees    = f->products_max > HY_HASH_SHORT;
+    const int64_t width = window_width(HY_HASH_SHARED - 1024, value);
+    const int64_t cut   = f->products_max > HY_HASH_UNCUT
+                              ? f->products / HY_HASH_UNCUT * (f->out_cols / width + 2)
+                              : 0;
+    size_t listed       = 0;
+    for (int bin = 0; bin < HY_HASH_BINS; bin++)
+        listed += size_t(rows_of(f, bin));
+
+    size_t bytes[PARTS] = {};
+    bytes[SPAN]         = nnz * sizeof(hy_span);
+    bytes[ENDS]         = trees ? nnz * sizeof(int2) : 0;
+    bytes[PRODUCTS]     = rows * sizeof(int);
+    bytes[RANGE]        = trees ? rows * sizeof(int2) : 0;
+    bytes[PLACE]        = rows * sizeof(int);
+    bytes[COUNT]        = rows * sizeof(int);
+    bytes[LISTS]        = listed * sizeof(int);
+    bytes[COUNTS]       = sizeof(hy_hash_counts);
+    bytes[WINDOWS]      = size_t(cut) * sizeof(hy_window);
+    bytes[COL]          = bound * sizeof(int32_t);
+    bytes[VAL]          = bound * value;
+    bytes[TEMP]         = hy_scan_scratch(f->rows);
+
+    scratch s = {};
+    for (int i = 0; i < PARTS; i++)
+        s.at[i + 1] = s.at[i] + hy_align(bytes[i]);
+    return s;
+}
+
+/* Where everything of a job is, and what its bins get. */
+template <typename T> struct places {
+    hy_hash<T> h;
+    scratch s;
+    hy_scratch temp;
+    char *work;
+    const hy_features *f;
+
+    template <typename U> U *part(enum part i) const
+    {
+        return reinterpret_cast<U *>(work + s.at[i]);
+    }
+};
+
+/* The guess of entries a row: rows alike have the ratio of all, others may not. */
+static float share_of(const hy_features *f)
+{
+    const double ratio = f->row_cv < 1 ? f->out_ratio : 1;
+    return ratio > HY_HASH_SPARE ? float(HY_HASH_SPARE / ratio) : 1.0f;
+}
+
+/* Bytes of shared memory that a block of the lane's device may have. */
+static hybrid_status shared_limit(hy_lane *lane, int *bytes)
+{
+    hy_context *ctx = lane->backend->ctx;
+    int device      = 0;
+    HY_CUDA(ctx, cudaGetDevice(&device));
+    HY_CUDA(ctx, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                        device));
+    return HYBRID_OK;
+}
+
+template <typename T>
+static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
+{
+    const hy_features *f = &job->chunk->features;
+    const hy_csr_view a = hy_packed_a(job), b = hy_packed_b(job);
+    int shared = 0;
+    HY_TRY(shared_limit(lane, &shared));
+    p->f             = f;
+    p->s             = scratch_of(f);
+    p->work          = static_cast<char *>(job->work.ptr);
+    p->temp          = {p->template part<void>(TEMP), p->s.at[PARTS] - p->s.at[TEMP]};
+    const bool trees = f->products_max > HY_HASH_SHORT;
+
+    hy_hash<T> &h     = p->h;
+    h.rows            = int(f->rows);
+    h.nnz             = int(f->nnz);
+    h.products        = int(f->products);
+    h.a_row           = a.row_ptr;
+    h.a_col           = a.col;
+    h.a_val           = static_cast<const T *>(a.val);
+    h.b_row           = b.row_ptr;
+    h.b_col           = b.col;
+    h.b_val           = static_cast<const T *>(b.val);
+    h.span            = p->template part<hy_span>(SPAN);
+    h.ends            = trees ? p->template part<int2>(ENDS) : nullptr;
+    h.row_products    = p->template part<int>(PRODUCTS);
+    h.range           = p->template part<int2>(RANGE);
+    h.place           = p->template part<int>(PLACE);
+    h.count           = p->template part<int>(COUNT);
+    h.counts          = p->template part<hy_hash_counts>(COUNTS);
+    h.window          = p->template part<hy_window>(WINDOWS);
+    h.col             = p->template part<int32_t>(COL);
+    h.val             = p->template part<T>(VAL);
+    h.out_cols        = int(f->out_cols);
+    h.share           = share_of(f);
+    h.window_width    = int(window_width(size_t(shared) - 1024, sizeof(T)));
+    h.window_products = int(f->products / HY_HASH_WINDOW_SHARE);
+    if (h.window_products < HY_HASH_WINDOW_PRODUCTS)
+        h.window_products = HY_HASH_WINDOW_PRODUCTS;
+    int *list = p->template part<int>(LISTS);
+    for (int bin = 0; bin < HY_HASH_BINS; bin++) {
+        h.list[bin] = list;
+        list += rows_of(f, bin);
+    }
+    for (int tree = 0; tree < HY_HASH_TREES; tree++)
+        h.room[tree] =
+            TREE_BYTES[tree] < shared - 1024 ? TREE_BYTES[tree] : shared - 1024;
+    return HYBRID_OK;
+}
+
+/* ---- multiply ---- */
+
+/* Kernels that want more shared memory than every device has must say so. */
+template <typename K>
+static hybrid_status allow_shared(hy_lane *lane, K *kernel, int bytes)
+{
+    HY_CUDA(
+        lane->backend->ctx,
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return HYBRID_OK;
+}
+
+template <typename T> static hybrid_status fill_bins(hy_lane *lane, const places<T> &p)
+{
+    const cudaStream_t stream = hy_stream(lane);
+    HY_CUDA(lane->backend->ctx,
+            cudaMemsetAsync(p.h.counts, 0, sizeof *p.h.counts, stream));
+    hash_spans<<<hy_blocks(p.h.nnz, HY_CUDA_THREADS), HY_CUDA_THREADS, 0, stream>>>(p.h);
+    HY_TRY(hy_launched(lane, "hash_spans"));
+    hash_bins<<<hy_blocks(p.h.rows, HY_HASH_BLOCK_ROWS), HY_CUDA_THREADS, 0, stream>>>(
+        p.h);
+    return hy_launched(lane, "hash_bins");
+}
+
+template <typename T, typename K>
+static hybrid_status sort_rows(hy_lane *lane, const places<T> &p)
+{
+    const int64_t room = int64_t(hy_width(lane)) * HY_HASH_SM_BLOCKS;
+    hash_sort_rows<T, K><<<hy_blocks(p.f->rows, HY_CUDA_THREADS / 32, room),
+                           HY_CUDA_THREADS, 0, hy_stream(lane)>>>(p.h);
+    return hy_launched(lane, "hash_sort_rows");
+}
+
+template <typename T, int THREADS>
+static hybrid_status tree_rows(hy_lane *lane, const places<T> &p, int bin)
+{
+    constexpr int BLOCK = THREADS == 32 ? HY_CUDA_THREADS : THREADS;
+    const int bytes     = p.h.room[bin - HY_HASH_SORTS] * (BLOCK / THREADS);
+    const int64_t room  = int64_t(hy_width(lane)) * (HY_HASH_SM_THREADS / BLOCK);
+    HY_TRY(allow_shared(lane, hash_tree_rows<T, THREADS>, bytes));
+    hash_tree_rows<T, THREADS><<<hy_blocks(rows_of(p.f, bin), BLOCK / THREADS, room),
+                                 BLOCK, size_t(bytes), hy_stream(lane)>>>(p.h, bin);
+    return hy_launched(lane, "hash_tree_rows");
+}
+
+/* From small to large: what does not fit goes on. */
+template <typename T> static hybrid_status all_trees(hy_lane *lane, const places<T> &p)
+{
+    const int64_t most = tree_bytes(p.f);
+    int tree           = 0;
+    bool more          = p.f->products_max > HY_HASH_SHORT; /* may rows get here? */
+#define HY_LAUNCH(threads, bytes, products)                                              \
+    if (more)                                                                            \
+        HY_TRY((tree_rows<T, threads>(lane, p, HY_HASH_SORTS + tree)));                  \
+    more = more && (most > p.h.room[tree] || p.f->products_max > TREE_PRODUCTS[tree]);   \
+    tree++;
+    HY_HASH_TREE_BINS(HY_LAUNCH)
+#undef HY_LAUNCH
+    if (!more)
+        return HYBRID_OK;
+    const int bytes = p.h.window_width * int(4 * sizeof(T) + 1) / 4;
+    HY_TRY(allow_shared(lane, hash_windows<T>, bytes));
+    hash_windows<<<unsigned(hy_width(lane)), HY_HASH_DENSE_THREADS, size_t(bytes),
+                   hy_stream(lane)>>>(p.h);
+    return hy_launched(lane, "hash_windows");
+}
+
+template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_job *job)
+{
+    places<T> p = {};
+    HY_TRY(places_of(lane, job, &p));
+    HY_TRY(fill_bins(lane, p));
+    if (p.f->products == 0)
+        return HYBRID_OK;
+    HY_TRY(p.f->out_cols > (int64_t(1) << 32) / HY_HASH_SHORT
+               ? (sort_rows<T, uint64_t>(lane, p))
+               : (sort_rows<T, uint32_t>(lane, p)));
+    return all_trees(lane, p);
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    const hy_features *f = &job->chunk->features;
+    hy_context *ctx      = lane->backend->ctx;
+    if (f->products > MOST || f->nnz > MOST || f->rows > MOST)
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "chunk %lld has %lld rows, %lld entries and %lld products: "
+                       "spgemm.cuda.hash takes %lld of each at most",
+                       (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
+                       (long long)f->products, (long long)MOST);
+    HY_TRY(hy_lane_enter(lane));
+    return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
+                                 : multiply_as<float>(lane, job);
+}
+
+/* ---- finish ---- */
+
+template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job *job)
+{
+    const hy_rows *out        = &job->out;
+    const cudaStream_t stream = hy_stream(lane);
+    places<T> p               = {};
+    HY_TRY(places_of(lane, job, &p));
+    HY_TRY(hy_scan_counts(lane, p.temp, p.h.count, p.h.rows, out->row_ptr));
+
+    if (p.f->products > 0) {
+        int shift = 2; /* 4 to 32 lanes a row, a few entries for each */
+        while (shift < 5 && p.f->rows << (shift + 2) < p.f->products)
+            shift++;
+        hash_store_rows<<<hy_blocks(p.f->rows, HY_CUDA_THREADS >> shift), HY_CUDA_THREADS,
+                          0, stream>>>(p.h, shift, out->row_ptr, out->col,
+                                       static_cast<T *>(out->val));
+        HY_TRY(hy_launched(lane, "hash_store_rows"));
+    }
+    if (p.f->products_max > HY_HASH_UNCUT) {
+        const unsigned blocks =
+            unsigned(hy_width(lane)) * (HY_SM_THREADS / HY_CUDA_THREADS);
+        hash_store_windows<<<blocks, HY_CUDA_THREADS, 0, stream>>>(
+            p.h, out->row_ptr, out->col, static_cast<T *>(out->val));
+        HY_TRY(hy_launched(lane, "hash_store_windows"));
+    }
+    return hy_publish(lane, job->out_nnz, out->row_ptr + p.h.rows);
+}
+
+static hybrid_status finish(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_lane_enter(lane));
+    return job->chunk->features.type == HYBRID_F64 ? finish_as<double>(lane, job)
+                                                   : finish_as<float>(lane, job);
+}
+
+/* ---- the variant ---- */
+
+static const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)r;
+    return f->products_max > MOST ? "a row has 2^31 - 2^16 products or more" : nullptr;
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    const double value    = double(hy_value_size(f->type));
+    const double products = double(f->products);
+    const double entries  = products / (f->out_ratio >= 1 ? f->out_ratio : 1);
+    const double speed    = f->row_cv < 1 ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED;
+
+    hy_cost c    = {};
+    c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
+    c.work_bytes = scratch_of(f).at[PARTS];
+    c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0);
+    c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
+    c.multiply_s = 8 * r->launch_s +
+                   (64 * double(f->nnz) + 24 * double(f->rows)) / r->mem_Bps +
+                   products / (speed * r->width);
+    c.finish_s = 5 * r->launch_s + 3 * entries * (4 + value) / r->mem_Bps;
+    return c;
+}
+
+extern "C" const hy_variant hy_spgemm_cuda_hash = {
+    .name      = "spgemm.cuda.hash",
+    .summary   = "rows in shared memory, columns ranked by trees of bitmaps",
+    .source    = "Parger 2020 (spECK), Du 2022 (OpSparse), ranks instead of a hash table",
+    .op        = HY_SPGEMM,
+    .in_place  = 0,
+    .carries_b = 0,
+    .unordered = 1,
+    .refuse    = refuse,
+    .cost      = cost,
+    .prepare   = hy_pack_csr,
+    .multiply  = multiply,
+    .finish    = finish,
+};

@@ -1,0 +1,13 @@
+/* tests/support/bits.h - products under HYBRID_DETERMINISTIC, bit for bit. */
+#ifndef BITS_H
+#define BITS_H
+
+#include "hybrid_spmm.h"
+
+/* Run the named variants of SpGEMM on real data, both types, chunks of 1 row, of a prime
+   number of rows, and of as many as fit. The bits of C must be those of a plain loop that
+   rounds each product and adds them in the order of A's entries; a variant that has no
+   fixed order must be refused. Failures are printed; returns how many there were. */
+int bits_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
+
+#endif /* BITS_H */
