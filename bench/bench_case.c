@@ -140,7 +140,8 @@ static void backend_of(const char *variant, char *backend, size_t size)
     backend[strcspn(backend, ".")] = '\0';
 }
 
-static void report_calls(bench_case *c, calls *all, bench_line *line)
+/* One line for one mode. */
+static void report_calls(bench_case *c, calls *all, int core, bench_line *line)
 {
     bench *b                     = c->bench;
     const bench_options *options = &b->options;
@@ -148,24 +149,18 @@ static void report_calls(bench_case *c, calls *all, bench_line *line)
     line->first = all->first;
     snprintf(line->variant, sizeof line->variant, "%s", all->variant);
     backend_of(all->variant, line->backend, sizeof line->backend);
-    if (strcmp(line->backend, "host") == 0)
+    const int host = strcmp(line->backend, "host") == 0;
+    if (host)
         snprintf(line->device, sizeof line->device, "%s", b->cpu);
-    if (options->core && !options->device_memory && strcmp(line->backend, "host") != 0) {
-        line->mode  = "core";
-        line->alloc = "plan";
-        summarize(all, options->reps, 1, line);
-        keep_best(&b->best_core, line);
-        bench_print(b, line);
-    }
-    line->mode  = "end";
-    line->alloc = "call";
-    summarize(all, options->reps, 0, line);
+    if (host && core)
+        return;
+    line->mode  = core ? "core" : "end";
+    line->alloc = core ? "plan" : "call";
+    summarize(all, options->reps, core, line);
     b->floor_s = line->report.floor_s;
     b->nnz_out = line->report.nnz_out;
     b->flops   = line->report.flops;
-    if (!options->end)
-        return;
-    keep_best(&b->best_end, line);
+    keep_best(core ? &b->best_core : &b->best_end, line);
     bench_print(b, line);
 }
 
@@ -200,15 +195,39 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
+/* In core: one chunk, or as few as fit. End to end: the planner's. */
+static hybrid_status time_mode(bench_case *c, const bench_product *product,
+                               const char *variant, int core, calls *all,
+                               bench_line *line)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+
+    o.variant    = variant;
+    o.chunk_rows = c->bench->options.chunk_rows;
+    if (core) {
+        o.depth      = 1;
+        o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
+    }
+    const hybrid_status status = call_all(c, product, &o, all);
+    if (status == HYBRID_OK) {
+        line->verified = verify(c, product, line->error);
+        report_calls(c, all, core, line);
+    } else {
+        snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
+        bench_print(c->bench, line);
+    }
+    return status;
+}
+
 /* 0 if it was measured and is right; `may_refuse`: a refusal is no failure. */
 static int time_opened(bench_case *c, const bench_product *product, const char *variant,
                        int may_refuse, bench_line *line)
 {
-    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    calls all = {.timed = calloc((size_t)c->bench->options.reps, sizeof(call))};
+    const bench_options *options = &c->bench->options;
+    calls all                    = {.timed = calloc((size_t)options->reps, sizeof(call))};
+    hybrid_status status         = HYBRID_OK;
 
-    o.variant    = variant;
-    o.chunk_rows = c->bench->options.chunk_rows;
     snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
     snprintf(line->device, sizeof line->device, "%s", hybrid_engine_device(c->engine));
     if (!all.timed || product->open(c)) {
@@ -216,15 +235,11 @@ static int time_opened(bench_case *c, const bench_product *product, const char *
         free(all.timed);
         return -1;
     }
-    const hybrid_status status = call_all(c, product, &o, &all);
-    if (status == HYBRID_OK) {
-        line->verified = verify(c, product, line->error);
-        report_calls(c, &all, line);
-    } else {
-        snprintf(line->variant, sizeof line->variant, "%s", all.variant);
-        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
-        bench_print(c->bench, line);
-    }
+    if (options->core && !options->device_memory &&
+        hybrid_engine_backend(c->engine) == HYBRID_CUDA)
+        status = time_mode(c, product, variant, 1, &all, line);
+    if (options->end && status == HYBRID_OK && line->verified != 0)
+        status = time_mode(c, product, variant, 0, &all, line);
     free(all.timed);
     if (status == HYBRID_UNSUPPORTED && may_refuse)
         return 0;
