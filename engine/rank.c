@@ -64,23 +64,21 @@ static int runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
+/* The product as a pipeline of equal chunks. */
 static double predict(const hy_candidate *c, const hy_profile *profile, int workers)
 {
-    hy_features f = profile->features;
+    const hy_features *f = &profile->features;
+    const int64_t chunks = f->products / TYPICAL_PRODUCTS + 1;
     hy_rates rates;
-    double share = 1;
 
     c->backend->ops->rates(c->backend, &rates);
-    if (f.products > TYPICAL_PRODUCTS)
-        share = TYPICAL_PRODUCTS / (double)f.products;
-    f.rows      = (int64_t)((double)f.rows * share) + 1;
-    f.nnz       = (int64_t)((double)f.nnz * share);
-    f.products  = (int64_t)((double)f.products * share);
-    f.out_bound = (int64_t)((double)f.out_bound * share);
-
-    hy_cost cost           = c->variant->cost(&f, &rates);
-    const hy_stage_times t = hy_predict_stages(&cost, &rates, workers);
-    return hy_predict(&t, 0, (int64_t)(1 / share + 0.5));
+    const hy_cost cost = c->variant->cost(f, &rates);
+    hy_stage_times t   = hy_predict_stages(&cost, &rates, workers);
+    t.prepare /= (double)chunks;
+    t.h2d /= (double)chunks;
+    t.run /= (double)chunks;
+    t.d2h /= (double)chunks;
+    return hy_predict(&t, 0, chunks);
 }
 
 static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,

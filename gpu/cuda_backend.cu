@@ -26,7 +26,8 @@ struct cuda_backend {
 
 struct cuda_lane {
     hy_lane base;
-    cudaStream_t stream;
+    cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
+    cudaEvent_t forked, joined;
 };
 
 struct hy_mark {
@@ -75,6 +76,39 @@ cudaStream_t hy_stream(const hy_lane *self)
 int hy_width(const hy_lane *self)
 {
     return mine(self->backend)->width;
+}
+
+/* The side stream with its events, made when a variant first asks for it. */
+static hybrid_status open_side(cuda_lane *l)
+{
+    hy_context *ctx = l->base.backend->ctx;
+    if (!l->forked)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
+    if (!l->joined)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
+    if (!l->side)
+        HY_CUDA(ctx, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_fork(hy_lane *self, cudaStream_t *side)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_TRY(open_side(l));
+    HY_CUDA(ctx, cudaEventRecord(l->forked, l->stream));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->side, l->forked, 0));
+    *side = l->side;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_join(hy_lane *self)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_CUDA(ctx, cudaEventRecord(l->joined, l->side));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->stream, l->joined, 0));
+    return HYBRID_OK;
 }
 
 hybrid_status hy_launched(hy_lane *self, const char *what)
@@ -136,7 +170,7 @@ static hybrid_status lane_open(hy_backend *self, const char *name, hy_lane **out
     HY_TRY(enter(mine(self)));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
     cuda_lane *l = static_cast<cuda_lane *>(room);
-    *l           = cuda_lane{{self, name}, nullptr};
+    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr};
     const hybrid_status status =
         hy_cuda_check(ctx, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking),
                       "cudaStreamCreateWithFlags");
@@ -154,7 +188,14 @@ static void lane_close(hy_lane *self)
     if (!self)
         return;
     (void)cudaSetDevice(mine(self->backend)->device);
-    (void)cudaStreamDestroy(hy_stream(self));
+    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
+    (void)cudaStreamDestroy(l->stream);
+    if (l->side)
+        (void)cudaStreamDestroy(l->side);
+    if (l->forked)
+        (void)cudaEventDestroy(l->forked);
+    if (l->joined)
+        (void)cudaEventDestroy(l->joined);
     (void)cudaGetLastError();
     hy_array_free(self->backend->ctx, self);
 }

@@ -17,6 +17,12 @@ hybrid_status hy_lane_enter(hy_lane *lane);
 cudaStream_t hy_stream(const hy_lane *lane);
 int hy_width(const hy_lane *lane); /* multiprocessors */
 
+/* What is launched into *side from now on runs beside the lane's own stream, after all
+   that is in it already; hy_join() makes the lane wait for it. One side, one fork at a
+   time. */
+hybrid_status hy_fork(hy_lane *lane, cudaStream_t *side);
+hybrid_status hy_join(hy_lane *lane);
+
 /* After a launch: whether it was accepted. `what` names the kernel. */
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 

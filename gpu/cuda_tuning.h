@@ -38,17 +38,22 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 1024   /* the least of these */
 };
 
-/* Rates of caches and memory together, as a multiple of memory's; and what a row costs
-   spmm.cuda.rows besides its nonzeros, what a nonzero costs spmm.cuda.merge, both in
-   nonzeros of the former. The two are equal at HY_ROWS_ROW / (HY_MERGE_NONZERO - 1) = 8.5
-   nonzeros a row (the paper's 9.35) when X is wide; rows that are even are better left to
-   the former when it is narrow. */
+/* Rates of caches and memory together, as a multiple of memory's. */
 #define HY_SPMM_REUSE 2.5
-#define HY_ROWS_ROW 6.8
-#define HY_ROWS_ROW_NARROW 0.5
-#define HY_MERGE_NONZERO 1.8
-#define HY_MERGE_NONZERO_NARROW 1.5
-#define HY_ROWS_STEP_S 2e-7 /* from nonzero to nonzero of a long row */
+
+/* What entries and rows cost, in units of an entry and its row of X at that rate; NARROW:
+   a row of X has half a line or less. Fitted to 69 products on an H200, with the constants
+   of hrpb: the mean error of rows is 40 % (17 % merge, 13 % hrpb), and the pick by the
+   least prediction is 1.4 % slower than the best. The paper's threshold between row split
+   and merge path, 9.35 entries a row, falls out of them where row lengths vary. */
+#define HY_ROWS_ROW 2.65
+#define HY_ROWS_ROW_NARROW 37.0
+#define HY_ROWS_STEP_S 2.6e-8 /* from entry to entry of a long row, and more */
+#define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* for each column of X */
+#define HY_MERGE_NONZERO 1.15
+#define HY_MERGE_NONZERO_NARROW 3.7
+#define HY_MERGE_ROW 3.8
+#define HY_MERGE_ROW_NARROW 24.0
 
 /* ---- spmm.cuda.hrpb ---- */
 
@@ -61,8 +66,8 @@ enum {
     HY_HRPB_LEAST     = 16    /* blocks of 16 columns in a unit that is not cut */
 };
 
-#define HY_HRPB_FIND 46e-9     /* seconds of a multiprocessor to find a block of A, */
-#define HY_HRPB_TILE_F32 16e-9 /* and to multiply it by a tile */
+#define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block of A, */
+#define HY_HRPB_TILE_F32 16.5e-9 /* and to multiply it by a tile */
 #define HY_HRPB_TILE_F64 21e-9
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry, */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* and more where it is alone in its column */
@@ -93,10 +98,10 @@ enum {
 /* ---- spgemm.cuda.hash: a row's products and range decide how it is computed ---- */
 
 /* Sorted in registers: lanes, products a lane. */
-#define HY_HASH_SORT_BINS(X) X(8, 4) X(8, 8) X(16, 8) X(32, 8)
+#define HY_HASH_SORT_BINS(X) X(4, 4) X(8, 4) X(8, 8) X(16, 8) X(32, 8)
 #define HY_HASH_SORT_PRODUCTS                                                            \
     {                                                                                    \
-        32, 64, 128, 256                                                                 \
+        16, 32, 64, 128, 256                                                             \
     }
 
 /* A tree in shared memory: threads, bytes, most products. */
@@ -122,6 +127,7 @@ enum {
     HY_HASH_TOP_SHARE       = 4,         /* so many products */
     HY_HASH_BLOCK_ROWS      = 32,        /* that a block puts into bins */
     HY_HASH_MANY            = 128, /* nonzeros of a row that a block walks together */
+    HY_HASH_STORE_MANY      = 2048, /* entries of a row that a block stores together */
     HY_HASH_DENSE_THREADS   = 1024,
     HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window with fewer is not cut smaller */
     HY_HASH_WINDOW_SHARE    = 128,     /* nor one with less than this part of a chunk */

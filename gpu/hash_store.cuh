@@ -16,22 +16,63 @@ __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first,
     }
 }
 
-/* Rows that are not in windows, 2^shift lanes each; the whole block for long ones. */
+/* Entries of up to 32 rows by a warp, of which each lane knows one: `count` of them, from
+   place `from` on, go to `to` on. All of them make one list, which the
+   lanes share evenly however long the rows are. */
+template <typename T>
+__device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t to,
+                           int32_t *col, T *val)
+{
+    constexpr int AHEAD = 4;
+    const int lane      = threadIdx.x % 32;
+    int total;
+    const int before = warp_scan(count, &total);
+    from -= before;
+    to -= before;
+    for (int base = 0; base < total; base += 32 * AHEAD) {
+        int32_t c[AHEAD];
+        T v[AHEAD];
+        int64_t target[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int e = base + u * 32 + lane;
+            int row     = 0; /* the last one that begins at e or before */
+            for (int d = 16; d > 0; d /= 2)
+                if (__shfl_sync(HY_ALL, before, row + d) <= e)
+                    row += d;
+            const int64_t source = __shfl_sync(HY_ALL, from, row) + e;
+            target[u]            = __shfl_sync(HY_ALL, to, row) + e;
+            if (e < total) {
+                c[u] = h.col[source];
+                v[u] = h.val[source];
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            if (base + u * 32 + lane < total) {
+                col[target[u]] = c[u];
+                val[target[u]] = v[u];
+            }
+    }
+}
+
+/* Rows that are not in windows: `rows` of them a warp, the whole block for long ones. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    hash_store_rows(hy_hash<T> h, int shift, const int64_t *row_ptr, int32_t *col, T *val)
+    hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
 {
-    const int first = blockIdx.x * (HY_CUDA_THREADS >> shift);
-    const int last  = min(first + (HY_CUDA_THREADS >> shift), h.rows);
-    const int own   = first + (threadIdx.x >> shift);
-    const int most  = HY_HASH_MANY << shift >> 2;
-    const int count = own < last && h.row_products[own] > 0 ? h.count[own] : 0;
-    if (count > 0 && count <= most)
-        store_piece(h, h.place[own], count, threadIdx.x & ((1 << shift) - 1), 1 << shift,
-                    col + row_ptr[own], val + row_ptr[own]);
-    if (__syncthreads_or(count > most))
+    const int first = blockIdx.x * (HY_CUDA_THREADS / 32) * rows;
+    const int last  = min(first + (HY_CUDA_THREADS / 32) * rows, h.rows);
+    const int lane  = threadIdx.x % 32;
+    const int own   = first + threadIdx.x / 32 * rows + lane;
+    const bool real = lane < rows && own < last && h.row_products[own] > 0;
+    const int count = real ? h.count[own] : 0;
+    const bool many = count > HY_HASH_STORE_MANY;
+    store_warp(h, many ? 0 : count, real ? h.place[own] : 0, real ? row_ptr[own] : 0, col,
+               val);
+    if (__syncthreads_or(many))
         for (int row = first; row < last; row++)
-            if (h.row_products[row] > 0 && h.count[row] > most)
+            if (h.row_products[row] > 0 && h.count[row] > HY_HASH_STORE_MANY)
                 store_piece(h, h.place[row], h.count[row], threadIdx.x, HY_CUDA_THREADS,
                             col + row_ptr[row], val + row_ptr[row]);
 }

@@ -241,11 +241,11 @@ template <typename T> static hybrid_status fill_bins(hy_lane *lane, const places
 }
 
 template <typename T, typename K>
-static hybrid_status sort_rows(hy_lane *lane, const places<T> &p)
+static hybrid_status sort_rows(hy_lane *lane, const places<T> &p, cudaStream_t stream)
 {
     const int64_t room = int64_t(hy_width(lane)) * HY_HASH_SM_BLOCKS;
     hash_sort_rows<T, K><<<hy_blocks(p.f->rows, HY_CUDA_THREADS / 32, room),
-                           HY_CUDA_THREADS, 0, hy_stream(lane)>>>(p.h);
+                           HY_CUDA_THREADS, 0, stream>>>(p.h);
     return hy_launched(lane, "hash_sort_rows");
 }
 
@@ -290,10 +290,14 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
     HY_TRY(fill_bins(lane, p));
     if (p.f->products == 0)
         return HYBRID_OK;
+    /* trees want shared memory, sorting does not: they run side by side */
+    cudaStream_t side;
+    HY_TRY(hy_fork(lane, &side));
+    HY_TRY(all_trees(lane, p));
     HY_TRY(p.f->out_cols > (int64_t(1) << 32) / HY_HASH_SHORT
-               ? (sort_rows<T, uint64_t>(lane, p))
-               : (sort_rows<T, uint32_t>(lane, p)));
-    return all_trees(lane, p);
+               ? (sort_rows<T, uint64_t>(lane, p, side))
+               : (sort_rows<T, uint32_t>(lane, p, side)));
+    return hy_join(lane);
 }
 
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
@@ -322,12 +326,13 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
     HY_TRY(hy_scan_counts(lane, p.temp, p.h.count, p.h.rows, out->row_ptr));
 
     if (p.f->products > 0) {
-        int shift = 2; /* 4 to 32 lanes a row, a few entries for each */
-        while (shift < 5 && p.f->rows << (shift + 2) < p.f->products)
-            shift++;
-        hash_store_rows<<<hy_blocks(p.f->rows, HY_CUDA_THREADS >> shift), HY_CUDA_THREADS,
-                          0, stream>>>(p.h, shift, out->row_ptr, out->col,
-                                       static_cast<T *>(out->val));
+        const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
+        int rows            = 32; /* a warp, unless that leaves warps without work */
+        while (rows > 1 && p.f->rows < warps * rows)
+            rows /= 2;
+        hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),
+                          HY_CUDA_THREADS, 0, stream>>>(p.h, rows, out->row_ptr, out->col,
+                                                        static_cast<T *>(out->val));
         HY_TRY(hy_launched(lane, "hash_store_rows"));
     }
     if (p.f->products_max > HY_HASH_UNCUT) {

@@ -316,7 +316,7 @@ static double multiply_s(const hy_features *f, const hy_rates *r)
                                             tiles_for(f->type, f->out_cols);
     const double s =
         blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
-    return r->launch_s + (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
+    return 2 * r->launch_s + (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)

@@ -283,15 +283,16 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = least_shape();
     const int64_t tiles        = hy_merge_tiles_most(f, shape);
-    const double nonzero       = hy_spmm_is_wide(f->out_cols, f->type)
-                                     ? HY_MERGE_NONZERO
-                                     : HY_MERGE_NONZERO_NARROW;
+    const bool wide            = hy_spmm_is_wide(f->out_cols, f->type);
+    const double nonzero       = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
+    const double row           = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
+    const double units         = nonzero * double(f->nnz) + row * double(f->rows);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = 2 * r->launch_s + nonzero * double(f->nnz) * hy_spmm_nonzero_s(f, r);
+    c.multiply_s = 2 * r->launch_s + units * hy_spmm_nonzero_s(f, r);
     return c;
 }
 

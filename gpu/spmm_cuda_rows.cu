@@ -202,7 +202,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
         hy_spmm_is_wide(f->out_cols, f->type) ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
         (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
-    const double chain_s = double(f->row_max) * HY_ROWS_STEP_S;
+    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(f->out_cols);
+    const double chain_s = double(f->row_max) * step_s;
     hy_cost c            = {};
     c.pack_bytes         = hy_pack_csr_bytes(HY_SPMM, f);
     c.out_bytes          = hy_rows_bytes(HY_SPMM, f, 0);
