@@ -136,8 +136,13 @@ enum {
 
 #define HY_HASH_SPARE 1.25 /* room for entries over their expected number */
 
-/* Products a second that a multiprocessor bins and walks: rows alike, and others. */
-#define HY_HASH_SM_PRODUCTS 3e8
-#define HY_HASH_SM_SKEWED 8e7
+/* Products a second of a multiprocessor, when rows of B are so long that lanes have work:
+   rows of C alike, and others. Shorter ones are slower in proportion. Fitted to 13
+   matrices on an H200. */
+#define HY_HASH_SM_PRODUCTS 7e8
+#define HY_HASH_SM_SKEWED 2.2e8
+#define HY_HASH_B_ROW 24.0
+#define HY_HASH_B_ROW_SKEWED 32.0
+#define HY_HASH_B_ROW_LEAST 4.0
 
 #endif /* HY_CUDA_TUNING_H */

@@ -360,12 +360,21 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return f->products_max > MOST ? "a row has 2^31 - 2^16 products or more" : nullptr;
 }
 
+/* Products a second of a multiprocessor. */
+static double sm_products(const hy_features *f)
+{
+    const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
+    const bool even    = f->row_cv < 1;
+    const double share = even ? (b_row + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW
+                              : b_row / HY_HASH_B_ROW_SKEWED;
+    return (even ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED) * (share < 1 ? share : 1);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double value    = double(hy_value_size(f->type));
     const double products = double(f->products);
     const double entries  = products / (f->out_ratio >= 1 ? f->out_ratio : 1);
-    const double speed    = f->row_cv < 1 ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED;
 
     hy_cost c    = {};
     c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
@@ -374,7 +383,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
     c.multiply_s = 8 * r->launch_s +
                    (64 * double(f->nnz) + 24 * double(f->rows)) / r->mem_Bps +
-                   products / (speed * r->width);
+                   (products > 0 ? products / (sm_products(f) * r->width) : 0);
     c.finish_s = 5 * r->launch_s + 3 * entries * (4 + value) / r->mem_Bps;
     return c;
 }
