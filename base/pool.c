@@ -34,6 +34,9 @@ struct hy_pool {
     int stop;
     unsigned offers; /* counts what came into the queues; read without the lock */
     const hy_topology *topology;
+    int looks; /* workers without work look for some before they sleep */
+    /* A core for each worker. Not when cores are left to others: the system does not
+       preempt a thread that only looks, and a worker bound to its core waits for 2 ms. */
     int bind;
     int threads; /* that run */
     worker *workers;
@@ -141,7 +144,7 @@ static void await_offer(hy_pool *pool)
 {
     const unsigned seen = pool->offers;
 
-    if (pool->bind) {
+    if (pool->looks) {
         pthread_mutex_unlock(&pool->lock);
         for (int i = 0; i < LOOKS; i++) {
             if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
@@ -213,7 +216,8 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     pthread_cond_init(&pool->left, NULL);
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
-    pool->bind = threads <= cores && threads > 1; /* one alone: the system knows better */
+    pool->looks    = threads <= cores && threads > 1;
+    pool->bind     = threads == cores && threads > 1; /* one: the system knows better */
 
     const hybrid_status status = start(ctx, pool, threads);
     if (status == HYBRID_OK)

@@ -162,7 +162,7 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     const size_t unit    = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
     const size_t rounded = (bytes + unit - 1) / unit * unit;
     const size_t piece   = pin_bytes(ctx->results);
-    const size_t pieces = piece > 0 ? rounded / piece : 0; /* a last, short one is left */
+    const size_t pieces  = piece > 0 ? (rounded + piece - 1) / piece : 0;
     void *memory;
 
     HY_TRY(hy_array(ctx, 1, sizeof(mapping) + pieces, "a result", &memory));
@@ -228,16 +228,20 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     hy_backend *device = ctx->results->device;
     const size_t at    = k * span->piece;
 
-    if (span->piece == 0 || at + span->piece > span->touched ||
+    if (span->piece == 0 || at >= span->touched ||
         __atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
         return;
-    if (device->ops->pin(device, span->ptr + at, span->piece) == HYBRID_OK)
+    const size_t left  = span->bytes - at;
+    const size_t bytes = left < span->piece ? left : span->piece;
+    if (at + bytes > span->touched && ctx->memory.meter.cap > 0)
+        return; /* pinning makes the rest present, uncounted */
+    if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
 int hy_results_pinned(const hy_span *span, size_t begin, size_t end)
 {
-    if (span->piece == 0 || end > span->bytes / span->piece * span->piece)
+    if (span->piece == 0 || end > span->bytes)
         return 0;
     for (size_t k = begin / span->piece; k * span->piece < end; k++)
         if (!__atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))

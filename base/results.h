@@ -46,8 +46,8 @@ void hy_results_touch(const hy_span *span, size_t begin, size_t end);
    nothing else may be mapped. */
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);
 
-/* Pin piece `k` of the span from the calling thread, if its pages are known to be present
-   and it is not pinned. A refusal by the system leaves it as it is. */
+/* Pin piece `k` of the span from the calling thread, if its first page is known to be
+   present and it is not pinned. A refusal by the system leaves it as it is. */
 void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
 
 /* Whether all of [begin, end) is pinned. */

@@ -57,8 +57,10 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
     a->col  = col;
     a->val  = val;
     a->size = value_size;
-    if (col->piece > 0 && val->piece > 0)
-        a->pins = (used < expected ? used : expected) * 4 / (int64_t)col->piece;
+    if (col->piece > 0 && val->piece > 0) {
+        const int64_t pinned = (used < expected ? used : expected) * 4;
+        a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
+    }
     /* With a cap on host memory nothing is touched: it might turn out unneeded. Nor for
        the little by which an expectation may be off. */
     if (ctx->memory.meter.cap == 0 && used < expected - expected / 8) {
