@@ -55,6 +55,34 @@ typedef struct hy_dense_view {
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
 
+/* X in columns, for variants that are in_cols: cut into slabs of 2^shift rows, the last of
+   what rows are left, one slab after the other and each of them column after column, so
+   that the first rows of X can be there before the last. */
+enum { HY_X_SHIFT = 14, HY_X_SLAB = 1 << HY_X_SHIFT };
+
+typedef struct hy_cols_view {
+    const void *x;
+    int64_t rows, cols; /* of all slabs */
+    int64_t first;      /* column of x that is the chunk's first */
+    int shift;          /* gathered: one slab */
+} hy_cols_view;
+hy_cols_view hy_packed_x_cols(const hy_job *job);
+
+/* Where row r and the chunk's column j are: at x[hy_x_at(...)]. Columns of the row are
+   hy_x_ld() apart. */
+static inline int64_t hy_x_ld(const hy_cols_view *v, int64_t r)
+{
+    const int64_t slab = (int64_t)1 << v->shift;
+    const int64_t left = v->rows - (r >> v->shift << v->shift);
+    return left < slab ? left : slab;
+}
+
+static inline int64_t hy_x_at(const hy_cols_view *v, int64_t r, int64_t j)
+{
+    const int64_t before = r >> v->shift << v->shift; /* rows of earlier slabs */
+    return before * v->cols + (v->first + j) * hy_x_ld(v, r) + (r - before);
+}
+
 /* ---- pack_dup.c: the rows of B, duplicated in the order of the products ---- */
 
 /* Arrays of the pack. Products are numbered 0 .. products-1 in the order of the chunk's
@@ -166,7 +194,8 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols. */
+/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols; or,
+   in_cols, in slabs. */
 size_t hy_shared_bytes(const hy_problem *problem);
 
 /* B of that image, at problem->shared. */
@@ -184,8 +213,8 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* Store the rows of a SpMM chunk (dense, chunk columns wide) as
-   Y = alpha * rows + beta * Y, whichever order and ld Y has. beta == 0 does not
+/* Store the result of a SpMM chunk (dense, in rows or in columns) as
+   Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not
    read Y. In parallel. */
 hybrid_status hy_rows_store_dense(const hy_job *job);
 
