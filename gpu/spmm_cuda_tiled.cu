@@ -1,0 +1,392 @@
+/* gpu/spmm_cuda_tiled.cu - SpMM with X and Y in columns, rows of X staged in tiles.
+
+       y[i, j] = sum over the entries (i, c) of a[i, c] x[c, j],   R columns j at a time
+
+   Tiled SpMM (sections 2.5 and 3). A block has a panel of 256 portions, which are rows of
+   A or segments of long ones, one a thread, and R columns of X. The rows of X that the
+   panel touches come in tiles of up to 768 rows to shared memory, and each entry finds
+   its row there by a 16-bit index; while a tile is used the next one is on its way.
+
+       tile, R = 8, f32:     group 0: columns j0 .. j0+3       group 1: j0+4 .. j0+7
+           row map[0]        x x x x                            x x x x
+           row map[1]        x x x x  <- 16 bytes, one load     x x x x
+           ...               consecutive lanes store consecutive words: no bank conflict
+
+       slice of a warp, counts 3 1 2 ... :  step 0: a0 b0 c0 ...  step 1: a1 c1 ...
+                                            step 2: a2 ...        nothing is filled up
+
+   Floor, once each: X and Y, (k + m) n s bytes, s those of a value. Beside it move
+   through the L2, for each R columns, A: nnz (s + 2) bytes (B_T + B_IS of Eq. 3, Z = 1),
+   and for each column the staged rows: nnz s Gamma / rho, where rho is the entries of a
+   panel that use a staged row, and Gamma up to 32 / s when rows are staged alone, since
+   memory moves sectors of 32 bytes. Without tiles rho is 1. Shared memory gives n s bytes
+   for each entry, six times faster than device memory.
+
+   Blocks of one group of columns are neighbours, so that these R columns of X stay in the
+   L2 while panels go over them; A of a chunk stays there too.
+
+   Who computes what (section 4.1, Eq. 5): with U, blocks per multiprocessor, below 0.65,
+   rows are cut into segments of U mu entries; else with sigma / mu above 1 into segments
+   of mu; else only very long ones. Partial sums of a row are added by a second kernel in
+   a fixed order. */
+#include <cuda_pipeline.h>
+
+#include "base/csr.h"
+#include "gpu/cuda_lane.cuh"
+#include "gpu/cuda_tuning.h"
+#include "partition/pack.h"
+
+namespace
+{
+
+constexpr int WARP = 32, THREADS = HY_TILED_ROWS, STAGES = 2, MOST_ROUNDS = 65535;
+
+static_assert(HY_TILED_SLICE == WARP, "a slice to a warp");
+
+template <typename T> struct operands {
+    hy_tiled_view a;
+    hy_cols_view x;
+    int64_t rows;
+    T *y;        /* in columns of `rows` */
+    T *partials; /* in columns of a.head.partials */
+};
+
+/* Values of a row of X that are neighbours in a tile, loaded at once. */
+template <typename T, int R> struct vector_of {
+    static constexpr int MOST = 16 / sizeof(T);
+    static constexpr int SIZE = R < MOST ? R : MOST;
+};
+
+template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
+    T x[VEC];
+};
+
+template <typename T, int R> struct tile {
+    static constexpr int VEC    = vector_of<T, R>::SIZE;
+    static constexpr int GROUPS = R / VEC;
+    pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
+};
+
+/* Send the stage's rows of X, columns [j, j + R), on their way; columns from `end` on are
+   copies of the last. Neighbouring lanes have the columns of a row. */
+template <typename T, int R>
+__device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
+                           int64_t end, tile<T, R> *to)
+{
+    constexpr int VEC  = tile<T, R>::VEC;
+    const int32_t *map = o.a.map + s.first;
+    const T *x         = static_cast<const T *>(o.x.x);
+    const int column   = threadIdx.x % VEC;
+#pragma unroll 2
+    for (int e = threadIdx.x; e < s.columns * VEC; e += THREADS) {
+        const int row    = map[e / VEC];
+        const int64_t ld = hy_x_ld(&o.x, row);
+        const T *from    = x + hy_x_at(&o.x, row, 0);
+#pragma unroll
+        for (int g = 0; g < tile<T, R>::GROUPS; g++) {
+            const int64_t k = min(j + g * VEC + column, end - 1);
+            __pipeline_memcpy_async(&to->row[g][0].x[0] + e, from + k * ld, sizeof(T));
+        }
+    }
+}
+
+/* sum += a * row `index` of the tile. */
+template <typename T, int R>
+__device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
+{
+    constexpr int VEC = tile<T, R>::VEC;
+#pragma unroll
+    for (int g = 0; g < tile<T, R>::GROUPS; g++) {
+        const pack_of<T, VEC> v = x.row[g][index];
+#pragma unroll
+        for (int i = 0; i < VEC; i++)
+            sum[g * VEC + i] += a * v.x[i];
+    }
+}
+
+/* Least of the warp's numbers. */
+__device__ int warp_least(int value)
+{
+#pragma unroll
+    for (int apart = WARP / 2; apart > 0; apart /= 2)
+        value = min(value, __shfl_xor_sync(0xffffffffu, value, apart));
+    return value;
+}
+
+/* Steps [0, full) of a slice, at which every lane has an entry; `at` is the lane's first.
+ */
+template <typename T, int R>
+__device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
+                               int full, T *sum)
+{
+    constexpr int AHEAD   = HY_TILED_AHEAD;
+    const uint16_t *index = o.a.index + at;
+    const T *val          = static_cast<const T *>(o.a.val) + at;
+    int t                 = 0;
+    for (; t + AHEAD <= full; t += AHEAD) {
+        int i[AHEAD];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            i[u] = index[(t + u) * WARP];
+            a[u] = val[(t + u) * WARP];
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            add_entry<T, R>(x, i[u], a[u], sum);
+    }
+    for (; t < full; t++)
+        add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
+}
+
+/* Steps [t, ...) of a slice, the first of them at `at`: a lane's place is the number of
+   lanes before it that have an entry. */
+template <typename T, int R>
+__device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
+                                 int t, int count, T *sum)
+{
+    constexpr int AHEAD  = HY_TILED_AHEAD;
+    const unsigned below = (1u << (threadIdx.x % WARP)) - 1;
+    const T *val         = static_cast<const T *>(o.a.val);
+    while (__any_sync(0xffffffffu, t < count)) {
+        int i[AHEAD];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const unsigned has = __ballot_sync(0xffffffffu, t + u < count);
+            const int64_t k    = at + __popc(has & below);
+            at += __popc(has);
+            i[u] = t + u < count ? o.a.index[k] : 0;
+            a[u] = t + u < count ? val[k] : T(0);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            if (t + u < count)
+                add_entry<T, R>(x, i[u], a[u], sum);
+        t += AHEAD;
+    }
+}
+
+/* The entries of stage s. */
+template <typename T, int R>
+__device__ void add_stage(const operands<T> &o, int64_t s, const tile<T, R> &x, T *sum)
+{
+    const int warp   = threadIdx.x / WARP;
+    const int count  = o.a.count[s * THREADS + threadIdx.x];
+    const int full   = warp_least(count);
+    const int64_t at = o.a.stage[s].entry[warp];
+    add_full_steps<T, R>(o, x, at + threadIdx.x % WARP, full, sum);
+    add_ragged_steps<T, R>(o, x, at + int64_t(full) * WARP, full, count, sum);
+}
+
+template <typename T, int R>
+__device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
+                           const T *sum)
+{
+    const bool whole = out >= 0;
+    const int64_t ld = whole ? o.rows : o.a.head.partials;
+    T *to            = whole ? o.y + out : o.partials + (-1 - out);
+    if (out == HY_TILED_NONE)
+        return;
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        if (j + r < end)
+            to[(j + r) * ld] = sum[r];
+}
+
+/* Block (x, y): panel x, columns [begin, end) in groups y, y + gridDim.y, ... of R. */
+template <typename T, int R>
+__global__ void __launch_bounds__(THREADS)
+    tiled_kernel(const operands<T> o, int64_t begin, int64_t end)
+{
+    extern __shared__ char memory[];
+    tile<T, R> *tiles   = reinterpret_cast<tile<T, R> *>(memory);
+    const int first     = o.a.start[blockIdx.x];
+    const int last      = o.a.start[blockIdx.x + 1];
+    const int out       = o.a.out[int64_t(blockIdx.x) * THREADS + threadIdx.x];
+    const int64_t round = int64_t(gridDim.y) * R;
+    for (int64_t j = begin + int64_t(blockIdx.y) * R; j < end; j += round) {
+        T sum[R] = {};
+        if (first < last)
+            stage_tile<T, R>(o, o.a.stage[first], j, end, &tiles[0]);
+        __pipeline_commit();
+        for (int s = first; s < last; s++) {
+            if (s + 1 < last)
+                stage_tile<T, R>(o, o.a.stage[s + 1], j, end,
+                                 &tiles[(s + 1 - first) % STAGES]);
+            __pipeline_commit(); /* perhaps of nothing */
+            __pipeline_wait_prior(STAGES - 1);
+            __syncthreads(); /* the tile has arrived, whoever sent for it */
+            add_stage<T, R>(o, s, tiles[(s - first) % STAGES], sum);
+            __syncthreads(); /* and may be overwritten */
+        }
+        store_sums<T, R>(o, out, j, end, sum);
+    }
+}
+
+/* Y = the sum of a row's partials: block (x, y), a warp to each row in parts, columns y,
+   y + gridDim.y, ... */
+template <typename T>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    combine_kernel(const operands<T> o, int64_t n)
+{
+    const int64_t k = int64_t(blockIdx.x) * (HY_CUDA_THREADS / WARP) + threadIdx.x / WARP;
+    const int lane  = threadIdx.x % WARP;
+    if (k >= o.a.head.splits)
+        return;
+    const hy_tiled_split s = o.a.split[k];
+    for (int64_t j = blockIdx.y; j < n; j += gridDim.y) {
+        const T *from = o.partials + j * o.a.head.partials + s.partial;
+        T sum         = 0;
+        for (int i = lane; i < s.parts; i += WARP)
+            sum += from[i];
+#pragma unroll
+        for (int apart = WARP / 2; apart > 0; apart /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+        if (lane == 0)
+            o.y[j * o.rows + s.row] = sum;
+    }
+}
+
+/* ---- launches ---- */
+
+constexpr int columns_at_once(size_t size)
+{
+    return size == 8 ? HY_TILED_R_F64 : HY_TILED_R_F32;
+}
+
+/* Columns [begin, end), R at a time. */
+template <typename T, int R>
+hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin, int64_t end)
+{
+    constexpr size_t room = STAGES * sizeof(tile<T, R>);
+    static_assert(room <= 48 << 10, "more has to be asked for");
+    const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MOST_ROUNDS));
+    if (begin >= end)
+        return HYBRID_OK;
+    tiled_kernel<T, R><<<grid, THREADS, room, hy_stream(lane)>>>(o, begin, end);
+    return hy_launched(lane, "spmm.cuda.tiled");
+}
+
+/* Whole groups of columns, then the rest with the least R that holds them. */
+template <typename T>
+hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
+{
+    constexpr int R     = columns_at_once(sizeof(T));
+    const int64_t whole = n / R * R, rest = n - whole;
+    if (rest > R / 2)
+        return launch<T, R>(lane, o, 0, n);
+    HY_TRY((launch<T, R>(lane, o, 0, whole)));
+    if (rest > 2)
+        return launch<T, 4>(lane, o, whole, n);
+    if (rest > 1)
+        return launch<T, 2>(lane, o, whole, n);
+    return launch<T, 1>(lane, o, whole, n);
+}
+
+template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+{
+    const int64_t n     = job->chunk->col_end - job->chunk->col_begin;
+    const operands<T> o = {hy_packed_tiled(job), hy_packed_x_cols(job),
+                           job->chunk->features.rows, static_cast<T *>(job->out.val),
+                           static_cast<T *>(job->work.ptr)};
+    if (o.rows == 0 || n == 0)
+        return HYBRID_OK;
+    HY_TRY(launch_all(lane, o, n));
+    if (o.a.head.splits == 0)
+        return HYBRID_OK;
+    const dim3 grid(hy_blocks(o.a.head.splits, HY_CUDA_THREADS / WARP),
+                    hy_blocks(n, 1, MOST_ROUNDS));
+    combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, n);
+    return hy_launched(lane, "adding the parts of rows");
+}
+
+/* ---- the variant ---- */
+
+int64_t ceil_of(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The paper's decision chart (Fig. 6). A row of e entries in segments of g or less has
+   less than 2 e / g of them; the number of partials counts both ways to cut, so that it
+   does not fall where the chart changes its mind. */
+hy_tiled_rules rules_for(const hy_features *f)
+{
+    const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
+    const int64_t least = HY_TILED_LEAST, longest = HY_TILED_LONG;
+    const int64_t mean   = min(max(int64_t(f->row_mean) + 1, least), longest);
+    const int64_t even   = f->row_cv > 1 ? mean : longest;
+    const int64_t wave   = ceil_of(HY_TILED_ROWS * HY_TILED_SMS, max(groups, int64_t(1)));
+    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu */
+    const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
+    const int64_t most   = min(2 * f->nnz / least, 2 * wave);
+    return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};
+}
+
+const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)f, (void)r;
+    return nullptr;
+}
+
+/* Reuse of a staged row: that of 16 rows stands for that of a panel, which is no less. */
+double reuse_of(const hy_features *f)
+{
+    const double reuse = f->tile_fill * 16.0;
+    return reuse > 1 ? reuse : 1;
+}
+
+/* Bytes through the L2, bytes from shared memory, bytes of Y; kernels overlap the first
+   two, so the slower one counts. */
+hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    const hy_tiled_rules rules = rules_for(f);
+    const double size          = double(hy_value_size(f->type));
+    const double n             = double(f->out_cols);
+    const double nnz           = double(f->nnz);
+    const double passes = double(ceil_of(f->out_cols, columns_at_once(size_t(size))));
+    const double reuse  = reuse_of(f);
+    const double gamma  = 1 + (32 / size - 1) / reuse; /* rows that share no columns
+                                                           have them apart, too */
+    const double through = nnz * (size + 2) * passes + nnz * n * size * gamma / reuse;
+    const double shared  = nnz * n * size / HY_TILED_SHARED_RATE;
+    const double cached  = through / HY_TILED_L2_RATE;
+    const double y       = double(f->rows) * n * size;
+    hy_cost c            = {};
+    c.pack_bytes         = hy_pack_tiled_bytes(f, &rules);
+    c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + double(f->rows) * HY_TILED_PACK_ROW_S;
+    c.multiply_s = r->launch_s + (y + (shared > cached ? shared : cached)) / r->mem_Bps;
+    return c;
+}
+
+hybrid_status prepare(hy_job *job)
+{
+    const hy_tiled_rules rules = rules_for(&job->chunk->features);
+    return hy_pack_tiled(job, &rules);
+}
+
+hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_lane_enter(lane));
+    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
+                                               : multiply_as<float>(lane, job);
+}
+
+} // namespace
+
+extern "C" const hy_variant hy_spmm_cuda_tiled = {
+    .name     = "spmm.cuda.tiled",
+    .summary  = "X and Y in columns, rows of X staged in shared memory for 256 rows of A",
+    .source   = "Tiled SpMM of Hidayetoglu et al.",
+    .op       = HY_SPMM,
+    .in_place = 0,
+    .in_cols  = 1,
+    .refuse   = refuse,
+    .cost     = cost,
+    .prepare  = prepare,
+    .multiply = multiply,
+    .finish   = nullptr,
+};
