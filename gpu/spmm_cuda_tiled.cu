@@ -315,9 +315,10 @@ hy_tiled_rules rules_for(const hy_features *f)
 {
     const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
     const int64_t least = HY_TILED_LEAST, longest = HY_TILED_LONG;
-    const int64_t mean   = min(max(int64_t(f->row_mean) + 1, least), longest);
-    const int64_t even   = f->row_cv > 1 ? mean : longest;
-    const int64_t wave   = ceil_of(HY_TILED_ROWS * HY_TILED_SMS, max(groups, int64_t(1)));
+    const int64_t mean = min(max(int64_t(f->row_mean) + 1, least), longest);
+    const int64_t even = f->row_cv > 1 ? mean : longest;
+    const int64_t wave =
+        ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
     const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu */
     const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
     const int64_t most   = min(2 * f->nnz / least, 2 * wave);
