@@ -61,8 +61,8 @@ enum {
 #define HY_TILED_IDLE         0.65 /* blocks per multiprocessor that are too few */
 #define HY_TILED_L2_RATE      1.2  /* the L2's speed in memory's, */
 #define HY_TILED_SHARED_RATE  5.0  /* and shared memory's */
-#define HY_TILED_PACK_ENTRY_S 8e-9 /* seconds in which a core packs an entry, */
-#define HY_TILED_PACK_ROW_S   3e-8 /* and sorts a row */
+#define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry, */
+#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* and a column of a panel */
 
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 

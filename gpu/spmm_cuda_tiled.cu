@@ -29,155 +29,13 @@
    rows are cut into segments of U mu entries; else with sigma / mu above 1 into segments
    of mu; else only very long ones. Partial sums of a row are added by a second kernel in
    a fixed order. */
-#include <cuda_pipeline.h>
-
 #include "base/csr.h"
 #include "gpu/cuda_lane.cuh"
-#include "gpu/cuda_tuning.h"
-#include "partition/pack.h"
+#include "gpu/tiled_stage.cuh"
 
-namespace
-{
+using namespace tiled;
 
-constexpr int WARP = 32, THREADS = HY_TILED_ROWS, STAGES = 2, MOST_ROUNDS = 65535;
-
-static_assert(HY_TILED_SLICE == WARP, "a slice to a warp");
-
-template <typename T> struct operands {
-    hy_tiled_view a;
-    hy_cols_view x;
-    int64_t rows;
-    T *y;        /* in columns of `rows` */
-    T *partials; /* in columns of a.head.partials */
-};
-
-/* Values of a row of X that are neighbours in a tile, loaded at once. */
-template <typename T, int R> struct vector_of {
-    static constexpr int MOST = 16 / sizeof(T);
-    static constexpr int SIZE = R < MOST ? R : MOST;
-};
-
-template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
-    T x[VEC];
-};
-
-template <typename T, int R> struct tile {
-    static constexpr int VEC    = vector_of<T, R>::SIZE;
-    static constexpr int GROUPS = R / VEC;
-    pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
-};
-
-/* Send the stage's rows of X, columns [j, j + R), on their way; columns from `end` on are
-   copies of the last. Neighbouring lanes have the columns of a row. */
-template <typename T, int R>
-__device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
-                           int64_t end, tile<T, R> *to)
-{
-    constexpr int VEC  = tile<T, R>::VEC;
-    const int32_t *map = o.a.map + s.first;
-    const T *x         = static_cast<const T *>(o.x.x);
-    const int column   = threadIdx.x % VEC;
-#pragma unroll 2
-    for (int e = threadIdx.x; e < s.columns * VEC; e += THREADS) {
-        const int row    = map[e / VEC];
-        const int64_t ld = hy_x_ld(&o.x, row);
-        const T *from    = x + hy_x_at(&o.x, row, 0);
-#pragma unroll
-        for (int g = 0; g < tile<T, R>::GROUPS; g++) {
-            const int64_t k = min(j + g * VEC + column, end - 1);
-            __pipeline_memcpy_async(&to->row[g][0].x[0] + e, from + k * ld, sizeof(T));
-        }
-    }
-}
-
-/* sum += a * row `index` of the tile. */
-template <typename T, int R>
-__device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
-{
-    constexpr int VEC = tile<T, R>::VEC;
-#pragma unroll
-    for (int g = 0; g < tile<T, R>::GROUPS; g++) {
-        const pack_of<T, VEC> v = x.row[g][index];
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-            sum[g * VEC + i] += a * v.x[i];
-    }
-}
-
-/* Least of the warp's numbers. */
-__device__ int warp_least(int value)
-{
-#pragma unroll
-    for (int apart = WARP / 2; apart > 0; apart /= 2)
-        value = min(value, __shfl_xor_sync(0xffffffffu, value, apart));
-    return value;
-}
-
-/* Steps [0, full) of a slice, at which every lane has an entry; `at` is the lane's first.
- */
-template <typename T, int R>
-__device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
-                               int full, T *sum)
-{
-    constexpr int AHEAD   = HY_TILED_AHEAD;
-    const uint16_t *index = o.a.index + at;
-    const T *val          = static_cast<const T *>(o.a.val) + at;
-    int t                 = 0;
-    for (; t + AHEAD <= full; t += AHEAD) {
-        int i[AHEAD];
-        T a[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            i[u] = index[(t + u) * WARP];
-            a[u] = val[(t + u) * WARP];
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++)
-            add_entry<T, R>(x, i[u], a[u], sum);
-    }
-    for (; t < full; t++)
-        add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
-}
-
-/* Steps [t, ...) of a slice, the first of them at `at`: a lane's place is the number of
-   lanes before it that have an entry. */
-template <typename T, int R>
-__device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
-                                 int t, int count, T *sum)
-{
-    constexpr int AHEAD  = HY_TILED_AHEAD;
-    const unsigned below = (1u << (threadIdx.x % WARP)) - 1;
-    const T *val         = static_cast<const T *>(o.a.val);
-    while (__any_sync(0xffffffffu, t < count)) {
-        int i[AHEAD];
-        T a[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            const unsigned has = __ballot_sync(0xffffffffu, t + u < count);
-            const int64_t k    = at + __popc(has & below);
-            at += __popc(has);
-            i[u] = t + u < count ? o.a.index[k] : 0;
-            a[u] = t + u < count ? val[k] : T(0);
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++)
-            if (t + u < count)
-                add_entry<T, R>(x, i[u], a[u], sum);
-        t += AHEAD;
-    }
-}
-
-/* The entries of stage s. */
-template <typename T, int R>
-__device__ void add_stage(const operands<T> &o, int64_t s, const tile<T, R> &x, T *sum)
-{
-    const int warp   = threadIdx.x / WARP;
-    const int count  = o.a.count[s * THREADS + threadIdx.x];
-    const int full   = warp_least(count);
-    const int64_t at = o.a.stage[s].entry[warp];
-    add_full_steps<T, R>(o, x, at + threadIdx.x % WARP, full, sum);
-    add_ragged_steps<T, R>(o, x, at + int64_t(full) * WARP, full, count, sum);
-}
+constexpr int STAGES = 2, MOST_ROUNDS = 65535; /* tiles of a block; grid.y */
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
@@ -250,14 +108,15 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-constexpr int columns_at_once(size_t size)
+static constexpr int columns_at_once(size_t size)
 {
     return size == 8 ? HY_TILED_R_F64 : HY_TILED_R_F32;
 }
 
 /* Columns [begin, end), R at a time. */
 template <typename T, int R>
-hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin, int64_t end)
+static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
+                            int64_t end)
 {
     constexpr size_t room = STAGES * sizeof(tile<T, R>);
     static_assert(room <= 48 << 10, "more has to be asked for");
@@ -270,7 +129,7 @@ hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin, int64_t
 
 /* Whole groups of columns, then the rest with the least R that holds them. */
 template <typename T>
-hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
+static hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
 {
     constexpr int R     = columns_at_once(sizeof(T));
     const int64_t whole = n / R * R, rest = n - whole;
@@ -284,7 +143,7 @@ hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
     return launch<T, 1>(lane, o, whole, n);
 }
 
-template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
     const int64_t n     = job->chunk->col_end - job->chunk->col_begin;
     const operands<T> o = {hy_packed_tiled(job), hy_packed_x_cols(job),
@@ -303,7 +162,7 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 /* ---- the variant ---- */
 
-int64_t ceil_of(int64_t a, int64_t b)
+static int64_t ceil_of(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
@@ -311,7 +170,7 @@ int64_t ceil_of(int64_t a, int64_t b)
 /* The paper's decision chart (Fig. 6). A row of e entries in segments of g or less has
    less than 2 e / g of them; the number of partials counts both ways to cut, so that it
    does not fall where the chart changes its mind. */
-hy_tiled_rules rules_for(const hy_features *f)
+static hy_tiled_rules rules_for(const hy_features *f)
 {
     const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
     const int64_t least = HY_TILED_LEAST, longest = HY_TILED_LONG;
@@ -325,14 +184,14 @@ hy_tiled_rules rules_for(const hy_features *f)
     return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};
 }
 
-const char *refuse(const hy_features *f, const hy_rates *r)
+static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)f, (void)r;
     return nullptr;
 }
 
 /* Reuse of a staged row: that of 16 rows stands for that of a panel, which is no less. */
-double reuse_of(const hy_features *f)
+static double reuse_of(const hy_features *f)
 {
     const double reuse = f->tile_fill * 16.0;
     return reuse > 1 ? reuse : 1;
@@ -340,7 +199,7 @@ double reuse_of(const hy_features *f)
 
 /* Bytes through the L2, bytes from shared memory, bytes of Y; kernels overlap the first
    two, so the slower one counts. */
-hy_cost cost(const hy_features *f, const hy_rates *r)
+static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_tiled_rules rules = rules_for(f);
     const double size          = double(hy_value_size(f->type));
@@ -358,25 +217,23 @@ hy_cost cost(const hy_features *f, const hy_rates *r)
     c.pack_bytes         = hy_pack_tiled_bytes(f, &rules);
     c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
-    c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + double(f->rows) * HY_TILED_PACK_ROW_S;
+    c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + nnz / reuse * HY_TILED_PACK_COLUMN_S;
     c.multiply_s = r->launch_s + (y + (shared > cached ? shared : cached)) / r->mem_Bps;
     return c;
 }
 
-hybrid_status prepare(hy_job *job)
+static hybrid_status prepare(hy_job *job)
 {
     const hy_tiled_rules rules = rules_for(&job->chunk->features);
     return hy_pack_tiled(job, &rules);
 }
 
-hybrid_status multiply(hy_lane *lane, hy_job *job)
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
     return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                                : multiply_as<float>(lane, job);
 }
-
-} // namespace
 
 extern "C" const hy_variant hy_spmm_cuda_tiled = {
     .name     = "spmm.cuda.tiled",

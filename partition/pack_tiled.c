@@ -28,6 +28,11 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t ceil_of(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 /* ---- layout ------------------------------------------------------------------ */
 
 /* Where the arrays of HY_TILED_A start. */
@@ -67,17 +72,12 @@ static size_t layout(const hy_features *f, const hy_tiled_head *head,
     return at[HY_TILED_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-static int64_t panels_for(int64_t portions)
-{
-    return (portions + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
-}
-
 /* A panel that touches d rows of X has less than d / 768 + 1 stages. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
 {
-    const int64_t panels = panels_for(f->rows + rules->partials);
-    const int narrow     = panels > 0 && f->cols <= f->nnz / panels;
-    const int64_t mapped = narrow ? panels * f->cols : f->nnz;
+    const int64_t panels     = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
+    const int narrow         = panels > 0 && f->cols <= f->nnz / panels;
+    const int64_t mapped     = narrow ? panels * f->cols : f->nnz;
     const hy_tiled_head most = {.panels   = panels,
                                 .stages   = panels + f->nnz / HY_TILED_COLS,
                                 .mapped   = mapped,
@@ -152,7 +152,7 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
     for (int64_t k = begin; k < end; k++) {
         p->entries[k] = add_columns(p, k, columns);
         p->mapped[k]  = hy_columns_number(columns, NULL);
-        p->stages[k]  = (p->mapped[k] + HY_TILED_COLS - 1) / HY_TILED_COLS;
+        p->stages[k]  = ceil_of(p->mapped[k], HY_TILED_COLS);
         hy_columns_clear(columns);
     }
     return HYBRID_OK;
@@ -165,7 +165,7 @@ typedef struct slice {
     int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE]; /* of each portion */
 } slice;
 
-static void put_entry(const packing *p, int64_t to, int32_t index, int64_t entry)
+static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry)
 {
     p->index[to] = (uint16_t)index;
     if (p->size == 4)
@@ -199,10 +199,10 @@ static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
     }
     while (more != 0)
         for (uint32_t left = more; left != 0; left &= left - 1) {
-            const int l      = __builtin_ctz(left);
-            const int64_t k  = s->at[l]++;
-            const int32_t at = hy_columns_at(columns, x_row(p, k));
-            put_entry(p, next++, (int32_t)(at - below), k);
+            const int l     = __builtin_ctz(left);
+            const int64_t k = s->at[l]++;
+            const int64_t x = hy_columns_at(columns, x_row(p, k)) - below;
+            put_entry(p, next++, x, k);
             if (s->at[l] == stop[l])
                 more &= ~(1u << l);
         }
@@ -271,23 +271,6 @@ static hybrid_status over_panels(packing *p, hy_loop_fn fn)
                        1 + PACK_ENTRIES / each, fn, p);
 }
 
-/* The range of columns: they ascend in each row. */
-static void find_range(packing *p)
-{
-    if (p->touched.rows) {
-        p->end = p->touched.count;
-        return;
-    }
-    p->first = INT32_MAX;
-    for (int64_t i = 0; i < p->portions.count; i++) {
-        const hy_portion *s = &p->portions.list[i];
-        if (s->begin == s->end)
-            continue;
-        p->first = lesser(p->first, p->col[s->begin]);
-        p->end   = p->end > p->col[s->end - 1] ? p->end : p->col[s->end - 1] + 1;
-    }
-}
-
 static hybrid_status count(packing *p)
 {
     hy_context *ctx   = p->job->problem->ctx;
@@ -295,7 +278,10 @@ static hybrid_status count(packing *p)
     const int threads = hy_pool_threads(ctx->pool);
     void *memory;
 
-    find_range(p);
+    if (p->touched.rows)
+        p->end = p->touched.count;
+    else
+        hy_portions_range(&p->portions, p->col, &p->first, &p->end);
     HY_TRY(hy_array(ctx, threads, sizeof *p->columns, "columns of workers", &memory));
     p->columns = memory;
     memset(p->columns, 0, (size_t)threads * sizeof *p->columns);
@@ -342,9 +328,9 @@ static hybrid_status fill(packing *p, hy_job *job, int sorted)
     memcpy(base, &head, sizeof head);
     place_arrays(p, &head, base + job->pack.at[HY_TILED_A]);
     HY_TRY(over_panels(p, pack_panels));
-    if (p->touched.count == 0)
-        return HYBRID_OK;
-    return hy_pack_x(job, &p->touched, base + job->pack.at[HY_TILED_X]);
+    return p->touched.count == 0
+               ? HYBRID_OK
+               : hy_pack_x(job, &p->touched, base + job->pack.at[HY_TILED_X]);
 }
 
 static void release(packing *p)
@@ -375,7 +361,7 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     HY_TRY_ELSE_DONE(hy_portions_make(job, rules->segment, &p.portions));
     HY_TRY_ELSE_DONE(hy_portions_order(job, &p.touched, &p.portions, &sorted));
-    p.panels = panels_for(p.portions.count);
+    p.panels = ceil_of(p.portions.count, HY_TILED_ROWS);
     HY_TRY_ELSE_DONE(count(&p));
     HY_TRY_ELSE_DONE(fill(&p, job, sorted));
 done:
@@ -390,15 +376,15 @@ hy_tiled_view hy_packed_tiled(const hy_job *job)
     hy_tiled_view view;
 
     memcpy(&view.head, pack->mem.ptr, sizeof view.head);
-    const places at = places_of(&view.head, job->chunk->features.nnz,
-                                hy_value_size(job->problem->A->type));
-    view.out        = (const void *)(base + at.out);
-    view.start      = (const void *)(base + at.start);
-    view.stage      = (const void *)(base + at.stage);
-    view.count      = (const void *)(base + at.count);
-    view.map        = (const void *)(base + at.map);
-    view.index      = (const void *)(base + at.index);
-    view.val        = base + at.val;
-    view.split      = (const void *)(base + at.split);
+    const hy_features *f = &job->chunk->features;
+    const places at      = places_of(&view.head, f->nnz, hy_value_size(f->type));
+    view.out             = (const void *)(base + at.out);
+    view.start           = (const void *)(base + at.start);
+    view.stage           = (const void *)(base + at.stage);
+    view.count           = (const void *)(base + at.count);
+    view.map             = (const void *)(base + at.map);
+    view.index           = (const void *)(base + at.index);
+    view.val             = base + at.val;
+    view.split           = (const void *)(base + at.split);
     return view;
 }

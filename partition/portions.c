@@ -81,6 +81,22 @@ void hy_portions_free(hy_context *ctx, hy_portions *portions)
     memset(portions, 0, sizeof *portions);
 }
 
+/* Columns ascend in each row. */
+void hy_portions_range(const hy_portions *portions, const int32_t *col, int64_t *first,
+                       int64_t *end)
+{
+    *end = 0;
+    for (int64_t i = 0; i < portions->count; i++) {
+        const hy_portion *p = &portions->list[i];
+        if (p->begin == p->end)
+            continue;
+        const int64_t low = col[p->begin], high = col[p->end - 1] + 1;
+        *first = *end == 0 || low < *first ? low : *first;
+        *end   = high > *end ? high : *end;
+    }
+    *first = *end == 0 ? 0 : *first;
+}
+
 /* ---- sort ---------------------------------------------------------------------- */
 
 typedef struct keyed {

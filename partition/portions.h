@@ -24,6 +24,11 @@ typedef struct hy_portions {
 hybrid_status hy_portions_make(const hy_job *job, int64_t segment, hy_portions *out);
 void hy_portions_free(hy_context *ctx, hy_portions *portions);
 
+/* Least column and the one after the greatest; `col` is of the chunk's entries. 0 and 0 if
+   there are none. */
+void hy_portions_range(const hy_portions *portions, const int32_t *col, int64_t *first,
+                       int64_t *end);
+
 /* Sort them by their columns if that promises less traffic of X and Y; *sorted says
    whether. Columns are renumbered by `touched` if it has rows. */
 hybrid_status hy_portions_order(const hy_job *job, const hy_touched *touched,
