@@ -93,7 +93,7 @@ __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
 }
 
 /* Least of the warp's numbers. */
-__device__ int warp_least(int value)
+__device__ inline int warp_least(int value)
 {
 #pragma unroll
     for (int apart = WARP / 2; apart > 0; apart /= 2)
