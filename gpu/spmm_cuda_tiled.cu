@@ -73,9 +73,10 @@ __global__ void __launch_bounds__(THREADS)
                 stage_tile<T, R>(o, o.a.stage[s + 1], j, end,
                                  &tiles[(s + 1 - first) % STAGES]);
             __pipeline_commit(); /* perhaps of nothing */
+            const steps mine = steps_of(o, s);
             __pipeline_wait_prior(STAGES - 1);
             __syncthreads(); /* the tile has arrived, whoever sent for it */
-            add_stage<T, R>(o, s, tiles[(s - first) % STAGES], sum);
+            add_stage<T, R>(o, mine, tiles[(s - first) % STAGES], sum);
             __syncthreads(); /* and may be overwritten */
         }
         store_sums<T, R>(o, out, j, end, sum);

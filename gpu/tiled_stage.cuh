@@ -155,16 +155,24 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
     }
 }
 
-/* The entries of stage s. */
-template <typename T, int R>
-__device__ void add_stage(const operands<T> &o, int64_t s, const tile<T, R> &x, T *sum)
+/* The thread's part of a stage. */
+struct steps {
+    int count, full; /* its entries; steps at which all lanes of the warp have one */
+    int64_t at;      /* where the warp's entries begin */
+};
+
+template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)
 {
-    const int warp   = threadIdx.x / WARP;
-    const int count  = o.a.count[s * THREADS + threadIdx.x];
-    const int full   = warp_least(count);
-    const int64_t at = o.a.stage[s].entry[warp];
-    add_full_steps<T, R>(o, x, at + threadIdx.x % WARP, full, sum);
-    add_ragged_steps<T, R>(o, x, at + int64_t(full) * WARP, full, count, sum);
+    const int count = o.a.count[s * THREADS + threadIdx.x];
+    return {count, warp_least(count), o.a.stage[s].entry[threadIdx.x / WARP]};
+}
+
+template <typename T, int R>
+__device__ void add_stage(const operands<T> &o, const steps &s, const tile<T, R> &x,
+                          T *sum)
+{
+    add_full_steps<T, R>(o, x, s.at + threadIdx.x % WARP, s.full, sum);
+    add_ragged_steps<T, R>(o, x, s.at + int64_t(s.full) * WARP, s.full, s.count, sum);
 }
 
 } // namespace tiled
