@@ -394,13 +394,12 @@ static int64_t check_all(hybrid_csr A, test_kind kind)
 
 static void panels_and_tiles_have_edges(void **state)
 {
-    static const int64_t rows[]   = {255, 256, 257, 600};
-    static const int64_t widths[] = {767, 768, 769, 1536, 1537};
+    static const int64_t shapes[][2] = {{255, 767}, {256, 768}, {257, 769},  {600, 768},
+                                        {256, 769}, {257, 768}, {255, 1537}, {512, 1536}};
 
     (void)state;
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 5; j++)
-            check_all(spread(rows[i], widths[j], kinds[j % 2]), kinds[j % 2]);
+    for (int i = 0; i < 8; i++)
+        check_all(spread(shapes[i][0], shapes[i][1], kinds[i % 2]), kinds[i % 2]);
 }
 
 static void long_and_empty_rows_are_whole(void **state)
@@ -416,9 +415,9 @@ static void rows_are_sorted_when_it_pays(void **state)
     hybrid_csr random;
 
     (void)state;
-    assert_true(check_all(band(20000, 7919, kinds[0]), kinds[0]) > 0);
-    assert_int_equal(check_all(band(20000, 1, kinds[1]), kinds[1]), 0);
-    matrix_random(5000, 5000, 6, 3, kinds[0], &random);
+    assert_true(check_all(band(4000, 1411, kinds[0]), kinds[0]) > 0);
+    assert_int_equal(check_all(band(4000, 1, kinds[1]), kinds[1]), 0);
+    matrix_random(3000, 3000, 6, 3, kinds[0], &random);
     assert_int_equal(check_all(random, kinds[0]), 0);
 }
 
