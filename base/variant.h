@@ -55,6 +55,7 @@ typedef struct hy_problem {
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
+    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
 } hy_problem;
@@ -73,8 +74,9 @@ typedef struct hy_cost {
 
 /* Rows of a result as a chunk computes them, in the memory of whoever holds them.
    SpGEMM: row i of the chunk has row_ptr[i+1] - row_ptr[i] entries; they start at
-   row_at[i], or at row_ptr[i] when row_at is NULL. SpMM: dense rows of alpha-free
-   A*X, chunk columns wide, at val. See hy_rows_in() of partition/pack.h. */
+   row_at[i], or at row_ptr[i] when row_at is NULL. SpMM: alpha-free A*X at val without
+   gaps: dense rows, chunk columns wide; or, in_cols, dense columns, chunk rows long. See
+   hy_rows_in() of partition/pack.h. */
 typedef struct hy_rows {
     int64_t *row_ptr; /* rows+1, from 0 */
     int64_t *row_at;  /* rows, or NULL */
@@ -119,6 +121,9 @@ struct hy_variant {
     int carries_b; /* 1: prepare brings all it needs of B; B is neither resident nor
                       gathered */
     int unordered; /* 1: real sums may differ in their last bits from run to run */
+    int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
+                      (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
+                      X and Y have */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

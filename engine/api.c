@@ -167,6 +167,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     begin_report(plan);
     hy_problem problem = {
         .op = HY_SPMM, .ctx = ctx, .A = A, .X = X, .Y = Y, .alpha = alpha, .beta = beta};
+    problem.in_cols = plan->candidates[plan->chosen].variant->in_cols;
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

@@ -72,6 +72,23 @@ enum {
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry, */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* and more where it is alone in its column */
 
+/* ---- spmm.cuda.tiled ---- */
+
+enum {
+    HY_TILED_R_F32 = 8, /* columns of X that a thread has at once: sums in registers, */
+    HY_TILED_R_F64 = 4, /* and tiles of 24 KB, two of them a block */
+    HY_TILED_AHEAD = 4, /* entries of A in flight in a thread */
+    HY_TILED_SMS   = 132,
+    HY_TILED_LONG  = 512, /* entries that no portion exceeds, */
+    HY_TILED_LEAST = 32   /* and of a segment, at least, if its row is that long */
+};
+
+#define HY_TILED_IDLE         0.65 /* blocks per multiprocessor that are too few */
+#define HY_TILED_L2_RATE      1.2  /* the L2's speed in memory's, */
+#define HY_TILED_SHARED_RATE  5.0  /* and shared memory's */
+#define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry, */
+#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* and a column of a panel */
+
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 
 /* A warp to a row, this many products a lane. */

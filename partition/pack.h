@@ -7,6 +7,12 @@
 
 #include "base/variant.h"
 
+#ifdef __CUDACC__ /* functions that kernels call too */
+#define HY_KERNEL_INLINE static inline __host__ __device__
+#else
+#define HY_KERNEL_INLINE static inline
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,6 +60,34 @@ typedef struct hy_dense_view {
     int64_t ld;
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
+
+/* X in columns, for variants that are in_cols: cut into slabs of 2^shift rows, the last of
+   what rows are left, one slab after the other and each of them column after column, so
+   that the first rows of X can be there before the last. */
+enum { HY_X_SHIFT = 14, HY_X_SLAB = 1 << HY_X_SHIFT };
+
+typedef struct hy_cols_view {
+    const void *x;
+    int64_t rows, cols; /* of all slabs */
+    int64_t first;      /* column of x that is the chunk's first */
+    int shift;          /* gathered: one slab */
+} hy_cols_view;
+hy_cols_view hy_packed_x_cols(const hy_job *job);
+
+/* Where row r and the chunk's column j are: at x[hy_x_at(...)]. Columns of the row are
+   hy_x_ld() apart. */
+HY_KERNEL_INLINE int64_t hy_x_ld(const hy_cols_view *v, int64_t r)
+{
+    const int64_t slab = (int64_t)1 << v->shift;
+    const int64_t left = v->rows - (r >> v->shift << v->shift);
+    return left < slab ? left : slab;
+}
+
+HY_KERNEL_INLINE int64_t hy_x_at(const hy_cols_view *v, int64_t r, int64_t j)
+{
+    const int64_t before = r >> v->shift << v->shift; /* rows of earlier slabs */
+    return before * v->cols + (v->first + j) * hy_x_ld(v, r) + (r - before);
+}
 
 /* ---- pack_dup.c: the rows of B, duplicated in the order of the products ---- */
 
@@ -155,6 +189,64 @@ typedef struct hy_hrpb_view {
 } hy_hrpb_view;
 hy_hrpb_view hy_packed_hrpb(const hy_job *job);
 
+/* ---- pack_tiled.c: A as panels of portions, whose rows of X are staged in tiles ---- */
+
+/* Arrays of the pack; X where hy_packed_x_cols() looks for it. */
+enum { HY_TILED_HEAD, HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
+
+/* A portion is a row of A, or a segment of a long one: what one thread adds up. */
+enum {
+    HY_TILED_ROWS   = 256, /* portions of a panel */
+    HY_TILED_SLICE  = 32,  /* portions of a slice */
+    HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
+    HY_TILED_COLS   = 768,      /* rows of X in a tile, at most */
+    HY_TILED_NONE   = INT32_MIN /* a panel's place without a portion */
+};
+
+/* The part of a panel that finds its rows of X in one tile. Entries are in the order of
+   slices, steps and portions: entry t of all portions of a slice that have more than t. */
+typedef struct hy_tiled_stage {
+    int32_t first, columns;         /* its rows of X in the map, ascending */
+    int32_t entry[HY_TILED_SLICES]; /* where each slice begins */
+} hy_tiled_stage;
+
+/* A row in segments: partials `partial` to partial + parts - 1, to be added. */
+typedef struct hy_tiled_split {
+    int32_t row, partial, parts;
+} hy_tiled_split;
+
+/* At the start of the pack: how many there are of each. */
+typedef struct hy_tiled_head {
+    int64_t panels, stages, mapped, splits, partials;
+    int64_t reordered; /* 1: portions are not in the order of rows */
+} hy_tiled_head;
+
+/* How a variant wants its rows cut. */
+typedef struct hy_tiled_rules {
+    int64_t segment;  /* longer rows are cut into segments of so many entries or less; */
+    int64_t partials; /* segments of all cut rows, at most: never less with more rows */
+} hy_tiled_rules;
+
+/* Bytes of that pack, at most. */
+size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);
+
+/* Fill job->pack (mem is given). */
+hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
+
+/* The pack where the kernels read it; the head is the host's. */
+typedef struct hy_tiled_view {
+    hy_tiled_head head;
+    const int32_t *out;          /* 256 a panel: row of the chunk, -1 - partial, or NONE */
+    const int32_t *start;        /* panels+1: first stage of each */
+    const hy_tiled_stage *stage; /* stages */
+    const uint16_t *count;       /* 256 a stage: entries of each portion */
+    const int32_t *map;          /* mapped: rows of X (renumbered if gathered) */
+    const uint16_t *index;       /* nnz: row of X in its tile */
+    const void *val;             /* nnz */
+    const hy_tiled_split *split; /* splits */
+} hy_tiled_view;
+hy_tiled_view hy_packed_tiled(const hy_job *job);
+
 /* ---- shared.c: B or X whole, as the device holds it for all chunks ---- */
 
 /* Where the arrays of the image start: of B, row_ptr at 0; of X, val at 0. */
@@ -163,7 +255,8 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols. */
+/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols; or,
+   in_cols, in slabs. */
 size_t hy_shared_bytes(const hy_problem *problem);
 
 /* B of that image, at problem->shared. */
@@ -181,8 +274,8 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* Store the rows of a SpMM chunk (dense, chunk columns wide) as
-   Y = alpha * rows + beta * Y, whichever order and ld Y has. beta == 0 does not
+/* Store the result of a SpMM chunk (dense, in rows or in columns) as
+   Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not
    read Y. In parallel. */
 hybrid_status hy_rows_store_dense(const hy_job *job);
 

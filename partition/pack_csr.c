@@ -159,27 +159,32 @@ static hybrid_status gather_x_rows(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* One tile of X in columns: touched rows [begin, end), columns [first, last). */
+/* One tile where X or the pack is in columns: touched rows [begin, end), columns [first,
+   last). */
 static void gather_x_tile(const packing *p, int64_t begin, int64_t end, int64_t first,
                           int64_t last)
 {
-    const hy_chunk *chunk = p->job->chunk;
-    const hybrid_dense *X = p->job->problem->X;
-    const int64_t width   = chunk->col_end - chunk->col_begin;
+    const hy_problem *problem = p->job->problem;
+    const hy_chunk *chunk     = p->job->chunk;
+    const hybrid_dense *X     = problem->X;
+    const int in_rows         = X->order == HYBRID_ROW_MAJOR;
+    const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
+    const int64_t to_row = problem->in_cols ? 1 : chunk->col_end - chunk->col_begin;
+    const int64_t to_col = problem->in_cols ? p->touched.count : 1;
 
     for (int64_t r = begin; r < end; r++) {
-        const int64_t from = p->touched.rows[r] + chunk->col_begin * X->ld;
+        const int64_t from = p->touched.rows[r] * row + chunk->col_begin * col;
         for (int64_t j = first; j < last; j++)
             if (p->size == 8)
-                ((double *)(void *)p->gather_val)[r * width + j] =
-                    ((const double *)X->data)[from + j * X->ld];
+                ((double *)(void *)p->gather_val)[r * to_row + j * to_col] =
+                    ((const double *)X->data)[from + j * col];
             else
-                ((float *)(void *)p->gather_val)[r * width + j] =
-                    ((const float *)X->data)[from + j * X->ld];
+                ((float *)(void *)p->gather_val)[r * to_row + j * to_col] =
+                    ((const float *)X->data)[from + j * col];
     }
 }
 
-static hybrid_status gather_x_cols(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status gather_x_tiles(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p      = arg;
     const hy_chunk *chunk = p->job->chunk;
@@ -195,12 +200,13 @@ static hybrid_status gather_x_cols(void *arg, int part, int64_t begin, int64_t e
 
 static hybrid_status gather_x(packing *p)
 {
-    const hybrid_dense *X = p->job->problem->X;
-    const int64_t width   = p->job->chunk->col_end - p->job->chunk->col_begin;
-    const int64_t grain   = 1 + PACK_ENTRIES / (1 + width);
+    const hy_problem *problem = p->job->problem;
+    const int64_t width       = p->job->chunk->col_end - p->job->chunk->col_begin;
+    const int64_t grain       = 1 + PACK_ENTRIES / (1 + width);
+    const int in_rows = problem->X->order == HYBRID_ROW_MAJOR && !problem->in_cols;
 
-    return hy_pool_for(p->job->problem->ctx->pool, HY_PACK, 0, p->touched.count, grain,
-                       X->order == HYBRID_ROW_MAJOR ? gather_x_rows : gather_x_cols, p);
+    return hy_pool_for(problem->ctx->pool, HY_PACK, 0, p->touched.count, grain,
+                       in_rows ? gather_x_rows : gather_x_tiles, p);
 }
 
 hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
@@ -337,4 +343,21 @@ hy_dense_view hy_packed_x(const hy_job *job)
         return (hy_dense_view){packed(job, HY_GATHER_VAL),
                                chunk->col_end - chunk->col_begin};
     return (hy_dense_view){(const char *)job->problem->shared.ptr + skip, X->cols};
+}
+
+hy_cols_view hy_packed_x_cols(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hybrid_dense *X = job->problem->X;
+
+    if (chunk->gathered)
+        return (hy_cols_view){.x     = packed(job, HY_GATHER_VAL),
+                              .rows  = chunk->features.gather_rows,
+                              .cols  = chunk->col_end - chunk->col_begin,
+                              .shift = 32};
+    return (hy_cols_view){.x     = job->problem->shared.ptr,
+                          .rows  = X->rows,
+                          .cols  = X->cols,
+                          .first = chunk->col_begin,
+                          .shift = HY_X_SHIFT};
 }

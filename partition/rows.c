@@ -9,7 +9,7 @@
 enum {
     STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
     TILE_ELEMENTS  = 1 << 10, /* of the chunk stay in the first-level cache while they */
-    TILE_COLS      = 16       /* are written column after column */
+    TILE_COLS      = 16       /* are written across its lines */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -89,10 +89,11 @@ static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
                   (float *)p->Y->data + to);
 }
 
+/* A chunk of so many lines, rows or columns, as it lies in its own memory. */
 typedef struct storing {
     const hy_job *job;
-    int64_t width, ld;
-    int64_t origin; /* of the chunk in Y */
+    int64_t length;     /* of a line */
+    int64_t ld, origin; /* of Y; of the chunk in Y */
 } storing;
 
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
@@ -105,29 +106,30 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
+/* Lines that are lines of Y. */
+static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const storing *s = arg;
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
-        store(s->job, i * s->width, 1, s->width, s->origin + i * s->ld);
+        store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
     return HYBRID_OK;
 }
 
-/* Rows [begin, end) into a Y in columns, tile by tile. */
-static hybrid_status store_cols(void *arg, int part, int64_t begin, int64_t end)
+/* Lines [begin, end) across those of Y, tile by tile. */
+static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t end)
 {
     const storing *s     = arg;
-    const int64_t cols   = s->width < TILE_COLS ? s->width : TILE_COLS;
-    const int64_t height = TILE_ELEMENTS / cols;
+    const int64_t across = s->length < TILE_COLS ? s->length : TILE_COLS;
+    const int64_t height = TILE_ELEMENTS / across;
 
     (void)part;
     for (int64_t i = begin; i < end; i += height) {
-        const int64_t rows = end - i < height ? end - i : height;
-        for (int64_t first = 0; first < s->width; first += cols)
-            for (int64_t j = first; j < s->width && j < first + cols; j++)
-                store(s->job, i * s->width + j, s->width, rows,
+        const int64_t lines = end - i < height ? end - i : height;
+        for (int64_t first = 0; first < s->length; first += across)
+            for (int64_t j = first; j < s->length && j < first + across; j++)
+                store(s->job, i * s->length + j, s->length, lines,
                       s->origin + i + j * s->ld);
     }
     return HYBRID_OK;
@@ -139,17 +141,20 @@ hybrid_status hy_rows_store_dense(const hy_job *job)
     const hybrid_dense *Y = job->problem->Y;
     hy_pool *pool         = job->problem->ctx->pool;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
+    const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
-    storing s = {.job = job, .width = chunk->col_end - chunk->col_begin, .ld = Y->ld};
+    const int in_cols     = job->problem->in_cols;
+    const int64_t lines   = in_cols ? width : rows;
+    storing s             = {.job = job, .length = in_cols ? rows : width, .ld = Y->ld};
 
-    if (rows == 0 || s.width == 0)
+    if (rows == 0 || width == 0)
         return HYBRID_OK;
     s.origin = in_rows ? chunk->row_begin * Y->ld + chunk->col_begin
                        : chunk->row_begin + chunk->col_begin * Y->ld;
-    if (in_rows && s.width == Y->ld)
-        return hy_pool_for(pool, HY_PLACE, 0, rows * s.width, STORE_ELEMENTS, store_flat,
+    if (in_rows != in_cols && (s.length == Y->ld || lines == 1))
+        return hy_pool_for(pool, HY_PLACE, 0, rows * width, STORE_ELEMENTS, store_flat,
                            &s);
-    const int64_t grain = 1 + STORE_ELEMENTS / s.width;
-    return hy_pool_for(pool, HY_PLACE, 0, rows, grain, in_rows ? store_rows : store_cols,
-                       &s);
+    const int64_t grain = 1 + STORE_ELEMENTS / s.length;
+    return hy_pool_for(pool, HY_PLACE, 0, lines, grain,
+                       in_rows != in_cols ? store_along : store_across, &s);
 }

@@ -100,40 +100,100 @@ static void copy_element(char *to, const char *from, size_t size)
         memcpy(to, from, 4);
 }
 
-/* Rows [row, row + rows) and columns [begin, end) of an X in columns, to rows that are
-   X->cols elements apart; tile by tile, so that both sides stay in the cache. */
-static void transpose(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
-                      int64_t end, char *dst)
+/* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length; tile by tile, so
+   that both sides stay in the cache. Strides in elements. */
+static void transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length,
+                      size_t size, char *to, int64_t to_ld)
 {
     enum { TILE = 32 };
-    const size_t size   = hy_value_size(X->type);
-    const size_t stride = (size_t)X->cols * size;
-    const char *source  = X->data;
 
-    for (int64_t i0 = 0; i0 < rows; i0 += TILE)
-        for (int64_t j0 = begin; j0 < end; j0 += TILE)
-            for (int64_t i = i0; i < rows && i < i0 + TILE; i++) {
-                char *to         = dst + (size_t)i * stride + (size_t)(j0 - begin) * size;
-                const char *from = source + (size_t)(j0 * X->ld + row + i) * size;
-                const size_t n   = (size_t)(end - j0 < TILE ? end - j0 : TILE);
+    for (int64_t i0 = 0; i0 < lines; i0 += TILE)
+        for (int64_t j0 = 0; j0 < length; j0 += TILE)
+            for (int64_t i = i0; i < lines && i < i0 + TILE; i++) {
+                const size_t n  = (size_t)(length - j0 < TILE ? length - j0 : TILE);
+                const char *src = from + (size_t)(j0 * from_ld + i) * size;
+                char *dst       = to + (size_t)(i * to_ld + j0) * size;
                 for (size_t j = 0; j < n; j++)
-                    copy_element(to + j * size, from + j * (size_t)X->ld * size, size);
+                    copy_element(dst + j * size, src + j * (size_t)from_ld * size, size);
             }
 }
 
+/* Element (row, col) of X. */
+static const char *element(const hybrid_dense *X, int64_t row, int64_t col)
+{
+    const int64_t at =
+        X->order == HYBRID_ROW_MAJOR ? row * X->ld + col : row + col * X->ld;
+    return (const char *)X->data + (size_t)at * hy_value_size(X->type);
+}
+
+/* Rows [row, row + rows) and columns [begin, end), to rows X->cols elements apart. */
 static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
                       int64_t end, char *dst)
 {
     const size_t size = hy_value_size(X->type);
 
     if (X->order == HYBRID_COL_MAJOR) {
-        transpose(X, row, rows, begin, end, dst);
+        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, X->cols);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
-        memcpy(dst + (size_t)(i * X->cols) * size,
-               (const char *)X->data + (size_t)((row + i) * X->ld + begin) * size,
+        memcpy(dst + (size_t)(i * X->cols) * size, element(X, row + i, begin),
                (size_t)(end - begin) * size);
+}
+
+/* The same, to columns `ld` elements apart. */
+static void copy_cols(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
+                      int64_t end, char *dst, int64_t ld)
+{
+    const size_t size = hy_value_size(X->type);
+
+    if (X->order == HYBRID_ROW_MAJOR) {
+        transpose(element(X, row, begin), X->ld, end - begin, rows, size, dst, ld);
+        return;
+    }
+    for (int64_t j = begin; j < end; j++)
+        memcpy(dst + (size_t)((j - begin) * ld) * size, element(X, row, j),
+               (size_t)rows * size);
+}
+
+/* Elements [begin, end) of one slab of X, of `height` rows from `row` on: the end of a
+   column, whole columns, the beginning of a column. */
+static void make_slab(const hybrid_dense *X, int64_t row, int64_t height, int64_t begin,
+                      int64_t end, char *dst)
+{
+    const size_t size  = hy_value_size(X->type);
+    int64_t col        = begin / height;
+    const int64_t skip = begin % height;
+
+    if (skip > 0 && begin < end) {
+        const int64_t n = end - begin < height - skip ? end - begin : height - skip;
+        copy_cols(X, row + skip, n, col, col + 1, dst, height);
+        col++;
+        dst += (size_t)n * size;
+        begin += n;
+    }
+    const int64_t whole = (end - begin) / height;
+    const int64_t rest  = (end - begin) % height;
+    copy_cols(X, row, height, col, col + whole, dst, height);
+    if (rest > 0)
+        copy_cols(X, row, rest, col + whole, col + whole + 1,
+                  dst + (size_t)(whole * height) * size, height);
+}
+
+/* Elements [begin, end) of X in slabs. */
+static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst)
+{
+    const hybrid_dense *X = source;
+    const int64_t each    = HY_X_SLAB * X->cols;
+
+    while (begin < end) {
+        const int64_t slab = begin / each, row = slab * HY_X_SLAB;
+        const int64_t height = X->rows - row < HY_X_SLAB ? X->rows - row : HY_X_SLAB;
+        const int64_t stop   = end - slab * each < each ? end : (slab + 1) * each;
+        make_slab(X, row, height, begin - slab * each, stop - slab * each, dst);
+        dst += (size_t)(stop - begin) * hy_value_size(X->type);
+        begin = stop;
+    }
 }
 
 /* Elements [begin, end) of X in rows without gaps: the end of a row, whole rows, the
@@ -159,9 +219,13 @@ static void make_dense(const void *source, int64_t begin, int64_t end, char *dst
 }
 
 /* X lies in memory as its image does. */
-static int is_flat(const hybrid_dense *X)
+static int is_flat(const hybrid_dense *X, int in_cols)
 {
-    return X->order == HYBRID_ROW_MAJOR ? X->ld == X->cols : X->cols == 1;
+    const int in_rows = X->order == HYBRID_ROW_MAJOR;
+
+    if (in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1)
+        return 0;
+    return X->cols == 1 || (in_cols ? !in_rows && X->rows <= HY_X_SLAB : in_rows);
 }
 
 /* ---- fill -------------------------------------------------------------------- */
@@ -210,10 +274,11 @@ void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *ds
         return;
     }
     const hybrid_dense *X = problem->X;
-    const array elements  = {make_dense, X, hy_value_size(X->type)};
+    const array elements  = {problem->in_cols ? make_slabs : make_dense, X,
+                            hy_value_size(X->type)};
     if (bytes == 0)
         return;
-    if (is_flat(X))
+    if (is_flat(X, problem->in_cols))
         memcpy(dst, (const char *)X->data + at, bytes);
     else
         make_bytes(&elements, at, bytes, dst);

@@ -147,9 +147,16 @@ static int advance_to(hy_pipeline *p, int64_t entries, hybrid_status status)
     return goes_on;
 }
 
+/* Of X in columns the slab that the row before is in comes whole. */
 static int64_t entries_before(const hy_problem *problem, int64_t row)
 {
-    return problem->op == HY_SPMM ? row * problem->X->cols : hy_offset(problem->B, row);
+    if (problem->op == HY_SPGEMM)
+        return hy_offset(problem->B, row);
+    if (problem->in_cols) {
+        row = (row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB;
+        row = row < problem->X->rows ? row : problem->X->rows;
+    }
+    return row * problem->X->cols;
 }
 
 static void *load(void *arg)

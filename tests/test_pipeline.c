@@ -19,8 +19,9 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
                                               NULL};
 static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spgemm_fake_dup,
-                                              &hy_spmm_fake_rows, NULL};
-static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, &hy_spmm_fake_rows,
+                                              &hy_spmm_fake_rows, &hy_spmm_fake_tiled,
+                                              NULL};
+static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, &hy_spmm_fake_tiled,
                                               NULL};
 
 static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
@@ -32,7 +33,7 @@ static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
     return hy_engine_open(&options, fakes, variants, engine);
 }
 
-/* The same, without a SpGEMM that needs B on the device. */
+/* The same, without a SpGEMM that needs B on the device, and with X in columns. */
 static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -45,7 +46,7 @@ static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 static void every_case_passes_through_a_device(void **state)
 {
     static const char *const names[] = {"spgemm.fake.esc", "spgemm.fake.dup",
-                                        "spmm.fake.rows", NULL};
+                                        "spmm.fake.rows", "spmm.fake.tiled", NULL};
     hybrid_engine *engine;
     int64_t checked = 0;
 

@@ -58,6 +58,7 @@ static double expected(const hy_problem *p, const hybrid_dense *before, double s
 static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 {
     const int64_t width = chunk->col_end - chunk->col_begin;
+    const int64_t rows  = chunk->row_end - chunk->row_begin;
     const hy_job job    = {
            .problem = p, .chunk = chunk, .back = {.val = (void *)(uintptr_t)sums}};
     hybrid_dense before;
@@ -73,9 +74,11 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
             const int inside =
                 r >= 0 && i < chunk->row_end && c >= 0 && j < chunk->col_end;
             if (inside)
-                assert_true(y == expected(p, &before,
-                                          value_at(sums, p->Y->type, r * width + c), i,
-                                          j));
+                assert_true(y ==
+                            expected(p, &before,
+                                     value_at(sums, p->Y->type,
+                                              p->in_cols ? r + c * rows : r * width + c),
+                                     i, j));
             else
                 assert_true(p->beta == 0 ? y != y : y == dense_at(&before, i, j));
         }
@@ -108,8 +111,10 @@ static void rows_are_stored(void **state)
                                                 .row_end   = rows - rows / 5,
                                                 .col_begin = cols / 4,
                                                 .col_end   = cols - cols / 6};
-                        check_store(&p, &all, sums.data);
-                        check_store(&p, &inner, sums.data);
+                        for (p.in_cols = 0; p.in_cols < 2; p.in_cols++) {
+                            check_store(&p, &all, sums.data);
+                            check_store(&p, &inner, sums.data);
+                        }
                         dense_free(&sums);
                         dense_free(&Y);
                     }

@@ -90,9 +90,36 @@ static void check_shared_x(const hybrid_dense *X)
     free(whole);
 }
 
+/* Columns of one slab after the other. */
+static void check_slabs(const hybrid_dense *X)
+{
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .in_cols = 1};
+    const hy_chunk panel = {.col_begin = X->cols / 3, .col_end = X->cols};
+    const hy_job job     = {.problem = &p, .chunk = &panel};
+    const size_t bytes   = hy_shared_bytes(&p);
+    char *whole          = poison_block(bytes);
+    int64_t at           = 0;
+
+    hy_shared_fill(&p, 0, bytes, whole);
+    assert_true(poison_guard_intact(whole, bytes));
+    p.shared             = (hy_buffer){whole, bytes, HY_DEVICE};
+    const hy_cols_view x = hy_packed_x_cols(&job);
+    for (int64_t row = 0; row < X->rows; row += HY_X_SLAB)
+        for (int64_t j = 0; j < X->cols; j++)
+            for (int64_t i = row; i < X->rows && i < row + HY_X_SLAB; i++) {
+                assert_true(value_at(whole, X->type, at++) == dense_at(X, i, j));
+                if (j >= panel.col_begin)
+                    assert_int_equal(hy_x_at(&x, i, j - panel.col_begin), at - 1);
+            }
+    assert_int_equal((size_t)at * hy_value_size(X->type), bytes);
+    check_pieces(&p, whole, bytes);
+    free(whole);
+}
+
 static void shared_x_is_x(void **state)
 {
-    static const int64_t shapes[][2] = {{1, 1}, {70, 1}, {1, 45}, {67, 33}, {5, 100}};
+    static const int64_t shapes[][2] = {{1, 1},   {70, 1},  {1, 45},
+                                        {67, 33}, {5, 100}, {HY_X_SLAB + 9, 3}};
 
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -103,6 +130,7 @@ static void shared_x_is_x(void **state)
                     dense_make(shapes[s][0], shapes[s][1], gap, orders[order], 6,
                                kinds[k], &X);
                     check_shared_x(&X);
+                    check_slabs(&X);
                     dense_free(&X);
                 }
 }

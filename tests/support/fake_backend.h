@@ -44,4 +44,8 @@ extern const hy_variant hy_spgemm_fake_esc; /* "spgemm.fake.esc" */
 extern const hy_variant hy_spgemm_fake_dup; /* "spgemm.fake.dup" */
 extern const hy_variant hy_spmm_fake_rows;  /* "spmm.fake.rows" */
 
+/* ---- fake_tiled.c ---- */
+
+extern const hy_variant hy_spmm_fake_tiled; /* "spmm.fake.tiled": in columns */
+
 #endif /* FAKE_BACKEND_H */
