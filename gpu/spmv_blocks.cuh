@@ -22,15 +22,15 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
 template <typename T, int COLS>
 constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4 : COLS % 2 == 0 ? 2 : 1;
 
-/* The product of an element of a block, 0 if it is no entry. */
-__device__ inline float times(float a, float x)
+/* What an element of a block is multiplied by: 0 if it is no entry. */
+__device__ inline float factor(float a, float x)
 {
-    return __float_as_uint(a) == 0x80000000u ? 0.0f : a * x;
+    return __float_as_uint(a) == 0x80000000u ? 0.0f : x;
 }
 
-__device__ inline double times(double a, double x)
+__device__ inline double factor(double a, double x)
 {
-    return __double_as_longlong(a) == INT64_MIN ? 0.0 : a * x;
+    return __double_as_longlong(a) == INT64_MIN ? 0.0 : x;
 }
 
 /* x[0] to x[COLS - 1]; as vectors where the block begins at a multiple of their size. */
@@ -65,7 +65,7 @@ __device__ void add_block(const T *val, int stride, const T *x, T (&sum)[ROWS])
     for (int i = 0; i < ROWS; i++)
 #pragma unroll
         for (int j = 0; j < COLS; j++)
-            sum[i] += times(a[i * COLS + j], xs[j]);
+            sum[i] += a[i * COLS + j] * factor(a[i * COLS + j], xs[j]);
 }
 
 /* The sums of 2^log_lanes neighbouring lanes, in the same order on every run. All lanes

@@ -132,7 +132,7 @@ int main(void)
     int failed = 0;
 
     for (int i = 0; i < BUDGETS; i++) { /* all there; gathered; and little of it */
-        static const size_t budgets[] = {0, 512 << 10, 192 << 10};
+        static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)
             return SKIP;
