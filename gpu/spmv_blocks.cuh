@@ -11,7 +11,8 @@
 #include "gpu/cuda_tuning.h"
 #include "partition/pack.h"
 
-namespace blocks {
+namespace blocks
+{
 
 /* VEC neighbours, loaded at once. */
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
@@ -20,7 +21,9 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
 
 /* Elements of x that a block of COLS columns loads at once, if it may: up to 16 bytes. */
 template <typename T, int COLS>
-constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4 : COLS % 2 == 0 ? 2 : 1;
+constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4
+                       : COLS % 2 == 0                 ? 2
+                                                       : 1;
 
 /* What an element of a block is multiplied by: 0 if it is no entry. */
 __device__ inline float factor(float a, float x)
@@ -97,28 +100,44 @@ __device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, in
 template <int ROWS, typename F> void with_cols(int cols, const F &launch)
 {
     switch (cols) {
-    case 1: return launch.template run<ROWS, 1>();
-    case 2: return launch.template run<ROWS, 2>();
-    case 3: return launch.template run<ROWS, 3>();
-    case 4: return launch.template run<ROWS, 4>();
-    case 5: return launch.template run<ROWS, 5>();
-    case 6: return launch.template run<ROWS, 6>();
-    case 7: return launch.template run<ROWS, 7>();
-    default: return launch.template run<ROWS, HY_BLOCK_MOST>();
+    case 1:
+        return launch.template run<ROWS, 1>();
+    case 2:
+        return launch.template run<ROWS, 2>();
+    case 3:
+        return launch.template run<ROWS, 3>();
+    case 4:
+        return launch.template run<ROWS, 4>();
+    case 5:
+        return launch.template run<ROWS, 5>();
+    case 6:
+        return launch.template run<ROWS, 6>();
+    case 7:
+        return launch.template run<ROWS, 7>();
+    default:
+        return launch.template run<ROWS, HY_BLOCK_MOST>();
     }
 }
 
 template <typename F> void with_shape(hy_block_shape shape, const F &launch)
 {
     switch (shape.rows) {
-    case 1: return with_cols<1>(shape.cols, launch);
-    case 2: return with_cols<2>(shape.cols, launch);
-    case 3: return with_cols<3>(shape.cols, launch);
-    case 4: return with_cols<4>(shape.cols, launch);
-    case 5: return with_cols<5>(shape.cols, launch);
-    case 6: return with_cols<6>(shape.cols, launch);
-    case 7: return with_cols<7>(shape.cols, launch);
-    default: return with_cols<HY_BLOCK_MOST>(shape.cols, launch);
+    case 1:
+        return with_cols<1>(shape.cols, launch);
+    case 2:
+        return with_cols<2>(shape.cols, launch);
+    case 3:
+        return with_cols<3>(shape.cols, launch);
+    case 4:
+        return with_cols<4>(shape.cols, launch);
+    case 5:
+        return with_cols<5>(shape.cols, launch);
+    case 6:
+        return with_cols<6>(shape.cols, launch);
+    case 7:
+        return with_cols<7>(shape.cols, launch);
+    default:
+        return with_cols<HY_BLOCK_MOST>(shape.cols, launch);
     }
 }
 

@@ -1,6 +1,7 @@
 /* gpu/spmv_cuda_bellpack.cu - SpMV on the GPU, a lane to each row of blocks.
 
-       y(r I .. r I + r - 1) = sum over blocks b of block row I:  A_b x(j_b .. j_b + c - 1)
+       y(r I .. r I + r - 1) = sum over blocks b of block row I:  A_b x(j_b .. j_b + c -
+   1)
 
    Blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c are stored
    dense; rows of blocks are sorted by length within panels and cut into slices of R
@@ -21,7 +22,8 @@
        N (1 + p) (4 + s k) + 4 rows / r + 24 slices + s rows + s cols */
 #include "gpu/spmv_blocks.cuh"
 
-namespace {
+namespace
+{
 
 template <typename T> struct operands {
     int64_t rows; /* of y */
@@ -79,12 +81,11 @@ template <typename T> struct launcher {
 template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
     const hy_bellpack_view a = hy_packed_bellpack(job);
-    const launcher<T> l      = {lane,
-                                {job->chunk->features.rows, a.head.slices, a.slice, a.order,
-                                 a.col, static_cast<const T *>(a.val),
-                                 static_cast<const T *>(hy_packed_x(job).x),
-                                 static_cast<T *>(job->out.val), a.head.before,
-                                 a.head.log_lanes}};
+    const launcher<T> l      = {
+             lane,
+             {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
+              static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
+              static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
     blocks::with_shape(a.head.shape, l);
     return hy_launched(lane, "spmv.cuda.bellpack");
 }

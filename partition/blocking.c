@@ -32,7 +32,7 @@ void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk 
         const int inside = row + i >= chunk->row_begin && row + i < chunk->row_end;
         w->at[i]         = inside ? hy_offset(b->A, row + i) : 0;
         w->end[i]        = inside ? hy_offset(b->A, row + i + 1) : 0;
-        w->head[i] = w->at[i] < w->end[i] ? hy_block_col(b, w->at[i]) : HY_WALK_END;
+        w->head[i]       = w->at[i] < w->end[i] ? hy_block_col(b, w->at[i]) : HY_WALK_END;
     }
 }
 
@@ -72,7 +72,7 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
             for (int j = 0; j < b->shape.cols; j++)                                      \
                 dst[j * stride] = (T)-0.0;                                               \
             for (int64_t k = w->from[i]; k < w->at[i]; k++) {                            \
-                const T x = val[k];                                                      \
+                const T x                                = val[k];                       \
                 dst[(hy_block_col(b, k) - col) * stride] = x == 0 ? 0 : x;               \
             }                                                                            \
         }                                                                                \

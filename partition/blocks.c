@@ -14,9 +14,9 @@
 #include "partition/panel.h"
 
 enum {
-    SHARE = 100,      /* one block row in so many is looked at, */
-    LEAST = 256,      /* but so many of each height, if there are, */
-    MOST  = 2048,     /* and no more than that */
+    SHARE   = 100,    /* one block row in so many is looked at, */
+    LEAST   = 256,    /* but so many of each height, if there are, */
+    MOST    = 2048,   /* and no more than that */
     COLUMNS = 1 << 13 /* of each, from the left, at most */
 };
 
@@ -39,9 +39,9 @@ typedef struct sample {
 
 static void count_row(const sample *s, int64_t block_row, tally *t)
 {
-    const int64_t row                 = block_row * s->height;
-    const int64_t rest                = s->A->rows - row;
-    int64_t beyond[HY_BLOCK_MOST]     = {0}; /* the last block of each width */
+    const int64_t row             = block_row * s->height;
+    const int64_t rest            = s->A->rows - row;
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* the last block of each width */
     hy_panel panel;
     uint32_t bits;
     int32_t col;

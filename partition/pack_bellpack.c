@@ -11,7 +11,7 @@
        A B C |                                         A E G D   B F H -   C I J -
        D     |   in the order 0, 2, 3, 1:  ABC EFI
        E F I |                             GH  D       (a letter: word e of the block,
-       G H   |                                          then word e + 1 of all four)     */
+       G H   |                                          then word e + 1 of all four) */
 #include "partition/pack.h"
 
 #include <string.h>
@@ -44,8 +44,8 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
 
     at[HY_BELLPACK_HEAD]   = 0;
     at[HY_BELLPACK_SLICES] = hy_align(sizeof *head);
-    at[HY_BELLPACK_ORDER] =
-        at[HY_BELLPACK_SLICES] + hy_align((size_t)head->slices * sizeof(hy_bellpack_slice));
+    at[HY_BELLPACK_ORDER]  = at[HY_BELLPACK_SLICES] +
+                            hy_align((size_t)head->slices * sizeof(hy_bellpack_slice));
     at[HY_BELLPACK_COL] = at[HY_BELLPACK_ORDER] + hy_align((size_t)head->rows * 4);
     at[HY_BELLPACK_VAL] = at[HY_BELLPACK_COL] + hy_align(cells * 4);
     at[HY_BELLPACK_X]   = at[HY_BELLPACK_VAL] + hy_align(cells * elements * size);
@@ -70,11 +70,12 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
     const int64_t steps = steps_for(rules, f->nnz);
     const int64_t most =
         lesser(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
-    const int64_t slices = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
+    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
                                      .slices = lesser(f->rows, slices),
-                                     .cells  = most + 2 * most / rules->least + ALIGN_CELLS,
-                                     .shape  = {1, 1}};
+                                     .cells =
+                                         most + 2 * most / rules->least + ALIGN_CELLS,
+                                     .shape = {1, 1}};
     size_t at[HY_ARRAYS];
     return layout(f, &single, at);
 }
@@ -82,8 +83,8 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 /* What the steps of one call share. */
 typedef struct packing {
     hy_blocking b;
-    int64_t panel; /* block rows of one */
-    int64_t steps; /* of a slice, unless its ways are exhausted */
+    int64_t panel;          /* block rows of one */
+    int64_t steps;          /* of a slice, unless its ways are exhausted */
     int32_t *order, *spare; /* rows each */
     hy_bellpack_head head;
     hy_bellpack_slice *slice;
@@ -224,10 +225,11 @@ static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
     const size_t elements = (size_t)(p->head.shape.rows * p->head.shape.cols);
 
     for (; step < s->steps; step++) {
-        const int64_t row        = s->at + step * s->lanes;
+        const int64_t row  = s->at + step * s->lanes;
         p->col[row + lane] = 0;
-        hy_block_store_none(
-            &p->b, p->val + ((size_t)row * elements + (size_t)lane) * p->b.size, s->lanes);
+        hy_block_store_none(&p->b,
+                            p->val + ((size_t)row * elements + (size_t)lane) * p->b.size,
+                            s->lanes);
     }
 }
 

@@ -53,8 +53,8 @@ static int check_run(trial *t, hybrid_plan *plan)
     dense_set(&t->Y, 3);
     if (hybrid_spmm_run(plan, -2, &t->A, &t->X, 3, &t->Y) != HYBRID_OK)
         return complain(t, hybrid_engine_message(t->engine));
-    const char *wrong = oracle_check_spmm(-2, &t->A, &t->X, 3, &t->before, &t->Y,
-                                          t->kind.integers);
+    const char *wrong =
+        oracle_check_spmm(-2, &t->A, &t->X, 3, &t->before, &t->Y, t->kind.integers);
     return wrong ? complain(t, wrong) : 0;
 }
 

@@ -89,9 +89,12 @@ static int close_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_are_slices),     cmocka_unit_test(shapes_are_slices),
-        cmocka_unit_test(large_packs_are_slices), cmocka_unit_test(zeros_are_entries),
-        cmocka_unit_test(bytes_grow_with_rows), cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(cases_are_slices),
+        cmocka_unit_test(shapes_are_slices),
+        cmocka_unit_test(large_packs_are_slices),
+        cmocka_unit_test(zeros_are_entries),
+        cmocka_unit_test(bytes_grow_with_rows),
+        cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests_name("pack_bcsr", tests, open_context, close_context);
 }

@@ -1,4 +1,5 @@
-/* tests/test_pack_bellpack.c - slices of block rows, taken apart again, are the rows of A. */
+/* tests/test_pack_bellpack.c - slices of block rows, taken apart again, are the rows of
+ * A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,9 +150,13 @@ static int close_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_are_slices),     cmocka_unit_test(shapes_are_slices),
-        cmocka_unit_test(large_packs_are_slices), cmocka_unit_test(zeros_are_entries),
-        cmocka_unit_test(bytes_grow_with_rows), cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(cases_are_slices),
+        cmocka_unit_test(shapes_are_slices),
+        cmocka_unit_test(large_packs_are_slices),
+        cmocka_unit_test(zeros_are_entries),
+        cmocka_unit_test(bytes_grow_with_rows),
+        cmocka_unit_test(failures_leave_nothing),
     };
-    return cmocka_run_group_tests_name("pack_bellpack", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("pack_bellpack", tests, open_context,
+                                       close_context);
 }

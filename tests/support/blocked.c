@@ -198,11 +198,11 @@ static void check_cuts(const hy_problem *problem, const hy_profile *profile, int
     for (int i = 0; i < 5; i++) {
         if (rows[i] > 0 && profile->rows / rows[i] > MOST_CHUNKS)
             continue;
-        const hy_cut cut = {.A            = problem->A,
-                            .profile      = profile,
-                            .variant      = &variant,
-                            .slot_bytes   = i < 4 ? SIZE_MAX / 4
-                                                  : hy_cost_bytes(&whole) / 4,
+        const hy_cut cut = {.A       = problem->A,
+                            .profile = profile,
+                            .variant = &variant,
+                            .slot_bytes =
+                                i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
                             .products_max = INT64_MAX,
                             .chunk_rows   = rows[i],
                             .gathered     = gathered};
@@ -283,8 +283,8 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format)
 
 /* ---- zeros ------------------------------------------------------------------- */
 
-/* A is 2 x 4:  0 -0 1 .  and  . 3 -0 5;  x has an infinity in each column that only one of
-   them has, and y must tell. */
+/* A is 2 x 4:  0 -0 1 .  and  . 3 -0 5;  x has an infinity in each column that only one
+   of them has, and y must tell. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 {
     int64_t ptr[]      = {0, 3, 6};
@@ -310,8 +310,10 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
         assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
         profile.features.block_rows = 2;
         profile.features.block_cols = 4;
-        hy_chunk chunk              = {
-                         .row_end = 2, .col_end = 1, .features = profile.features, .variant = &variant};
+        hy_chunk chunk              = {.row_end  = 2,
+                                       .col_end  = 1,
+                                       .features = profile.features,
+                                       .variant  = &variant};
         check_pack(&p, &chunk, &r);
         assert_true(all_set(seen, 6));
         if (!second)

@@ -69,7 +69,7 @@ static int may_refuse(const trial *t, int64_t cols)
 }
 
 static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
-                      double alpha, double beta)
+                      double alpha, double beta, int64_t *checked)
 {
     hybrid_plan *plan;
     hybrid_dense before;
@@ -79,6 +79,7 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
         hybrid_spmm_plan(t->engine, &t->c->A, X->cols, &t->options, &plan);
     if (status == HYBRID_UNSUPPORTED && may_refuse(t, X->cols))
         return 0;
+    ++*checked;
     if (status != HYBRID_OK)
         return complain(t, hybrid_engine_message(t->engine));
     dense_copy(Y, &before);
@@ -108,8 +109,7 @@ static int check_spmm_shapes(const trial *t, int64_t *checked)
         hybrid_dense X, Y;
         dense_make(t->c->A.cols, widths[w], w, x_order, 11, t->kind, &X);
         dense_make(t->c->A.rows, widths[w], 2 - w, y_order, 12, t->kind, &Y);
-        failed += check_spmm(t, &X, &Y, alpha, beta);
-        ++*checked;
+        failed += check_spmm(t, &X, &Y, alpha, beta, checked);
         dense_free(&X);
         dense_free(&Y);
     }
