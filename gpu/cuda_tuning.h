@@ -59,7 +59,8 @@ enum {
 #define HY_BCSR_RATE           0.6
 #define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane computes a block, alone */
 #define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry, */
-#define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* and a block */
+#define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* and a block; */
+#define HY_BELLPACK_PACK       1.5    /* times that where rows are taken out of order */
 
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 

@@ -102,7 +102,8 @@ hy_cost cost(const hy_features *f, const hy_rates *r)
     const double stream  = moved / (HY_BELLPACK_RATE * r->mem_Bps);
     hy_cost c            = blocks::cost_of(f, HY_BELLPACK_PADDING);
     c.pack_bytes         = hy_pack_bellpack_bytes(f, &rules);
-    c.multiply_s         = r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
+    c.prepare_s *= HY_BELLPACK_PACK;
+    c.multiply_s = r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
     return c;
 }
 

@@ -22,6 +22,19 @@ int32_t hy_blocking_before(const hy_blocking *b)
 
 /* ---- walking ----------------------------------------------------------------- */
 
+/* All rows of the block row are there and have the columns of the first. */
+static int are_same(const hy_block_walk *w)
+{
+    const int32_t *col = w->b->A->col;
+    const int64_t n    = w->end[0] - w->at[0];
+
+    for (int i = 1; i < w->b->shape.rows; i++)
+        if (w->end[i] - w->at[i] != n ||
+            memcmp(col + w->at[i], col + w->at[0], (size_t)n * sizeof *col) != 0)
+            return 0;
+    return n > 0;
+}
+
 void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk *w)
 {
     const hy_chunk *chunk = b->job->chunk;
@@ -32,8 +45,11 @@ void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk 
         const int inside = row + i >= chunk->row_begin && row + i < chunk->row_end;
         w->at[i]         = inside ? hy_offset(b->A, row + i) : 0;
         w->end[i]        = inside ? hy_offset(b->A, row + i + 1) : 0;
-        w->head[i]       = w->at[i] < w->end[i] ? hy_block_col(b, w->at[i]) : HY_WALK_END;
+        w->shift[i]      = w->at[i] - w->at[0];
     }
+    w->heads = are_same(w) ? 1 : b->shape.rows;
+    for (int i = 0; i < w->heads; i++)
+        w->head[i] = w->at[i] < w->end[i] ? hy_block_col(b, w->at[i]) : HY_WALK_END;
 }
 
 static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t end)
@@ -55,26 +71,46 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- storing ----------------------------------------------------------------- */
 
-/* Elements that are no entries, then the entries: x == 0 is true of -0.0 too. */
+/* A row of n entries, n known to the compiler: x + 0 is x, but 0 for -0. */
+#define STORE_ALL(n)                                                                     \
+    case n:                                                                              \
+        for (int j = 0; j < n; j++)                                                      \
+            dst[j * stride] = from[j] + 0;                                               \
+        break;
+
+/* The rows of a block: entries, and between them elements that are none. */
 #define STORE(T)                                                                         \
+    static inline void store_all_##T(const T *from, int n, T *dst, int64_t stride)       \
+    {                                                                                    \
+        switch (n) {                                                                     \
+            STORE_ALL(1)                                                                 \
+            STORE_ALL(2)                                                                 \
+            STORE_ALL(3)                                                                 \
+            STORE_ALL(4)                                                                 \
+            STORE_ALL(5)                                                                 \
+            STORE_ALL(6)                                                                 \
+            STORE_ALL(7)                                                                 \
+            STORE_ALL(8)                                                                 \
+        default:                                                                         \
+            break;                                                                       \
+        }                                                                                \
+    }                                                                                    \
     static void store_##T(const hy_block_walk *w, int32_t col, T *dst, int64_t stride)   \
     {                                                                                    \
         const hy_blocking *b = w->b;                                                     \
         const T *val         = b->A->val;                                                \
-        for (int i = 0; i < b->shape.rows; i++, dst += b->shape.cols * stride) {         \
-            if (w->at[i] - w->from[i] == b->shape.cols) {                                \
-                for (int j = 0; j < b->shape.cols; j++) {                                \
-                    const T x       = val[w->from[i] + j];                               \
-                    dst[j * stride] = x == 0 ? 0 : x;                                    \
-                }                                                                        \
+        const int rows = b->shape.rows, cols = b->shape.cols;                            \
+        for (int i = 0; i < rows; i++, dst += cols * stride) {                           \
+            int64_t k;                                                                   \
+            const int64_t n = hy_block_entries(w, i, &k), end = k + n;                   \
+            if (n == cols) {                                                             \
+                store_all_##T(val + k, cols, dst, stride);                               \
                 continue;                                                                \
             }                                                                            \
-            for (int j = 0; j < b->shape.cols; j++)                                      \
+            for (int j = 0; j < cols; j++)                                               \
                 dst[j * stride] = (T)-0.0;                                               \
-            for (int64_t k = w->from[i]; k < w->at[i]; k++) {                            \
-                const T x                                = val[k];                       \
-                dst[(hy_block_col(b, k) - col) * stride] = x == 0 ? 0 : x;               \
-            }                                                                            \
+            for (; k < end; k++)                                                         \
+                dst[(hy_block_col(b, k) - col) * stride] = val[k] + 0;                   \
         }                                                                                \
     }                                                                                    \
     static void store_none_##T(T *dst, int64_t elements, int64_t stride)                 \
@@ -85,6 +121,7 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 STORE(float)
 STORE(double)
 #undef STORE
+#undef STORE_ALL
 
 void hy_block_store(const hy_block_walk *w, int32_t col, void *dst, int64_t stride)
 {

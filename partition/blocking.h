@@ -39,8 +39,12 @@ int32_t hy_blocking_before(const hy_blocking *b);
 
 enum { HY_WALK_END = INT32_MAX };
 
+/* Rows that all have the same columns, as those of a node of a mesh have, are walked over
+   as one. */
 typedef struct hy_block_walk {
     const hy_blocking *b;
+    int heads;                    /* 1 if they are the same, else rows of a block */
+    int64_t shift[HY_BLOCK_MOST]; /* the same: entries from the first row to each */
     int32_t head[HY_BLOCK_MOST]; /* next column of each row, HY_WALK_END: none */
     int64_t from[HY_BLOCK_MOST]; /* the block has entries from .. at-1 of each row; */
     int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* the rest is at .. end-1 */
@@ -76,19 +80,28 @@ static inline int hy_block_next(hy_block_walk *w, int32_t *col)
     const hy_blocking *b = w->b;
     int32_t least        = HY_WALK_END;
 
-    for (int i = 0; i < b->shape.rows; i++)
+    for (int i = 0; i < w->heads; i++)
         least = w->head[i] < least ? w->head[i] : least;
     if (least == HY_WALK_END)
         return 0;
     if (least > b->x_rows - b->shape.cols)
         least = (int32_t)(b->x_rows - b->shape.cols);
-    for (int i = 0; i < b->shape.rows; i++) {
+    for (int i = 0; i < w->heads; i++) {
         w->from[i] = w->at[i];
         if (w->head[i] - least < b->shape.cols)
             hy_block_take(w, i, least, least + b->shape.cols - 1);
     }
     *col = least;
     return 1;
+}
+
+/* Its entries in row i: the first, and how many. */
+static inline int64_t hy_block_entries(const hy_block_walk *w, int i, int64_t *first)
+{
+    const int row = w->heads == 1 ? 0 : i;
+
+    *first = w->from[row] + (w->heads == 1 ? w->shift[i] : 0);
+    return w->at[row] - w->from[row];
 }
 
 /* Store the block that was passed over: element e at dst[e * stride]. */
