@@ -75,7 +75,7 @@ static void pack_row(const packing *p, int64_t row)
     const size_t bytes =
         (size_t)(p->b->shape.rows * p->b->shape.cols) * p->b->size; /* of a block */
     hy_block_walk walk;
-    int32_t col;
+    int32_t col = 0;
 
     hy_block_walk_start(p->b, row, &walk);
     for (int64_t first = begin; first < end; first += p->group) {

@@ -290,7 +290,7 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
     int64_t ptr[]      = {0, 3, 6};
     int32_t col[]      = {0, 1, 2, 1, 2, 3};
     double val[]       = {0.0, -0.0, 1, 3, -0.0, 5};
-    double x[]         = {2, 3, 4, INFINITY}, y[2];
+    double x[]         = {2, 3, 4, 0}, y[2];
     const hybrid_csr A = {2, 4, 6, HYBRID_I64, ptr, col, val, HYBRID_F64};
     hybrid_dense X     = {.rows = 4, .cols = 1, .ld = 1, .data = x, .type = HYBRID_F64};
     hybrid_dense Y     = {.rows = 2, .cols = 1, .ld = 1, .data = y, .type = HYBRID_F64};
@@ -304,25 +304,25 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 
     X.order = Y.order = HYBRID_ROW_MAJOR;
     current           = format;
-    for (int second = 0; second < 2; second++) {
+    for (int i = 0; i < 4; i++) { /* blocks in parts and full ones; either infinity */
         unsigned char seen[6] = {0}, stored[2] = {0};
         const blocked_reader r = {.seen = seen, .stored = stored, .Y = &Y};
+        x[0]                   = i / 2 ? INFINITY : 2;
+        x[3]                   = i / 2 ? 5 : INFINITY;
         assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
-        profile.features.block_rows = 2;
-        profile.features.block_cols = 4;
+        profile.features.block_rows = i % 2 ? 1 : 2;
+        profile.features.block_cols = i % 2 ? 1 : 4;
         hy_chunk chunk              = {.row_end  = 2,
                                        .col_end  = 1,
                                        .features = profile.features,
                                        .variant  = &variant};
         check_pack(&p, &chunk, &r);
         assert_true(all_set(seen, 6));
-        if (!second)
+        if (i / 2 == 0)
             assert_true(y[0] == 4 && isinf(y[1]));
         else
             assert_true(isnan(y[0]) && y[1] == 34);
         hy_profile_free(ctx, &profile);
-        x[0] = INFINITY;
-        x[3] = 5;
     }
 }
 
