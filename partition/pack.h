@@ -176,6 +176,11 @@ typedef struct hy_block_shape {
     int32_t rows, cols;
 } hy_block_shape;
 
+static inline size_t hy_block_elements(hy_block_shape shape)
+{
+    return (size_t)shape.rows * (size_t)shape.cols;
+}
+
 /* Bytes of A in CSR with 64-bit offsets, and in those blocks, without padding, as far as
    f->block_* say. */
 double hy_csr_stream_bytes(const hy_features *f);

@@ -22,7 +22,7 @@ enum { MOST_LOG_GROUP = 5 };
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])
 {
     const size_t size     = hy_value_size(f->type);
-    const size_t elements = (size_t)(head->shape.rows * head->shape.cols);
+    const size_t elements = hy_block_elements(head->shape);
 
     at[HY_BCSR_HEAD]    = 0;
     at[HY_BCSR_ROW_PTR] = hy_align(sizeof *head);
@@ -72,8 +72,7 @@ typedef struct packing {
 static void pack_row(const packing *p, int64_t row)
 {
     const int64_t begin = p->start[row], end = p->start[row + 1];
-    const size_t bytes =
-        (size_t)(p->b->shape.rows * p->b->shape.cols) * p->b->size; /* of a block */
+    const size_t bytes = hy_block_elements(p->b->shape) * p->b->size; /* of a block */
     hy_block_walk walk;
     int32_t col = 0;
 

@@ -39,7 +39,7 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
                      size_t at[HY_ARRAYS])
 {
     const size_t size     = hy_value_size(f->type);
-    const size_t elements = (size_t)(head->shape.rows * head->shape.cols);
+    const size_t elements = hy_block_elements(head->shape);
     const size_t cells    = (size_t)head->cells;
 
     at[HY_BELLPACK_HEAD]   = 0;
@@ -222,7 +222,7 @@ static hybrid_status arrange(packing *p, const hy_bellpack_rules *rules, int64_t
 static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
                      int64_t step)
 {
-    const size_t elements = (size_t)(p->head.shape.rows * p->head.shape.cols);
+    const size_t elements = hy_block_elements(p->head.shape);
 
     for (; step < s->steps; step++) {
         const int64_t row  = s->at + step * s->lanes;
@@ -236,7 +236,7 @@ static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
 /* The lanes of place `place` of the slice. */
 static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place)
 {
-    const size_t elements = (size_t)(p->head.shape.rows * p->head.shape.cols);
+    const size_t elements = hy_block_elements(p->head.shape);
     const int64_t ways = (int64_t)1 << s->log_ways, first = place << s->log_ways;
     hy_block_walk walk;
     int64_t block = 0;
@@ -259,7 +259,7 @@ static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place
 static hybrid_status pack_slices(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p      = arg;
-    const size_t elements = (size_t)(p->head.shape.rows * p->head.shape.cols);
+    const size_t elements = hy_block_elements(p->head.shape);
 
     (void)part;
     for (int64_t k = begin; k < end; k++) {
