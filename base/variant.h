@@ -29,6 +29,9 @@ typedef struct hy_features {
     double out_ratio;    /* SpGEMM: products / estimated nnz(C), >= 1 */
     double tile_fill;    /* SpMM: of 16 consecutive rows, the mean share that has an
                             entry in a column that one of them has; 0 = unknown */
+    int block_rows, block_cols; /* SpMV: the blocks, up to 8 x 8, that hold A in the */
+    double block_fill;          /* fewest bytes, and the share of their elements that are
+                                   entries, from a sample; 0 = unknown */
     int64_t gather_rows; /* rows of B or X that travel with the chunk, and their */
     int64_t gather_nnz;  /* entries; 0 when B or X is resident on the device */
     hybrid_type type;
@@ -68,6 +71,7 @@ typedef struct hy_cost {
     size_t work_bytes; /* scratch */
     size_t
         out_bytes; /* room for the result, at its bound; also its size in pinned memory */
+    double sent_bytes; /* of pack_bytes, those that are expected to be used; 0 = all */
     double prepare_s, multiply_s,
         finish_s; /* prepare: one core; copies follow from bytes */
 } hy_cost;

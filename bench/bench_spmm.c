@@ -63,7 +63,7 @@ const bench_product bench_spmm = {
 
 const bench_product bench_spmv = {
     .name   = "spmv",
-    .family = "spmm.",
+    .family = "spm", /* those of spmv and of spmm */
     .open   = open_case,
     .plan   = plan,
     .run    = run,

@@ -81,6 +81,9 @@ static void put_features(writer *w, const hybrid_plan *plan)
     else if (f->tile_fill > 0)
         put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
             synergy(f->tile_fill));
+    if (f->block_fill > 0)
+        put(w, "   blocks %d x %d fill %.1f %%", f->block_rows, f->block_cols,
+            100 * f->block_fill);
     put(w, "\n");
 }
 

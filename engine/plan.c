@@ -217,7 +217,7 @@ static void start_report(hybrid_plan *plan)
     for (int64_t i = 0; i < plan->chunk_count; i++) {
         const hy_chunk *chunk = &plan->chunks[i];
         const hy_cost cost    = chunk->variant->cost(&chunk->features, &plan->rates);
-        plan->report.h2d_bytes += (int64_t)cost.pack_bytes;
+        plan->report.h2d_bytes += (int64_t)hy_sent_bytes(&cost);
     }
 }
 

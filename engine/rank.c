@@ -14,11 +14,16 @@ static double longest(double a, double b)
     return a > b ? a : b;
 }
 
+double hy_sent_bytes(const hy_cost *cost)
+{
+    return cost->sent_bytes > 0 ? cost->sent_bytes : (double)cost->pack_bytes;
+}
+
 hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers)
 {
     const hy_stage_times t = {
         .prepare = cost->prepare_s / workers,
-        .h2d     = rates->h2d_Bps > 0 ? (double)cost->pack_bytes / rates->h2d_Bps : 0,
+        .h2d     = rates->h2d_Bps > 0 ? hy_sent_bytes(cost) / rates->h2d_Bps : 0,
         .run     = cost->multiply_s + cost->finish_s,
         .d2h     = rates->d2h_Bps > 0 ? (double)cost->out_bytes / rates->d2h_Bps : 0,
     };

@@ -20,6 +20,9 @@ typedef struct hy_stage_times {
     double prepare, h2d, run, d2h;
 } hy_stage_times;
 
+/* Bytes of the pack that are expected to be copied. */
+double hy_sent_bytes(const hy_cost *cost);
+
 hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers);
 
 /* First chunk pays all stages, the others the longest. */

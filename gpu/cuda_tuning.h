@@ -89,6 +89,21 @@ enum {
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry, */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* and a column of a panel */
 
+/* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ---- */
+
+enum {
+    HY_BELLPACK_WAVE  = 1 << 17, /* lanes that run at once */
+    HY_BELLPACK_LEAST = 8        /* blocks of a row that is not shared by lanes */
+};
+
+#define HY_BELLPACK_PADDING    0.05 /* of the blocks, in matrices that are blocked */
+#define HY_BELLPACK_RATE       0.8  /* share of memory speed */
+#define HY_BCSR_RATE           0.6
+#define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane computes a block, alone */
+#define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry, */
+#define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* and a block; */
+#define HY_BELLPACK_PACK       1.5    /* times that where rows are taken out of order */
+
 /* ---- spgemm.cuda.esc: a row's products decide who sorts it ---- */
 
 /* A warp to a row, this many products a lane. */

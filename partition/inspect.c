@@ -347,6 +347,8 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
         HY_TRY_ELSE_DONE(estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
     else
         HY_TRY_ELSE_DONE(hy_tile_fill(ctx, A, &p.features.tile_fill));
+    if (!B && dense_cols == 1)
+        HY_TRY_ELSE_DONE(hy_block_fill(ctx, A, &p.features));
 done:
     if (status == HYBRID_OK)
         *out = p;

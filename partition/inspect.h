@@ -38,6 +38,9 @@ hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t e
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
+/* blocks.c: hy_features.block_* of A, from evenly spaced block rows. */
+hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *out);
+
 #ifdef __cplusplus
 }
 #endif

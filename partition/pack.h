@@ -246,6 +246,119 @@ typedef struct hy_tiled_view {
     const hy_tiled_split *split; /* splits */
 } hy_tiled_view;
 hy_tiled_view hy_packed_tiled(const hy_job *job);
+/* ---- blocks.c, blocking.c: A as blocks of r x c for SpMV ----
+
+   Block row I has rows r I to r I + r - 1 of A, whichever chunk they are in; the first and
+   the last of a chunk may be in parts. From the left, a block begins at the first column
+   that no block before it covers, and covers c columns; the last is moved to the left if
+   it would pass the end of X. An element that is no entry of A is the number -0.0, which
+   kernels pass over: 0 times an infinity of X would be no number. Entries that are -0.0
+   are stored as 0, which leaves every sum as it is.
+
+   A chunk whose blocks would take more room than planned is packed as 1 x 1 blocks,
+   whose room is known beforehand. */
+
+enum { HY_BLOCK_MOST = 8 }; /* rows, and columns */
+
+typedef struct hy_block_shape {
+    int32_t rows, cols;
+} hy_block_shape;
+
+static inline size_t hy_block_elements(hy_block_shape shape)
+{
+    return (size_t)shape.rows * (size_t)shape.cols;
+}
+
+/* Bytes of A in CSR with 64-bit offsets, and in those blocks, without padding, as far as
+   f->block_* say. */
+double hy_csr_stream_bytes(const hy_features *f);
+double hy_block_stream_bytes(const hy_features *f);
+
+/* How many blocks there are of that, and how many block rows. */
+double hy_block_count(const hy_features *f);
+double hy_block_rows(const hy_features *f);
+
+/* NULL, or why A is not worth to be blocked: those bytes are not fewer by a tenth. */
+const char *hy_block_refuse(const hy_features *f);
+
+/* ---- pack_bcsr.c: block rows, a group of lanes to each ---- */
+
+/* Arrays of the pack; X where hy_packed_x() looks for it. */
+enum {
+    HY_BCSR_HEAD,
+    HY_BCSR_ROW_PTR, /* int32, block rows + 1: blocks before each */
+    HY_BCSR_COL,     /* int32: first column of each block */
+    HY_BCSR_VAL,
+    HY_BCSR_X = HY_GATHER_VAL
+};
+
+/* Blocks of a row are kept in batches of 2^log_group, the last with what is left: block b
+   of n in a batch that begins at block f has its element e = i c + j at val[f r c + e n +
+   b], so that lanes which hold neighbouring blocks read neighbouring words. */
+typedef struct hy_bcsr_head {
+    int64_t rows, blocks; /* rows: block rows */
+    hy_block_shape shape;
+    int32_t log_group;
+    int32_t before; /* rows of the first block row that are no rows of the chunk */
+} hy_bcsr_head;
+
+size_t hy_pack_bcsr_bytes(const hy_features *f); /* at most */
+hybrid_status hy_pack_bcsr(hy_job *job);         /* fill job->pack (mem is given) */
+
+/* The pack where the kernels read it; the head is the host's. */
+typedef struct hy_bcsr_view {
+    hy_bcsr_head head;
+    const int32_t *row_ptr, *col;
+    const void *val;
+} hy_bcsr_view;
+hy_bcsr_view hy_packed_bcsr(const hy_job *job);
+
+/* ---- pack_bellpack.c: slices of block rows of about equal length, a lane to each ---- */
+
+enum {
+    HY_BELLPACK_HEAD,
+    HY_BELLPACK_SLICES,
+    HY_BELLPACK_ORDER, /* int32: the block row at each place */
+    HY_BELLPACK_COL,   /* int32: first column of each cell */
+    HY_BELLPACK_VAL,
+    HY_BELLPACK_X = HY_GATHER_VAL
+};
+
+/* Places first, first + 1, ...: 2^log_ways lanes to each, of all together `lanes`. Block
+   b of a row is in its lane b % 2^log_ways at step b / 2^log_ways. The cell of lane l at
+   step s is number at + s lanes + l; its element e is at val[(at + s lanes) r c + e lanes
+   + l]. Cells without a block hold no entries. */
+typedef struct hy_bellpack_slice {
+    int64_t at;
+    int32_t first, steps;
+    int32_t lanes; /* R, less in the last slice of a panel */
+    int32_t log_ways;
+} hy_bellpack_slice;
+
+typedef struct hy_bellpack_head {
+    int64_t rows, slices, cells; /* rows: block rows */
+    hy_block_shape shape;
+    int32_t log_lanes; /* R = 2^log_lanes, 32 to 256 */
+    int32_t before;    /* as in hy_bcsr_head */
+} hy_bellpack_head;
+
+/* How a variant wants its slices. */
+typedef struct hy_bellpack_rules {
+    int64_t wave;  /* lanes that run at once: none shall take longer than a wave's share of
+                      all blocks, if 32 lanes to a row are enough for that, */
+    int64_t least; /* but rows of so many blocks have one lane */
+} hy_bellpack_rules;
+
+size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules);
+hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules);
+
+typedef struct hy_bellpack_view {
+    hy_bellpack_head head;
+    const hy_bellpack_slice *slice;
+    const int32_t *order, *col;
+    const void *val;
+} hy_bellpack_view;
+hy_bellpack_view hy_packed_bellpack(const hy_job *job);
 
 /* ---- shared.c: B or X whole, as the device holds it for all chunks ---- */
 

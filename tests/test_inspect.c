@@ -10,6 +10,8 @@
 
 #include "base/csr.h"
 #include "partition/inspect.h"
+#include "partition/pack.h"
+#include "tests/support/blocked.h"
 #include "tests/support/builder.h"
 #include "tests/support/context.h"
 #include "tests/support/oracle.h"
@@ -223,6 +225,63 @@ static void costly_row_stands_at_its_bound(void **state)
     free(a_col);
 }
 
+/* Full blocks are found, and all that is stored are entries. */
+static void blocks_are_found(void **state)
+{
+    hybrid_csr A;
+    hy_profile p;
+
+    (void)state;
+    for (int k = 0; k < 64; k++) {
+        const int r = k / 8 + 1, c = k % 8 + 1;
+        blocked_matrix(r * 200 - r / 2, c * 900 - c / 2, r, c, 9, 0, 0, kinds[k % 2], &A);
+        assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+        const hy_features *f = &p.features;
+        if (f->block_rows != r || f->block_cols != c)
+            fail_msg("%d x %d, not %d x %d", f->block_rows, f->block_cols, r, c);
+        assert_in_range((int64_t)(f->block_fill * 1000), 970, 1000);
+        if (r * c == 1)
+            assert_non_null(hy_block_refuse(f));
+        else
+            assert_null(hy_block_refuse(f));
+        hy_profile_free(ctx, &p);
+        matrix_free(&A);
+    }
+}
+
+/* A large matrix is sampled: blocks of 3 x 3, of which a ninth is missing. */
+static void fill_of_blocks_is_estimated(void **state)
+{
+    hybrid_csr A;
+    hy_profile p;
+
+    (void)state;
+    blocked_matrix(90000, 90000, 3, 3, 4, 0, 9, kinds[0], &A);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+    assert_int_equal(p.features.block_rows, 3);
+    assert_int_equal(p.features.block_cols, 3);
+    assert_true(fabs(p.features.block_fill - 8.0 / 9) < 0.02);
+    assert_true(hy_profile_range(&p, 5, 9, 1).block_fill == p.features.block_fill);
+    hy_profile_free(ctx, &p);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 2, &p), HYBRID_OK);
+    assert_true(p.features.block_fill == 0); /* SpMM does not ask */
+    hy_profile_free(ctx, &p);
+    matrix_free(&A);
+}
+
+static void scattered_entries_are_no_blocks(void **state)
+{
+    hybrid_csr A;
+    hy_profile p;
+
+    (void)state;
+    matrix_random(3000, 3000, 8, 3, kinds[0], &A);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+    assert_non_null(hy_block_refuse(&p.features));
+    hy_profile_free(ctx, &p);
+    matrix_free(&A);
+}
+
 static void absurd_sizes_are_refused(void **state)
 {
     test_case c;
@@ -284,6 +343,9 @@ int main(void)
         cmocka_unit_test(ranges_are_differences),
         cmocka_unit_test(ratio_is_estimated),
         cmocka_unit_test(costly_row_stands_at_its_bound),
+        cmocka_unit_test(blocks_are_found),
+        cmocka_unit_test(fill_of_blocks_is_estimated),
+        cmocka_unit_test(scattered_entries_are_no_blocks),
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };
