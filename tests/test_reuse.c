@@ -158,7 +158,7 @@ static void later_results_are_written_directly(void **state)
     oracle reference;
 
     (void)state;
-    matrix_random(3000, 3000, 8, 9, f64, &A);
+    matrix_random(800, 800, 8, 9, f64, &A);
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
     for (unsigned run = 0; run < 4; run++) {
         set_values(&A, run, 1);
@@ -179,12 +179,12 @@ static void later_results_are_written_directly(void **state)
 /* Half of the rows compress well, half not at all: the latter come back in turns. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
-    enum { SHARED = 100, LENGTH = 50, MANY = 400, ROWS = SHARED + MANY + 4000 };
+    enum { SHARED = 100, LENGTH = 50, MANY = 100, ROWS = SHARED + MANY + 4000 };
     static int64_t row_ptr[ROWS + 1];
     static int32_t col[SHARED * LENGTH + MANY * SHARED + 4000];
     static double val[sizeof col / sizeof *col];
     hybrid_csr A          = {ROWS, ROWS, 0, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
-    hybrid_engine *engine = open_engine(ON_DEVICE, (size_t)1 << 28);
+    hybrid_engine *engine = open_engine(ON_DEVICE, (size_t)1 << 27);
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     int64_t k                   = 0;
 
@@ -199,6 +199,7 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
                                          : i % SHARED;
     }
     row_ptr[ROWS] = A.nnz = k;
+    options.chunk_rows    = 500;
     set_values(&A, 5, 1);
     run_again(engine, &A, &A, 1, &options);
     hybrid_engine_destroy(engine);
