@@ -26,6 +26,10 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
 /* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
 
+/* 64 bits that stand for A's pattern: equal for equal offsets (of either width) and
+   columns, different for almost all others. In parallel; allocates nothing. */
+hybrid_status hy_csr_hash(hy_context *ctx, const hybrid_csr *A, uint64_t *out);
+
 /* Allocate the three arrays from the results; 64-bit offsets. */
 hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t nnz,
                            hybrid_type type, hybrid_csr *out);

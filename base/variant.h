@@ -59,6 +59,8 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
+    const int64_t *products; /* SpGEMM: what the plan counted, rows+1 each: products */
+    const int64_t *bound;    /* before a row, and room for entries of C before it */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
 } hy_problem;
@@ -110,7 +112,8 @@ typedef struct hy_job {
     hy_rows out;      /* result where it is computed; room for its bound */
     hy_rows back;     /* result in host memory, after d2h */
     int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
-    int64_t offset;   /* SpGEMM: where the chunk's entries start in C */
+    int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
+    int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
     int direct;         /* d2h copied the entries to C itself */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */

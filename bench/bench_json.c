@@ -66,6 +66,8 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "nnz_out", r->nnz_out);
     put_whole(f, "bytes_up", r->h2d_bytes);
     put_whole(f, "bytes_down", r->d2h_bytes);
+    put_whole(f, "predicted_up", r->predicted_h2d_bytes);
+    put_whole(f, "predicted_down", r->predicted_d2h_bytes);
     put_whole(f, "peak_device_bytes", r->peak_device_bytes);
     put_whole(f, "peak_pinned_bytes", r->peak_pinned_bytes);
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);

@@ -3,6 +3,12 @@
 
 #include "cli/json.h"
 
+static void put_truth(cli_json *json, const char *key, int truth)
+{
+    cli_json_key(json, key);
+    fputs(truth ? "true" : "false", json->file);
+}
+
 static void put_operand(cli_json *json, const char *key, const char *name, int64_t rows,
                         int64_t cols, int64_t nnz, int dense)
 {
@@ -25,8 +31,7 @@ static void put_problem(cli_json *json, const cli_job *job)
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
     cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
-    cli_json_key(json, "transpose_b");
-    fputs(o->transpose_b ? "true" : "false", json->file);
+    put_truth(json, "transpose_b", o->transpose_b);
     cli_json_int(json, "seed", (int64_t)o->seed);
     put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
     if (B) {
@@ -49,8 +54,7 @@ static void put_place(cli_json *json, const cli_job *job)
     cli_json_text(json, "variant", job->chosen.variant);
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));
-    cli_json_key(json, "deterministic");
-    fputs(job->options->deterministic ? "true" : "false", json->file);
+    put_truth(json, "deterministic", job->options->deterministic);
 }
 
 static void put_report(cli_json *json, const hybrid_report *r)
@@ -72,6 +76,14 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "nnz_out", r->nnz_out);
     cli_json_int(json, "h2d_bytes", r->h2d_bytes);
     cli_json_int(json, "d2h_bytes", r->d2h_bytes);
+    cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
+    cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
+    if (r->other_h2d_bytes >= 0)
+        cli_json_int(json, "other_h2d_bytes", r->other_h2d_bytes);
+    else
+        cli_json_text(json, "other_h2d_bytes", NULL);
+    put_truth(json, "gathered", r->gathered);
+    put_truth(json, "reused_pattern", r->reused_pattern);
     cli_json_int(json, "peak_device_bytes", r->peak_device_bytes);
     cli_json_int(json, "peak_pinned_bytes", r->peak_pinned_bytes);
     cli_json_int(json, "peak_host_bytes", r->peak_host_bytes);

@@ -64,6 +64,20 @@ static void put_times(const cli_job *job)
     fputc('\n', stderr);
 }
 
+/* Bytes copied, beside what was predicted of this way to hold B or X and of the other. */
+static void put_moved(const hybrid_report *r)
+{
+    if (r->h2d_bytes + r->d2h_bytes == 0)
+        return;
+    fprintf(stderr, "  moved    up %s, predicted %s", cli_bytes(r->h2d_bytes).s,
+            cli_bytes(r->predicted_h2d_bytes).s);
+    if (r->other_h2d_bytes >= 0)
+        fprintf(stderr, " (%s: %s)", r->gathered ? "resident" : "gathered",
+                cli_bytes(r->other_h2d_bytes).s);
+    fprintf(stderr, "; down %s, predicted %s\n", cli_bytes(r->d2h_bytes).s,
+            cli_bytes(r->predicted_d2h_bytes).s);
+}
+
 void cli_summary_print(const cli_job *job)
 {
     const hybrid_report *r = &job->report;
@@ -81,6 +95,7 @@ void cli_summary_print(const cli_job *job)
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap,
             100 * r->efficiency);
     put_times(job);
+    put_moved(r);
     fprintf(stderr, "  peak     device %s, pinned %s, host %s\n",
             cli_bytes(r->peak_device_bytes).s, cli_bytes(r->peak_pinned_bytes).s,
             cli_bytes(r->peak_host_bytes).s);

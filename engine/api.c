@@ -16,6 +16,21 @@ static hybrid_status begin(hybrid_engine *engine)
 
 /* ---- plans -------------------------------------------------------------------- */
 
+static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
+                               const hybrid_csr *B, int64_t dense_cols,
+                               const hybrid_plan_options *options, hybrid_plan **out)
+{
+    hybrid_plan *plan;
+
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, &plan));
+    const hybrid_status status = hy_plan_finish(plan, A, B);
+    if (status == HYBRID_OK)
+        *out = plan;
+    else
+        hybrid_plan_destroy(plan);
+    return status;
+}
+
 hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
@@ -34,7 +49,17 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
         if (B != A)
             HY_TRY(hy_csr_check(ctx, B, "B"));
     }
-    return hy_plan_make(engine, A, B, 0, o, plan);
+    return make_plan(engine, A, B, 0, o, plan);
+}
+
+static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
+{
+    if (cols < 0 ||
+        (cols > 0 && (A->nnz > INT64_MAX / 16 / cols || A->rows > INT64_MAX / 16 / cols)))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "dense_cols %lld is negative or overflows the work",
+                       (long long)cols);
+    return HYBRID_OK;
 }
 
 hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
@@ -50,27 +75,20 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_check_plan_options(ctx, o));
     HY_TRY(hy_csr_check_header(ctx, A, "A"));
-    if (dense_cols < 0 || (dense_cols > 0 && (A->nnz > INT64_MAX / 16 / dense_cols ||
-                                              A->rows > INT64_MAX / 16 / dense_cols)))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld is negative or overflows the work",
-                       (long long)dense_cols);
+    HY_TRY(check_dense_cols(ctx, A, dense_cols));
     if (o->flags & HYBRID_CHECK)
         HY_TRY(hy_csr_check(ctx, A, "A"));
-    return hy_plan_make(engine, A, NULL, dense_cols, o, plan);
+    return make_plan(engine, A, NULL, dense_cols, o, plan);
 }
 
 /* ---- runs ----------------------------------------------------------------------- */
 
 static void begin_report(hybrid_plan *plan)
 {
-    hybrid_report *r    = &plan->report;
     hy_backend *backend = plan->candidates[plan->chosen].backend;
 
-    *r        = (hybrid_report)HYBRID_REPORT_INIT;
-    r->chunks = plan->chunk_count;
-    r->rows   = plan->profile.rows;
-    r->flops  = 2 * plan->profile.features.products;
+    hy_plan_start_report(plan);
+    plan->report.reused_pattern = plan->pattern.known;
     hy_meter_reset_peak(&backend->device);
     hy_meter_reset_peak(&backend->pinned);
     hy_meter_reset_peak(&plan->engine->ctx.memory.meter);
@@ -120,36 +138,52 @@ static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+/* Operands are checked: shapes, and that the patterns are those of the plan. */
+static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, int64_t start, hybrid_csr *C)
+{
+    hybrid_engine *engine = plan->engine;
+    hy_context *ctx       = &engine->ctx;
+    const hy_features *f  = &plan->profile.features;
+    const int64_t *known  = plan->pattern.known ? plan->pattern.row_ptr : NULL;
+    hy_problem problem    = {.op       = HY_SPGEMM,
+                             .ctx      = ctx,
+                             .A        = A,
+                             .B        = B,
+                             .products = plan->profile.products,
+                             .bound    = plan->profile.bound};
+    hybrid_status status;
+    hy_place place;
+
+    begin_report(plan);
+    HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
+                         (int64_t)((double)f->products / f->out_ratio), known, &place));
+    HY_TRY_ELSE_DONE(hy_pipeline_run(plan->pipeline, &problem, &place, engine->trace,
+                                     engine->trace_user, &plan->report));
+    HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
+    hy_pattern_keep(ctx, &plan->pattern, C);
+    end_report(plan, start, C->nnz, B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type));
+done:
+    hy_place_close(&place);
+    return status;
+}
+
 hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, hybrid_csr *C)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(begin(plan->engine));
-    hybrid_engine *engine = plan->engine;
-    hy_context *ctx       = &engine->ctx;
-    const hy_features *f  = &plan->profile.features;
-    const int64_t start   = hy_now_ns();
-    hy_place place;
+    hy_context *ctx     = &plan->engine->ctx;
+    const int64_t start = hy_now_ns();
 
     if (!C)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(ctx, A, B));
     HY_TRY(check_run(plan, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
-    begin_report(plan);
-    HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
-                         (int64_t)((double)f->products / f->out_ratio), &place));
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
-    hybrid_status status =
-        hy_pipeline_run(plan->pipeline, &problem, &place, engine->trace,
-                        engine->trace_user, &plan->report);
-    if (status == HYBRID_OK)
-        status = hy_place_finish(&place, C);
-    if (status == HYBRID_OK)
-        end_report(plan, start, C->nnz,
-                   B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type));
-    hy_place_close(&place);
-    return status;
+    if (plan->pattern.row_ptr)
+        HY_TRY(hy_pattern_check(ctx, &plan->pattern, A, B));
+    return run_spgemm(plan, A, B, start, C);
 }
 
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -181,10 +215,16 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_csr *B, hybrid_csr *C)
 {
+    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t start                = hy_now_ns();
     hybrid_plan *plan;
 
-    HY_TRY(hybrid_spgemm_plan(engine, A, B, NULL, &plan));
-    const hybrid_status status = hybrid_spgemm_run(plan, A, B, C);
+    HY_TRY(begin(engine));
+    if (!C)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, &plan));
+    const hybrid_status status = run_spgemm(plan, A, B, start, C);
     hybrid_plan_destroy(plan);
     return status;
 }
@@ -192,11 +232,13 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
 hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
                           const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
+    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
     HY_TRY(begin(engine));
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
-    HY_TRY(hybrid_spmm_plan(engine, A, X->cols, NULL, &plan));
+    HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &defaults, &plan));
     const hybrid_status status = hybrid_spmm_run(plan, alpha, A, X, beta, Y);
     hybrid_plan_destroy(plan);
     return status;

@@ -128,6 +128,29 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
             100 * sum[most] / total);
 }
 
+/* What is predicted of the way taken and of the other, and the last run beside it. */
+static void put_transfers(writer *w, const hybrid_plan *plan)
+{
+    const hybrid_report *r = &plan->report;
+
+    put(w, "transfers up ");
+    put_bytes(w, (double)r->predicted_h2d_bytes);
+    if (r->other_h2d_bytes >= 0) {
+        put(w, " (%s: ", r->gathered ? "resident" : "gathered");
+        put_bytes(w, (double)r->other_h2d_bytes);
+        put(w, ")");
+    }
+    put(w, ", down ");
+    put_bytes(w, (double)r->predicted_d2h_bytes);
+    if (r->total_s > 0) {
+        put(w, "; last run up ");
+        put_bytes(w, (double)r->h2d_bytes);
+        put(w, ", down ");
+        put_bytes(w, (double)r->d2h_bytes);
+    }
+    put(w, "\n");
+}
+
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
@@ -154,9 +177,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         put_bytes(w, (double)plan->shared_bytes);
         put(w, "\n");
     }
-    put(w, "transfers up ");
-    put_bytes(w, (double)plan->report.h2d_bytes);
-    put(w, "\n");
+    put_transfers(w, plan);
 }
 
 size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)

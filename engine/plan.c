@@ -152,9 +152,10 @@ static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
 
     backend->ops->rates(backend, &plan->rates);
-    const size_t shared = hy_align(resident_bytes(plan, backend));
-    const layout ways[] = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};
-    const int in_place  = !backend->ops->copy;
+    const size_t shared  = hy_align(resident_bytes(plan, backend));
+    plan->resident_bytes = shared;
+    const layout ways[]  = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};
+    const int in_place   = !backend->ops->copy;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (ways[i].gathered && in_place)
             continue;
@@ -207,18 +208,25 @@ static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
                             plan->chunk_count, depth, shared, &plan->pipeline);
 }
 
-static void start_report(hybrid_plan *plan)
+void hy_plan_start_report(hybrid_plan *plan)
 {
-    plan->report           = (hybrid_report)HYBRID_REPORT_INIT;
-    plan->report.chunks    = plan->chunk_count;
-    plan->report.rows      = plan->profile.rows;
-    plan->report.flops     = 2 * plan->profile.features.products;
-    plan->report.h2d_bytes = (int64_t)plan->shared_bytes;
-    for (int64_t i = 0; i < plan->chunk_count; i++) {
-        const hy_chunk *chunk = &plan->chunks[i];
-        const hy_cost cost    = chunk->variant->cost(&chunk->features, &plan->rates);
-        plan->report.h2d_bytes += (int64_t)hy_sent_bytes(&cost);
-    }
+    plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
+    plan->report.chunks              = plan->chunk_count;
+    plan->report.rows                = plan->profile.rows;
+    plan->report.flops               = 2 * plan->profile.features.products;
+    plan->report.predicted_h2d_bytes = plan->traffic.up;
+    plan->report.predicted_d2h_bytes = plan->traffic.down;
+    plan->report.other_h2d_bytes     = plan->traffic.other_up;
+    plan->report.gathered            = plan->gathered;
+}
+
+hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
+{
+    if (B && plan->flags & HYBRID_REUSE)
+        HY_TRY(hy_pattern_note(&plan->engine->ctx, A, B, &plan->pattern));
+    HY_TRY(hy_plan_traffic(plan, A, B, &plan->traffic));
+    hy_plan_start_report(plan);
+    return HYBRID_OK;
 }
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
@@ -244,7 +252,6 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                              &plan->candidate_count));
     HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
     HY_TRY_ELSE_DONE(open_pipeline(plan, depth));
-    start_report(plan);
 done:
     if (status == HYBRID_OK)
         *out = plan;
@@ -260,6 +267,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     hy_context *ctx = &plan->engine->ctx;
     hy_pipeline_close(plan->pipeline);
     hy_array_free(ctx, plan->chunks);
+    hy_pattern_free(ctx, &plan->pattern);
     hy_profile_free(ctx, &plan->profile);
     hy_array_free(ctx, plan);
 }

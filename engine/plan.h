@@ -2,7 +2,9 @@
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
+#include "engine/pattern.h"
 #include "engine/rank.h"
+#include "engine/traffic.h"
 #include "pipeline/run.h"
 
 struct hybrid_plan {
@@ -14,11 +16,14 @@ struct hybrid_plan {
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
     hy_rates rates;              /* of its backend */
-    size_t shared_bytes;         /* B or X on the device; 0 if not resident */
+    size_t resident_bytes;       /* B or X on the device if it were resident */
+    size_t shared_bytes;         /* the same if it is; else 0 */
     int gathered;
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;
+    hy_pattern pattern; /* SpGEMM */
+    hy_traffic traffic;
     hybrid_report report;
 };
 
@@ -26,5 +31,12 @@ struct hybrid_plan {
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options, hybrid_plan **out);
+
+/* What a plan needs that is handed out, not run once and destroyed: the patterns that it
+   was made for, and what explain and report tell. */
+hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
+
+/* A report of what is known before a run. */
+void hy_plan_start_report(hybrid_plan *plan);
 
 #endif /* HY_PLAN_H */

@@ -1,11 +1,10 @@
 /* host/spgemm_host_rows.c - C = A*B row by row (Gustavson), on all cores.
 
-     1. count products and the bound of each row           (row_ptr, row_at)
-     2. prefix sums: rows start at their bound; pieces of equal products
-     3. make the rows, each sorted, where they start        (col, val)
-     4. prefix sum of their lengths                         (row_ptr)
+     1. pieces of equal products; rows start at their bound, as the plan counted both
+     2. make the rows, each sorted, where they start        (row_at, col, val)
+     3. prefix sum of their lengths                         (row_ptr)
 
-   Step 3 takes the entries of A in batches: the offsets of all rows of B that a batch
+   Step 2 takes the entries of A in batches: the offsets of all rows of B that a batch
    names are prefetched, then the rows themselves, then the batch is computed. That
    hides most of the latency of matrices whose rows name each other at random.
 
@@ -22,40 +21,21 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 16, LANES = 4 };
-enum { BATCH = 256 };          /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 };        /* bytes of each array of a row of B */
-enum { ROWS_PER_TASK = 2048 }; /* of step 1 */
+enum { BATCH = 256 };   /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 }; /* bytes of each array of a row of B */
 
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
     int64_t row0, rows;
+    const int64_t *products, *bound; /* before each row; rows+1 */
     hy_rows out;
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
 } product;
 
-/* ---- 1: products and bounds ----------------------------------------------------- */
-
-static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
-{
-    const product *p    = arg;
-    const hybrid_csr *A = p->A, *B = p->B;
-
-    (void)part;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t k1 = hy_offset(A, p->row0 + i + 1);
-        int64_t n        = 0;
-        for (int64_t k = hy_offset(A, p->row0 + i); k < k1; k++)
-            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
-        p->out.row_ptr[i] = n;
-        p->out.row_at[i]  = n < B->cols ? n : B->cols;
-    }
-    return HYBRID_OK;
-}
-
-/* ---- 2: where rows start, and pieces of equal work -------------------------------- */
+/* ---- 1: pieces of equal work -------------------------------- */
 
 /* First row whose products and rows before it reach `work`. */
 static int64_t row_at_work(const product *p, int64_t work)
@@ -64,7 +44,7 @@ static int64_t row_at_work(const product *p, int64_t work)
 
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (p->out.row_ptr[middle] + middle < work)
+        if (p->products[middle] - p->products[0] + middle < work)
             low = middle + 1;
         else
             high = middle;
@@ -74,7 +54,7 @@ static int64_t row_at_work(const product *p, int64_t work)
 
 static void cut_pieces(product *p, int threads)
 {
-    const int64_t work = p->out.row_ptr[p->rows] + p->rows;
+    const int64_t work = p->products[p->rows] - p->products[0] + p->rows;
     int64_t n          = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
 
     n         = n < PIECES ? n : PIECES;
@@ -84,23 +64,7 @@ static void cut_pieces(product *p, int threads)
     p->cut[p->pieces] = p->rows;
 }
 
-/* The plan made room for a pattern; another one must not write past it. */
-static hybrid_status check_room(const product *p, const hy_chunk *chunk, hy_context *ctx)
-{
-    const int64_t last = p->rows - 1;
-    const int64_t n    = p->out.row_ptr[p->rows] - p->out.row_ptr[last];
-    const int64_t need = p->out.row_at[last] + (n < p->B->cols ? n : p->B->cols);
-
-    if (need <= chunk->features.out_bound)
-        return HYBRID_OK;
-    return hy_fail(ctx, HYBRID_BAD_STATE,
-                   "rows %lld to %lld may have %lld entries of C, planned were at most "
-                   "%lld: the patterns are not those of the plan",
-                   (long long)chunk->row_begin, (long long)chunk->row_end,
-                   (long long)need, (long long)chunk->features.out_bound);
-}
-
-/* ---- 3: rows ------------------------------------------------------------------------
+/* ---- 2: rows ------------------------------------------------------------------------
  */
 
 /* What a worker knows of the rows at hand. */
@@ -215,11 +179,28 @@ static void take_row(const batch *b, int64_t i, int lanes, hy_row *row)
     row->count = first_entry(p, i + 1) - k;
     row->lanes = lanes;
     for (int r = 0; r < lanes; r++) {
-        row->a[r]   = a_val(p, k + r * row->count);
-        row->col[r] = p->out.col + p->out.row_at[i + r];
-        row->val[r] = (char *)p->out.val + p->out.row_at[i + r] * size;
+        const int64_t at     = p->bound[i + r] - p->bound[0];
+        p->out.row_at[i + r] = at;
+        row->a[r]            = a_val(p, k + r * row->count);
+        row->col[r]          = p->out.col + at;
+        row->val[r]          = (char *)p->out.val + at * size;
     }
     measure(p->B, row);
+}
+
+/* The plan made room for a pattern; another one must not write past it. */
+static hybrid_status check_room(const product *p, int64_t i, const hy_row *row)
+{
+    for (int r = 0; r < row->lanes; r++) {
+        const int64_t room = p->bound[i + r + 1] - p->bound[i + r];
+        if (row->bound > room)
+            return hy_fail(p->lane->backend->ctx, HYBRID_BAD_STATE,
+                           "row %lld may have %lld entries of C, planned were at most "
+                           "%lld: the patterns are not those of the plan",
+                           (long long)(p->row0 + i + r), (long long)row->bound,
+                           (long long)room);
+    }
+    return HYBRID_OK;
 }
 
 static hybrid_status make_batch(const batch *b)
@@ -231,6 +212,7 @@ static hybrid_status make_batch(const batch *b)
         int64_t nnz = 0;
 
         take_row(b, i, equal_rows(b, i), &row);
+        HY_TRY(check_room(p, i, &row));
         if (row.products > 0)
             HY_TRY(p->make(&b->seat, &row, &nnz));
         for (int r = 0; r < row.lanes; r++)
@@ -257,23 +239,21 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 {
     hy_context *ctx       = lane->backend->ctx;
     const hy_chunk *chunk = job->chunk;
-    product p             = {.lane  = lane,
-                             .A     = job->problem->A,
-                             .B     = job->problem->B,
-                             .row0  = chunk->row_begin,
-                             .rows  = chunk->row_end - chunk->row_begin,
-                             .out   = job->out,
-                             .make  = make,
-                             .lanes = lanes};
+    product p             = {.lane     = lane,
+                             .A        = job->problem->A,
+                             .B        = job->problem->B,
+                             .row0     = chunk->row_begin,
+                             .rows     = chunk->row_end - chunk->row_begin,
+                             .products = job->problem->products + chunk->row_begin,
+                             .bound    = job->problem->bound + chunk->row_begin,
+                             .out      = job->out,
+                             .make     = make,
+                             .lanes    = lanes};
 
     *job->out_nnz    = 0;
     p.out.row_ptr[0] = 0;
     if (p.rows == 0)
         return HYBRID_OK;
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, p.rows, ROWS_PER_TASK, count_rows, &p));
-    HY_TRY(hy_prefix_sum(ctx, p.out.row_ptr, p.rows));
-    HY_TRY(hy_prefix_sum(ctx, p.out.row_at, p.rows - 1));
-    HY_TRY(check_room(&p, chunk, ctx));
     cut_pieces(&p, hy_pool_threads(ctx->pool));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p));
     HY_TRY(hy_prefix_sum(ctx, p.out.row_ptr, p.rows));

@@ -208,6 +208,9 @@ enum {
                                        budget, chunking, number of threads and backend:
                                        products are rounded and added in the order of
                                        A's entries. Variants that cannot are refused */
+    HYBRID_REUSE         = 1u << 1, /* the plan will run again with other values: runs
+                                       compare the patterns with those planned for, and
+                                       all but the first know where rows of C start */
     HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
 };
 
@@ -235,8 +238,13 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
                                           const hybrid_plan_options *options,
                                           hybrid_plan **plan);
 
-/* Compute with a plan. Patterns must equal those planned for (BAD_STATE if
-   shapes or nnz differ); values are free to change. */
+/* Compute with a plan. Patterns must equal those planned for; values, and the
+   width of offsets, are free to change. Shapes and nnz are compared: BAD_STATE
+   if they differ. With HYBRID_REUSE, SpGEMM also compares a 64-bit hash of
+   offsets and columns (one parallel pass over them) before it writes anything,
+   and a second run counts nothing: rows of C start where they did in the first,
+   whose offsets (8 bytes a row) the plan keeps. The bits of C depend on the
+   values alone, not on which run. */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, hybrid_csr *C);
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
@@ -273,8 +281,8 @@ HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 
 /* What a plan will do and where its last run's time went. Stage times are busy
    times summed over chunks, so their sum exceeds total_s when stages
-   overlapped. Before the first run only chunks, rows, flops and h2d_bytes are
-   set. Start from HYBRID_REPORT_INIT. */
+   overlapped. Before the first run only chunks, rows, flops and what is
+   predicted are set. Start from HYBRID_REPORT_INIT. */
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
     double  total_s;         /* wall time of the run */
@@ -288,10 +296,17 @@ typedef struct hybrid_report {
     int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes;
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
+    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan; 0 if nothing is copied */
+    int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
+                                is none */
+    int     gathered;        /* 1: chunks bring the rows of B or X that they touch;
+                                0: it stays on the device, or is read in place */
+    int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
 } hybrid_report;
 
-#define HYBRID_REPORT_INIT \
-    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define HYBRID_REPORT_INIT                                                     \
+    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0, 0, 0, 0, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 

@@ -44,6 +44,9 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
 /* Fill job->pack (mem is given). The `prepare` of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
+/* Whether the variant packs rows of A that are rows of B as well: the same arrays. */
+int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B);
+
 /* Whether the rows of A that the chunk needs are on the device already, as rows of B: then
    only their offsets are missing, which count from 0 in every pack. */
 int hy_pack_csr_shares(const hy_job *job);

@@ -295,13 +295,18 @@ static const void *packed(const hy_job *job, int array)
     return (const char *)job->in.ptr + job->pack.at[array];
 }
 
+int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B)
+{
+    return variant->prepare == hy_pack_csr && A->row_ptr == B->row_ptr &&
+           A->col == B->col && A->val == B->val;
+}
+
 int hy_pack_csr_shares(const hy_job *job)
 {
     const hy_problem *p = job->problem;
 
-    return job->variant->prepare == hy_pack_csr && p->op == HY_SPGEMM &&
-           !job->chunk->gathered && p->shared.ptr && p->A->row_ptr == p->B->row_ptr &&
-           p->A->col == p->B->col && p->A->val == p->B->val;
+    return p->op == HY_SPGEMM && !job->chunk->gathered && p->shared.ptr &&
+           hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
 hy_csr_view hy_packed_a(const hy_job *job)

@@ -9,22 +9,53 @@ enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
 
 /* ---- the place ------------------------------------------------------------ */
 
+static hybrid_status use_entries(hy_place *place, int64_t count)
+{
+    HY_TRY(hy_results_use(place->ctx, &place->col, (size_t)count * 4));
+    return hy_results_use(place->ctx, &place->val,
+                          (size_t)count * hy_value_size(place->type));
+}
+
+static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_place *place = arg;
+
+    (void)part;
+    memcpy((int64_t *)place->row_ptr.ptr + begin, place->known + begin,
+           (size_t)(end - begin) * 8);
+    return HYBRID_OK;
+}
+
+/* All of C is counted beforehand, and its rows start where they did. */
+static hybrid_status fill_known(hy_place *place)
+{
+    HY_TRY(use_entries(place, place->known[place->rows]));
+    return hy_pool_for(place->ctx->pool, HY_PLACE, 0, place->rows + 1, STORE_ROWS,
+                       copy_known, place);
+}
+
 hybrid_status hy_place_open(hy_context *ctx, int64_t rows, int64_t cols, hybrid_type type,
-                            int64_t bound, int64_t expected, hy_place *place)
+                            int64_t bound, int64_t expected, const int64_t *known,
+                            hy_place *place)
 {
     hybrid_status status;
 
     memset(place, 0, sizeof *place);
-    place->ctx  = ctx;
-    place->rows = rows;
-    place->cols = cols;
-    place->type = type;
+    place->ctx   = ctx;
+    place->rows  = rows;
+    place->cols  = cols;
+    place->type  = type;
+    place->known = known;
+    if (known)
+        bound = expected = known[rows];
     HY_TRY_ELSE_DONE(hy_results_reserve(ctx, (size_t)(rows + 1) * 8, &place->row_ptr));
     HY_TRY_ELSE_DONE(hy_results_use(ctx, &place->row_ptr, (size_t)(rows + 1) * 8));
     HY_TRY_ELSE_DONE(hy_results_reserve(ctx, (size_t)bound * 4, &place->col));
     HY_TRY_ELSE_DONE(
         hy_results_reserve(ctx, (size_t)bound * hy_value_size(type), &place->val));
     ((int64_t *)place->row_ptr.ptr)[0] = 0;
+    if (known)
+        HY_TRY_ELSE_DONE(fill_known(place));
     hy_ahead_start(&place->ahead, ctx, &place->col, &place->val, hy_value_size(type),
                    expected < bound ? expected : bound);
 done:
@@ -46,24 +77,24 @@ void hy_place_close(hy_place *place)
 
 hybrid_status hy_place_take(hy_place *place, hy_job *job)
 {
-    const int64_t end = place->nnz + *job->out_nnz;
+    const hy_chunk *chunk = job->chunk;
+    const int64_t *known  = place->known;
 
-    if (job->chunk->row_begin != place->next_row)
+    if (chunk->row_begin != place->next_row)
         return hy_fail(place->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
-                       (long long)job->chunk->id);
-    HY_TRY(hy_results_use(place->ctx, &place->col, (size_t)end * 4));
-    HY_TRY(hy_results_use(place->ctx, &place->val,
-                          (size_t)end * hy_value_size(place->type)));
-    job->offset     = place->nnz;
-    place->nnz      = end;
-    place->next_row = job->chunk->row_end;
+                       (long long)chunk->id);
+    job->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : *job->out_nnz;
+    HY_TRY(use_entries(place, place->nnz + job->nnz));
+    job->offset = place->nnz;
+    place->nnz += job->nnz;
+    place->next_row = chunk->row_end;
     return HYBRID_OK;
 }
 
 int hy_place_direct(const hy_place *place, const hy_job *job)
 {
     const size_t size  = hy_value_size(place->type);
-    const size_t begin = (size_t)job->offset, end = begin + (size_t)*job->out_nnz;
+    const size_t begin = (size_t)job->offset, end = begin + (size_t)job->nnz;
 
     return end > begin && hy_results_pinned(&place->col, begin * 4, end * 4) &&
            hy_results_pinned(&place->val, begin * size, end * size);

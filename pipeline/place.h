@@ -1,7 +1,10 @@
 /* pipeline/place.h - C as it grows, row after row.
 
    Address space is reserved by the upper bound on nnz(C) and filled in order; what is
-   not used was never touched. Idle workers make pages ready ahead of the copies. */
+   not used was never touched. Idle workers make pages ready ahead of the copies.
+
+   In later runs of a plan the offsets of C's rows are known: then C has its exact size
+   from the start, and chunks have their range before they are computed. */
 #ifndef HY_PLACE_H
 #define HY_PLACE_H
 
@@ -14,20 +17,23 @@ typedef struct hy_place {
     int64_t rows, cols;
     hybrid_type type;
     hy_span row_ptr, col, val;
+    const int64_t *known; /* row_ptr of C, rows+1; NULL = not known yet */
     int64_t next_row; /* rows before it have their place */
     int64_t nnz;      /* entries of those rows */
     hy_ahead ahead;
 } hy_place;
 
-/* C of rows x cols with at most `bound` entries, probably about `expected`. On failure
-   nothing is held. */
+/* C of rows x cols with at most `bound` entries, probably about `expected`; or with the
+   offsets `known` (borrowed), unless NULL. On failure nothing is held. */
 hybrid_status hy_place_open(hy_context *ctx, int64_t rows, int64_t cols, hybrid_type type,
-                            int64_t bound, int64_t expected, hy_place *place);
+                            int64_t bound, int64_t expected, const int64_t *known,
+                            hy_place *place);
 
 /* Give everything back; after hy_place_finish() nothing is left to give. */
 void hy_place_close(hy_place *place);
 
-/* Take the range of the chunk's entries; chunks come in order of rows. One thread. */
+/* Take the range of the chunk's entries; chunks come in order of rows. Unless that is
+   known, the chunk has been computed. One thread. */
 hybrid_status hy_place_take(hy_place *place, hy_job *job);
 
 /* Whether the device can copy the chunk's entries straight to their range. */

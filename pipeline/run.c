@@ -202,7 +202,7 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
             p->next_lane += !slot->on_lanes;
             slot->on_lanes = 1;
             HY_TRY(lane_stage(p, slot));
-        } else if (slot->unseen) {
+        } else if (slot->unseen && hy_step_waits(slot, stage->step)) {
             break;
         } else if (stage->where == HY_ON_CPU) {
             slot->task = (hy_task){.run = cpu_stage};

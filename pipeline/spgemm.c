@@ -1,7 +1,9 @@
 /* pipeline/spgemm.c - C = A*B, chunk by chunk.
 
    reserve needs the number of entries that compress found. Chunks pass it in order of
-   rows, so each knows then where in C it starts, and C is stored once. */
+   rows, so each knows then where in C it starts, and C is stored once. When a plan runs
+   again both are known before: reserve waits for nothing, and the lanes follow each other
+   without the host. */
 #include "pipeline/stage.h"
 
 const hy_stage hy_spgemm_stages[] = {

@@ -29,19 +29,26 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
     return 1;
 }
 
+int hy_step_waits(const hy_slot *slot, hy_step step)
+{
+    return step != HY_STEP_RESERVE || !slot->pipeline->place->known;
+}
+
 static int64_t chunk_rows(const hy_job *job)
 {
     return job->chunk->row_end - job->chunk->row_begin;
 }
 
-/* Bytes of the result that the chunk really has. */
-static int64_t out_bytes(const hy_job *job)
+/* Bytes of the result that are copied and stored: offsets are not when they are known. */
+static int64_t out_bytes(const hy_slot *slot)
 {
+    const hy_job *job  = &slot->job;
     const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
 
     if (job->problem->op == HY_SPMM)
         return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
-    return (chunk_rows(job) + 1) * 8 + *job->out_nnz * (4 + size);
+    const int64_t offsets = slot->pipeline->place->known ? 0 : chunk_rows(job) + 1;
+    return offsets * 8 + job->nnz * (4 + size);
 }
 
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
@@ -74,7 +81,7 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_span *span, size_t at,
 
 static int64_t turn_entries(const hy_job *job, int64_t first)
 {
-    const int64_t left = *job->out_nnz - first;
+    const int64_t left = job->nnz - first;
     return left < job->back_room ? left : job->back_room;
 }
 
@@ -96,7 +103,7 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     const hy_place *place = slot->pipeline->place;
     hy_job *job           = &slot->job;
-    const size_t nnz      = (size_t)*job->out_nnz;
+    const size_t nnz      = (size_t)job->nnz;
     const size_t at       = (size_t)job->offset;
     const size_t size     = hy_value_size(job->problem->A->type);
 
@@ -115,10 +122,11 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
     if (job->problem->op == HY_SPMM)
         return lane->backend->ops->copy(lane, job->back.val, job->out.val,
-                                        (size_t)out_bytes(job));
-    HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
-                                    (size_t)(chunk_rows(job) + 1) * 8));
-    return *job->out_nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
+                                        (size_t)out_bytes(slot));
+    if (!slot->pipeline->place->known)
+        HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
+                                        (size_t)(chunk_rows(job) + 1) * 8));
+    return job->nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
 }
 
 /* The worker that stores a chunk with more entries than `back` holds fetches the rest. */
@@ -133,13 +141,27 @@ static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
     return ops->host_wait(mark);
 }
 
+/* What was known of the chunk is what was computed. */
+static hybrid_status check_count(const hy_job *job)
+{
+    if (*job->out_nnz == job->nnz)
+        return HYBRID_OK;
+    return hy_fail(
+        job->problem->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of C have %lld entries, %lld in the plan's first run",
+        (long long)job->chunk->row_begin, (long long)job->chunk->row_end,
+        (long long)*job->out_nnz, (long long)job->nnz);
+}
+
 static hybrid_status store_sparse(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
     const hy_place *place = slot->pipeline->place;
-    const int64_t nnz     = *job->out_nnz;
+    const int64_t nnz     = job->nnz;
 
-    HY_TRY(hy_place_store_offsets(place, job));
+    HY_TRY(check_count(job));
+    if (!place->known)
+        HY_TRY(hy_place_store_offsets(place, job));
     if (nnz == 0 || job->direct)
         return HYBRID_OK;
     if (job->back.row_at) /* never copied: all of it is here */
@@ -185,11 +207,11 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         return hy_place_take(slot->pipeline->place, job);
     case HY_STEP_D2H:
         status         = copy_out(slot, lane);
-        passage->bytes = out_bytes(job);
+        passage->bytes = out_bytes(slot);
         break;
     case HY_STEP_PLACE:
         status         = store(slot);
-        passage->bytes = out_bytes(job);
+        passage->bytes = out_bytes(slot);
         break;
     case HY_STEPS:
         break;

@@ -7,6 +7,10 @@
 /* Whether this backend and variant have anything to do in that step. */
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
+/* Whether the host must have seen the stage before it finish; for steps on the pool or the
+   driver. Reserve need not when what a chunk has is known. */
+int hy_step_waits(const hy_slot *slot, hy_step step);
+
 /* Do the stage's step: at once on the pool or the driver, enqueued on a lane. Sets
    slot->passage[step].bytes. */
 hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane);

@@ -64,6 +64,20 @@ static hybrid_status run(const hy_variant *variant, hy_job *job)
 /* ---- C = A*B -------------------------------------------------------------------------
  */
 
+/* Products and room before each row, as a plan counts them. */
+static void count_bounds(const hybrid_csr *A, const hybrid_csr *B, int64_t *products,
+                         int64_t *bound)
+{
+    products[0] = bound[0] = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t n = 0;
+        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
+            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
+        products[i + 1] = products[i] + n;
+        bound[i + 1]    = bound[i] + (n < B->cols ? n : B->cols);
+    }
+}
+
 /* Rows [begin, end) of C; block is where they are, to be freed. */
 static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
                          const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
@@ -76,13 +90,13 @@ static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
 
     chunk.features = (hy_features){
         .rows = end - begin, .out_cols = B->cols, .type = A->type, .out_ratio = 1};
-    for (int64_t i = begin; i < end; i++) {
-        int64_t n = 0;
-        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
-        chunk.features.products += n;
-        chunk.features.out_bound += n < B->cols ? n : B->cols;
-    }
+    int64_t *products = malloc((size_t)(A->rows + 1) * 8);
+    int64_t *bound    = malloc((size_t)(A->rows + 1) * 8);
+    count_bounds(A, B, products, bound);
+    chunk.features.products  = products[end] - products[begin];
+    chunk.features.out_bound = bound[end] - bound[begin];
+    problem.products         = products;
+    problem.bound            = bound;
     host->ops->rates(host, &rates);
     assert_null(variant->refuse(&chunk.features, &rates));
     const hy_cost cost = variant->cost(&chunk.features, &rates);
@@ -92,6 +106,8 @@ static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
     job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
     job.out_nnz = nnz;
     assert_int_equal(run(variant, &job), HYBRID_OK);
+    free(products);
+    free(bound);
     return job.out;
 }
 
@@ -301,7 +317,15 @@ static void test_wrong_pattern(void **state)
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
     hybrid_csr A;
     matrix_random(50, 50, 6, 2, kind, &A);
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A};
+    int64_t counts[51] = {0};
+    for (int i = 1; i <= 50; i++)
+        counts[i] = i > 40 ? i - 40 : 0; /* room for 10 entries */
+    hy_problem problem = {.op       = HY_SPGEMM,
+                          .ctx      = ctx,
+                          .A        = &A,
+                          .B        = &A,
+                          .products = counts,
+                          .bound    = counts};
     hy_chunk chunk     = {.row_end = 50, .col_end = 50};
     chunk.features     = (hy_features){.rows = 50, .out_bound = 10, .type = A.type};
     hy_buffer block;

@@ -1,0 +1,128 @@
+/* engine/traffic.c - bytes that a plan will move, and those of the way it did not take.
+ */
+#include "engine/traffic.h"
+
+#include "base/csr.h"
+#include "engine/plan.h"
+#include "partition/pack.h"
+#include "partition/touched.h"
+
+enum { SAMPLES = 4 }; /* chunks of which the touched rows are counted */
+
+static int64_t pack_bytes(const hybrid_plan *plan, const hy_chunk *chunk,
+                          const hy_features *f)
+{
+    return (int64_t)chunk->variant->cost(f, &plan->rates).pack_bytes;
+}
+
+/* The chunk's rows of A, alone. */
+static int64_t own_bytes(const hybrid_plan *plan, const hy_chunk *chunk)
+{
+    hy_features f = chunk->features;
+
+    f.gather_rows = f.gather_nnz = 0;
+    return pack_bytes(plan, chunk, &f);
+}
+
+/* With B or X on the device: its image, and the rows of A, unless they are rows of it. */
+static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
+                           const hybrid_csr *B)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+    int64_t sum           = (int64_t)plan->resident_bytes;
+
+    if (B && c->backend->ops->rebase && hy_pack_csr_same(c->variant, A, B))
+        return sum;
+    for (int64_t i = 0; i < plan->chunk_count; i++)
+        if (plan->chunks[i].col_begin ==
+            0) /* panels of X send A again; X whole does not */
+            sum += own_bytes(plan, &plan->chunks[i]);
+    return sum;
+}
+
+/* Packs as they were cut, with what they carry. */
+static int64_t packed_up(const hybrid_plan *plan)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < plan->chunk_count; i++)
+        sum += pack_bytes(plan, &plan->chunks[i], &plan->chunks[i].features);
+    return sum;
+}
+
+/* Bytes of the rows of B or X that a chunk would bring. */
+static hybrid_status gathered_bytes(const hybrid_plan *plan, const hy_chunk *chunk,
+                                    const hybrid_csr *A, const hybrid_csr *B,
+                                    int64_t *bytes)
+{
+    hy_context *ctx      = &plan->engine->ctx;
+    hy_features f        = chunk->features;
+    hybrid_status status = HYBRID_OK;
+    hy_touched touched;
+
+    HY_TRY_ELSE_DONE(hy_touched_find(ctx, A, chunk->row_begin, chunk->row_end, &touched));
+    f.gather_rows = touched.count;
+    f.gather_nnz  = 0;
+    for (int64_t r = 0; B && r < touched.count; r++)
+        f.gather_nnz +=
+            hy_offset(B, (int64_t)touched.rows[r] + 1) - hy_offset(B, touched.rows[r]);
+    *bytes = pack_bytes(plan, chunk, &f) - own_bytes(plan, chunk);
+done:
+    hy_touched_free(ctx, &touched);
+    return status;
+}
+
+/* If each chunk brought what it touches. */
+static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, int64_t *up)
+{
+    const int64_t count = plan->chunk_count;
+    const int64_t tried = count < SAMPLES ? count : SAMPLES;
+    int64_t nnz = 0, bytes = 0;
+
+    for (int64_t k = 0; k < tried; k++) {
+        const hy_chunk *chunk = &plan->chunks[(2 * k + 1) * count / (2 * tried)];
+        int64_t more;
+        HY_TRY(gathered_bytes(plan, chunk, A, B, &more));
+        bytes += more;
+        nnz += chunk->features.nnz;
+    }
+    *up = 0;
+    for (int64_t i = 0; i < count; i++)
+        *up += own_bytes(plan, &plan->chunks[i]);
+    if (nnz > 0)
+        *up += (int64_t)((double)bytes * (double)A->nnz / (double)nnz);
+    return HYBRID_OK;
+}
+
+static int64_t result_down(const hybrid_plan *plan)
+{
+    const hy_features *f = &plan->profile.features;
+    const int64_t size   = (int64_t)hy_value_size(f->type);
+
+    if (plan->op == HY_SPMM)
+        return f->out_bound * size;
+    const double expected = (double)f->products / f->out_ratio;
+    const int64_t nnz =
+        expected < (double)f->out_bound ? (int64_t)expected : f->out_bound;
+    return (f->rows + plan->chunk_count) * 8 + nnz * (4 + size);
+}
+
+hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
+                              const hybrid_csr *B, hy_traffic *out)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+
+    *out = (hy_traffic){0, 0, -1};
+    if (!c->backend->ops->copy || plan->chunk_count == 0)
+        return HYBRID_OK;
+    out->down = result_down(plan);
+    if (c->variant->carries_b || plan->gathered) {
+        out->up = packed_up(plan);
+        if (!c->variant->carries_b)
+            out->other_up = resident_up(plan, A, B);
+        return HYBRID_OK;
+    }
+    out->up = resident_up(plan, A, B);
+    return gathered_up(plan, A, B, &out->other_up);
+}

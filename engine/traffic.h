@@ -1,0 +1,20 @@
+/* engine/traffic.h - bytes that a plan will move, and those of the way it did not take. */
+#ifndef HY_TRAFFIC_H
+#define HY_TRAFFIC_H
+
+#include "base/context.h"
+
+struct hybrid_plan;
+
+typedef struct hy_traffic {
+    int64_t up, down; /* to the device and back, at most or about; 0 when in place */
+    int64_t other_up; /* if B or X were gathered instead of resident, or resident instead
+                         of gathered; -1: there is no other way */
+} hy_traffic;
+
+/* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
+   few of them, and scaled by entries of A. */
+hybrid_status hy_plan_traffic(const struct hybrid_plan *plan, const hybrid_csr *A,
+                              const hybrid_csr *B, hy_traffic *out);
+
+#endif /* HY_TRAFFIC_H */

@@ -1,0 +1,512 @@
+/* tests/test_reuse.c - a plan that runs again: new values, other patterns, its bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csr.h"
+#include "engine/engine.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const resident[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              NULL};
+static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, NULL};
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+typedef enum place { ON_HOST, ON_DEVICE, CARRIED, PLACES } place;
+
+static hybrid_engine *open_engine(place where, size_t device_bytes)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.threads      = 2;
+    options.device_bytes = device_bytes;
+    options.backend      = where == ON_HOST ? HYBRID_HOST : HYBRID_AUTO;
+    fake_delays(5, 100);
+    assert_int_equal(where == ON_HOST
+                         ? hybrid_engine_create(&options, &engine)
+                         : hy_engine_open(&options, fakes,
+                                          where == CARRIED ? carrying : resident,
+                                          &engine),
+                     HYBRID_OK);
+    return engine;
+}
+
+static hybrid_report report_of(const hybrid_plan *plan)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    return report;
+}
+
+static void set_values(hybrid_csr *A, unsigned seed, int integers)
+{
+    for (int64_t k = 0; k < A->nnz; k++)
+        value_set(A->val, A->type, k, test_number(seed, k, integers));
+}
+
+/* For plans that run again. */
+static const hybrid_plan_options REUSED = {sizeof(hybrid_plan_options), HYBRID_REUSE, 0,
+                                           0, NULL};
+
+static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
+{
+    assert_int_equal(C->rows, D->rows);
+    assert_int_equal(C->nnz, D->nnz);
+    assert_memory_equal(C->row_ptr, D->row_ptr, (size_t)(C->rows + 1) * 8);
+    if (C->nnz == 0)
+        return;
+    assert_memory_equal(C->col, D->col, (size_t)C->nnz * 4);
+    assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/* Runs of one plan, each against a plan of its own and the oracle. */
+static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int integers,
+                      const hybrid_plan_options *options)
+{
+    hybrid_plan *plan, *once;
+    hybrid_csr C, D;
+    oracle reference;
+
+    assert_int_equal(hybrid_spgemm_plan(engine, A, B, options, &plan), HYBRID_OK);
+    for (unsigned run = 0; run < 3; run++) {
+        if (run > 1) { /* the second has the values of the first */
+            set_values(A, 2 * run, integers);
+            set_values(B, 2 * run + 1, integers);
+        }
+        assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+        assert_int_equal(report_of(plan).reused_pattern, run > 0);
+        assert_int_equal(report_of(plan).nnz_out, C.nnz);
+        assert_int_equal(hybrid_spgemm_plan(engine, A, B, options, &once), HYBRID_OK);
+        assert_int_equal(hybrid_spgemm_run(once, A, B, &D), HYBRID_OK);
+        assert_int_equal(report_of(once).reused_pattern, 0);
+        hybrid_plan_destroy(once);
+        oracle_spgemm(A, B, &reference);
+        assert_null(oracle_check(&reference, &C, integers));
+        assert_same(&C, &D);
+        if (C.nnz > 0) /* a later run must write all of it */
+            memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));
+        memset(C.row_ptr, 0xa5, (size_t)(C.rows + 1) * 8);
+        oracle_free(&reference);
+        hybrid_csr_free(engine, &C);
+        hybrid_csr_free(engine, &D);
+    }
+    hybrid_plan_destroy(plan);
+}
+
+static void every_case_runs_again(void **state)
+{
+    static const int64_t chunk_rows[] = {1, 7, 0};
+    static const test_kind kinds[]    = {{HYBRID_F64, HYBRID_I64, 1},
+                                         {HYBRID_F32, HYBRID_I32, 0}};
+
+    (void)state;
+    for (place where = 0; where < PLACES; where++) {
+        hybrid_engine *engine = open_engine(where, 0);
+        fake_delays(5, 0);
+        for (int i = 0; i < case_count(); i++) {
+            const test_kind kind        = kinds[i % 2];
+            hybrid_plan_options options = REUSED;
+            test_case c;
+            case_make(i, kind, &c);
+            options.chunk_rows = chunk_rows[i % 3];
+            run_again(engine, &c.A, &c.B, kind.integers, &options);
+            case_free(&c);
+        }
+        hybrid_engine_destroy(engine);
+    }
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void delays_change_no_bit(void **state)
+{
+    hybrid_csr A, B;
+
+    (void)state;
+    matrix_random(300, 300, 6, 1, (test_kind){HYBRID_F64, HYBRID_I64, 0}, &A);
+    matrix_random(300, 300, 5, 2, (test_kind){HYBRID_F64, HYBRID_I64, 0}, &B);
+    for (place where = 0; where < PLACES; where++) {
+        hybrid_plan_options options = REUSED;
+        hybrid_engine *engine       = open_engine(where, 0);
+        options.chunk_rows          = 23;
+        run_again(engine, &A, &B, 0, &options);
+        run_again(engine, &A, &A, 0, &options);
+        hybrid_engine_destroy(engine);
+    }
+    assert_int_equal(fake_alive(), 0);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+/* Results that the engine has again are pinned, and written by the device itself. */
+static void later_results_are_written_directly(void **state)
+{
+    const int64_t before  = fake_pins();
+    hybrid_engine *engine = open_engine(ON_DEVICE, 0);
+    hybrid_plan *plan;
+    hybrid_csr A, C;
+    oracle reference;
+
+    (void)state;
+    matrix_random(800, 800, 8, 9, f64, &A);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
+    for (unsigned run = 0; run < 4; run++) {
+        set_values(&A, run, 1);
+        oracle_spgemm(&A, &A, &reference);
+        assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        memset(C.col, 0xa5, (size_t)C.nnz * 4);
+        memset(C.val, 0xa5, (size_t)C.nnz * 8);
+        hybrid_csr_free(engine, &C);
+        oracle_free(&reference);
+    }
+    assert_true(fake_pins() > before + 20);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
+/* Half of the rows compress well, half not at all: the latter come back in turns. */
+static void entries_beyond_what_is_expected_come_in_turns(void **state)
+{
+    enum { SHARED = 100, LENGTH = 50, MANY = 100, ROWS = SHARED + MANY + 4000 };
+    static int64_t row_ptr[ROWS + 1];
+    static int32_t col[SHARED * LENGTH + MANY * SHARED + 4000];
+    static double val[sizeof col / sizeof *col];
+    hybrid_csr A          = {ROWS, ROWS, 0, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
+    hybrid_engine *engine = open_engine(ON_DEVICE, (size_t)1 << 27);
+    hybrid_plan_options options = REUSED;
+    int64_t k                   = 0;
+
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        row_ptr[i]          = k;
+        const int64_t first = k;
+        const int n         = i < SHARED ? LENGTH : i < SHARED + MANY ? SHARED : 1;
+        for (int j = 0; j < n; j++, k++)
+            col[k] = i < SHARED          ? 1000 + j
+                     : i < SHARED + MANY ? (int32_t)(k - first)
+                                         : i % SHARED;
+    }
+    row_ptr[ROWS] = A.nnz = k;
+    options.chunk_rows    = 500;
+    set_values(&A, 5, 1);
+    run_again(engine, &A, &A, 1, &options);
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- patterns ---------------------------------------------------------------------- */
+
+static void assert_refused(hybrid_engine *engine, hybrid_plan *plan, const hybrid_csr *A,
+                           const hybrid_csr *B, const char *sentence)
+{
+    hybrid_csr C, before;
+
+    memset(&C, 0x5a, sizeof C);
+    before = C;
+    assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_BAD_STATE);
+    assert_non_null(strstr(hybrid_engine_message(engine), sentence));
+    assert_memory_equal(&C, &before, sizeof C);
+}
+
+/* Two entries a row, 3 and 10 columns into a band that moves to the right: an entry moved
+   between rows or to the right leaves a matrix that keeps the rules. */
+static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
+{
+    *A = (hybrid_csr){.rows        = rows,
+                      .cols        = cols,
+                      .nnz         = 2 * rows,
+                      .offset_type = HYBRID_I64,
+                      .row_ptr     = malloc((size_t)(rows + 1) * 8),
+                      .col         = malloc((size_t)rows * 2 * 4),
+                      .val         = malloc((size_t)rows * 2 * 8),
+                      .type        = HYBRID_F64};
+    assert_true(A->row_ptr && A->col && A->val);
+    for (int64_t i = 0; i <= rows; i++)
+        ((int64_t *)A->row_ptr)[i] = 2 * i;
+    for (int64_t k = 0; k < A->nnz; k++)
+        A->col[k] = (int32_t)(k / 2 * (cols - 12) / rows + (k % 2 ? 10 : 3));
+    set_values(A, 3, 1);
+}
+
+/* The last entry of a row moves to a column that the row does not have. */
+static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
+{
+    const int64_t last = hy_offset(A, row + 1) - 1;
+
+    assert_true(last >= hy_offset(A, row));
+    A->col[last] += by;
+    assert_true(A->col[last] < A->cols);
+}
+
+/* Entries change rows; that columns may then no longer ascend does not matter here. */
+static void move_offset(hybrid_csr *A, int64_t row, int64_t by)
+{
+    ((int64_t *)A->row_ptr)[row] += by;
+}
+
+static void refuse_others(place where)
+{
+    hybrid_engine *engine       = open_engine(where, 0);
+    hybrid_plan_options options = REUSED;
+    hybrid_plan *plan;
+    hybrid_csr A, B, C;
+    oracle reference;
+
+    matrix_stepped(90, 80, &A);
+    matrix_stepped(80, 70, &B);
+    oracle_spgemm(&A, &B, &reference);
+    options.chunk_rows = 11;
+    options.flags |= HYBRID_CHECK;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
+    for (int run = 0; run < 3; run++) { /* before the first run and after others */
+        move_entry(&A, 40, 1);
+        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        move_entry(&A, 40, -1);
+        move_offset(&A, 40, 1);
+        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        move_offset(&A, 40, -1);
+        for (int64_t i = 0; i < 80; i++) {
+            move_entry(&B, i, 1);
+            assert_refused(engine, plan, &A, &B, "B has as many entries");
+            move_entry(&B, i, -1);
+        }
+        A.nnz--;
+        assert_refused(engine, plan, &A, &B, "planned for");
+        A.nnz++;
+        assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    oracle_free(&reference);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+static void another_pattern_is_refused(void **state)
+{
+    (void)state;
+    for (place where = 0; where < PLACES; where++)
+        refuse_others(where);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void offsets_of_both_widths_are_one_pattern(void **state)
+{
+    hybrid_engine *engine = open_engine(ON_HOST, 0);
+    int32_t narrow[301];
+    uint64_t hash, other;
+    hybrid_plan *plan;
+    hybrid_csr A, C;
+
+    (void)state;
+    matrix_random(300, 300, 5, 7, f64, &A);
+    hybrid_csr N  = A;
+    N.offset_type = HYBRID_I32;
+    N.row_ptr     = narrow;
+    for (int i = 0; i <= 300; i++)
+        narrow[i] = (int32_t)hy_offset(&A, i);
+    assert_int_equal(hy_csr_hash(&engine->ctx, &A, &hash), HYBRID_OK);
+    assert_int_equal(hy_csr_hash(&engine->ctx, &N, &other), HYBRID_OK);
+    assert_true(hash == other);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &N, NULL, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_run(plan, &N, &A, &C), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
+/* Any one column or offset, and two that change places, far apart or near. */
+static void every_place_counts_in_a_hash(void **state)
+{
+    enum { ROWS = 40000, EACH = 3 };
+    hybrid_engine *engine = open_engine(ON_HOST, 0);
+    uint64_t hash, other;
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, EACH, 8, f64, &A);
+    assert_int_equal(hy_csr_hash(&engine->ctx, &A, &hash), HYBRID_OK);
+    for (int64_t k = 0; k < A.nnz; k += 1 + A.nnz / 97) {
+        const int64_t l   = (k * 7 + 16) % A.nnz;
+        const int32_t was = A.col[k];
+        A.col[k]          = was ^ 1 << k % 31;
+        assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
+        assert_true(hash != other);
+        A.col[k] = A.col[l];
+        A.col[l] = was;
+        assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
+        assert_true((hash == other) == (A.col[k] == was));
+        A.col[l] = A.col[k];
+        A.col[k] = was;
+    }
+    for (int64_t i = 1; i < ROWS; i += 1 + ROWS / 97) {
+        move_offset(&A, i, 1);
+        assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
+        assert_true(hash != other);
+        move_offset(&A, i, -1);
+    }
+    assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
+    assert_true(hash == other);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
+/* ---- budgets and bytes ---------------------------------------------------------------
+ */
+
+static void assert_near(int64_t measured, int64_t predicted, double off)
+{
+    const double m = (double)measured, p = (double)predicted;
+
+    if (m > p * (1 + off) + 4096 || m < p * (1 - off) - 4096)
+        fail_msg("%lld bytes, predicted %lld", (long long)measured, (long long)predicted);
+}
+
+/* Two runs of a plan under a budget: 0 if it is refused. */
+static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybrid_csr *B,
+                     const oracle *reference, hybrid_report *first)
+{
+    hybrid_engine *engine = open_engine(where, budget);
+    const int64_t result  = reference->nnz * 12;
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    const hybrid_status planned = hybrid_spgemm_plan(engine, A, B, NULL, &plan);
+    if (planned == HYBRID_OK) {
+        for (int run = 0; run < 2; run++) {
+            assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+            assert_null(oracle_check(reference, &C, 1));
+            hybrid_csr_free(engine, &C);
+            const hybrid_report r = report_of(plan);
+            assert_true(r.peak_device_bytes <= (int64_t)budget);
+            if (run == 0)
+                *first = r;
+            assert_near(r.h2d_bytes, r.predicted_h2d_bytes, 0.02);
+            assert_int_equal(r.d2h_bytes, result + (run ? 0 : (A->rows + r.chunks) * 8));
+        }
+        hybrid_plan_destroy(plan);
+    } else {
+        assert_int_equal(planned, HYBRID_NO_DEVICE_MEMORY);
+    }
+    hybrid_engine_destroy(engine);
+    return planned == HYBRID_OK;
+}
+
+static void budgets(place where)
+{
+    hybrid_report last = HYBRID_REPORT_INIT, r = HYBRID_REPORT_INIT;
+    hybrid_csr A, B;
+    oracle reference;
+    int64_t both;
+    int ways[2] = {0}, refused = 0;
+
+    matrix_random(1500, 1500, 9, 5, f64, &A);
+    matrix_random(1500, 1500, 9, 6, f64, &B);
+    oracle_spgemm(&A, &B, &reference);
+    both = (A.nnz + B.nnz) * 12 + (A.rows + B.rows + 2) * 8;
+    for (size_t budget = (size_t)64 << 20; budget >= 4096; budget -= budget / 3) {
+        if (!run_twice(where, budget, &A, &B, &reference, &r)) {
+            refused++;
+            continue;
+        }
+        assert_int_equal(refused, 0);
+        ways[r.gathered]++;
+        assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
+        if (r.gathered) /* both matrices once, and what alignment adds to each chunk */
+            assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
+        last = r;
+    }
+    assert_true(last.chunks > 50 && refused > 0);
+    assert_true(ways[0] > 3 && (where == CARRIED || ways[1] > 3));
+    oracle_free(&reference);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+static void budgets_from_everything_to_one_row(void **state)
+{
+    (void)state;
+    budgets(ON_DEVICE);
+    budgets(CARRIED);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybrid_csr *B)
+{
+    hybrid_plan_options options = REUSED;
+    hybrid_engine *engine       = open_engine(ON_DEVICE, budget);
+    hybrid_plan *plan;
+    char text[4096];
+    hybrid_csr C;
+
+    options.chunk_rows = 50;
+    options.depth      = 1;
+    assert_int_equal(hybrid_spgemm_plan(engine, A, B, &options, &plan), HYBRID_OK);
+    assert_in_range(hybrid_plan_explain(plan, text, sizeof text), 1, sizeof text - 1);
+    assert_non_null(
+        strstr(text, report_of(plan).gathered ? "(resident: " : "(gathered: "));
+    assert_null(strstr(text, "last run"));
+    assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+    hybrid_plan_explain(plan, text, sizeof text);
+    assert_non_null(strstr(text, "last run up "));
+    const hybrid_report report = report_of(plan);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return report;
+}
+
+/* A large B that small chunks touch at random: what one plan predicts of the other way,
+   the other plan measures. */
+static void each_way_predicts_the_other(void **state)
+{
+    hybrid_csr A, B;
+
+    (void)state;
+    matrix_random(1000, 4000, 6, 1, f64, &A);
+    matrix_random(4000, 500, 6, 2, f64, &B);
+    const hybrid_report all  = chunks_of_50((size_t)16 << 20, &A, &B);
+    const hybrid_report some = chunks_of_50((size_t)450 << 10, &A, &B);
+    assert_int_equal(all.chunks, 20);
+    assert_int_equal(some.chunks, 20);
+    assert_true(!all.gathered && some.gathered);
+    assert_near(some.h2d_bytes, all.other_h2d_bytes, 0.1);
+    assert_near(all.h2d_bytes, some.other_h2d_bytes, 0.02);
+    assert_true(all.h2d_bytes < some.h2d_bytes);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_runs_again),
+        cmocka_unit_test(delays_change_no_bit),
+        cmocka_unit_test(later_results_are_written_directly),
+        cmocka_unit_test(entries_beyond_what_is_expected_come_in_turns),
+        cmocka_unit_test(another_pattern_is_refused),
+        cmocka_unit_test(offsets_of_both_widths_are_one_pattern),
+        cmocka_unit_test(every_place_counts_in_a_hash),
+        cmocka_unit_test(budgets_from_everything_to_one_row),
+        cmocka_unit_test(each_way_predicts_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
