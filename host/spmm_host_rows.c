@@ -22,7 +22,6 @@ enum {
     PIECE_PRODUCTS    = 1 << 16, /* at least: some 10 us */
     SEGMENT           = 2048,    /* entries of a long row that are summed at once */
     AHEAD             = 6,       /* entries of A for which rows of X are fetched early */
-    STREAM_SHARE      = 1 /* of the last cache that Y must fill to be streamed: 1/ */
 };
 
 /* Element (i, j) of X is at x[i * x_row + j * x_col], j counted within the chunk; Y
@@ -224,43 +223,50 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, product *p)
     return HYBRID_OK;
 }
 
-/* Whether Y should be stored past the caches. */
-static int streams(const product *p, const hy_pool *pool)
+/* Whether Y is to be stored past the caches. */
+static int streams(const product *p, const hybrid_dense *Y, const hy_pool *pool)
 {
-    const size_t llc   = hy_topology_llc_bytes(hy_pool_topology(pool));
-    const double bytes = (double)(p->row_end - p->row_begin) * (double)p->n *
-                         (double)hy_value_size(p->A->type);
+    const double bytes =
+        (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
 
-    return p->beta == 0 && p->y_col == 1 && llc > 0 && bytes > (double)llc / STREAM_SHARE;
+    return p->beta == 0 && p->y_col == 1 &&
+           hy_target_streams(bytes, hy_topology_llc_bytes(hy_pool_topology(pool)));
 }
 
-static hybrid_status run(hy_lane *lane, void *arg)
+static product product_of(const hy_problem *problem, const hy_chunk *chunk)
 {
-    const hy_job *job         = arg;
-    const hy_problem *problem = job->problem;
-    const hy_chunk *chunk     = job->chunk;
     const hybrid_dense *X = problem->X, *Y = problem->Y;
-    hy_pool *pool      = lane->backend->ctx->pool;
+    const int x_rows   = X->order == HYBRID_ROW_MAJOR;
+    const int y_rows   = Y->order == HYBRID_ROW_MAJOR;
     const int64_t size = (int64_t)hy_value_size(problem->A->type);
     product p          = {.A         = problem->A,
+                          .x_row     = x_rows ? X->ld : 1,
+                          .x_col     = x_rows ? 1 : X->ld,
+                          .y_row     = y_rows ? Y->ld : 1,
+                          .y_col     = y_rows ? 1 : Y->ld,
                           .n         = chunk->col_end - chunk->col_begin,
                           .alpha     = problem->alpha,
                           .beta      = problem->beta,
                           .row_begin = chunk->row_begin,
                           .row_end   = chunk->row_end};
 
-    p.x_row = X->order == HYBRID_ROW_MAJOR ? X->ld : 1;
-    p.x_col = X->order == HYBRID_ROW_MAJOR ? 1 : X->ld;
-    p.y_row = Y->order == HYBRID_ROW_MAJOR ? Y->ld : 1;
-    p.y_col = Y->order == HYBRID_ROW_MAJOR || p.n == 1 ? 1 : Y->ld;
     p.x     = (const char *)X->data + chunk->col_begin * p.x_col * size;
-    p.y     = (char *)Y->data +
-          chunk->col_begin * (Y->order == HYBRID_ROW_MAJOR ? 1 : Y->ld) * size;
-    p.pieces = count_pieces(&p, hy_pool_threads(pool));
-    p.ahead  = hy_offset(p.A, p.row_end) - AHEAD;
-    p.stream = streams(&p, pool);
+    p.y     = (char *)Y->data + chunk->col_begin * p.y_col * size;
+    p.y_col = p.n == 1 ? 1 : p.y_col; /* one column lies side by side in any order */
+    p.ahead = hy_offset(p.A, p.row_end) - AHEAD;
+    return p;
+}
+
+static hybrid_status run(hy_lane *lane, void *arg)
+{
+    const hy_job *job = arg;
+    hy_pool *pool     = lane->backend->ctx->pool;
+    product p         = product_of(job->problem, job->chunk);
+
     if (p.row_begin == p.row_end || p.n == 0)
         return HYBRID_OK;
+    p.pieces = count_pieces(&p, hy_pool_threads(pool));
+    p.stream = streams(&p, job->problem->Y, pool);
     HY_TRY(find_room(lane, job, &p));
     return hy_pool_for(pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p);
 }

@@ -345,8 +345,6 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
     set_features(&p, &sum);
     if (B)
         HY_TRY_ELSE_DONE(estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
-    else
-        HY_TRY_ELSE_DONE(hy_tile_fill(ctx, A, &p.features.tile_fill));
 done:
     if (status == HYBRID_OK)
         *out = p;

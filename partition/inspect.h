@@ -35,7 +35,8 @@ void hy_profile_free(hy_context *ctx, hy_profile *profile);
 hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
                              int64_t cols);
 
-/* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
+/* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows; hy_inspect()
+   leaves it 0. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
 #ifdef __cplusplus

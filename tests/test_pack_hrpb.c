@@ -341,6 +341,7 @@ static void dense_rows_fill_their_bricks(void **state)
     const hy_job no_pack = {.problem = &p, .chunk = &chunk};
     hy_job job           = no_pack;
     assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_tile_fill(ctx, &A, &profile.features.tile_fill), HYBRID_OK);
     assert_true(profile.features.tile_fill == 1);
     chunk.features     = profile.features;
     const size_t bytes = hy_pack_hrpb_bytes(&profile.features, current);
@@ -385,7 +386,7 @@ static void bytes_grow_with_rows(void **state)
 static double fill_of(int64_t same)
 {
     builder b = build_start(4096, 30000);
-    hy_profile profile;
+    double fill;
 
     for (int64_t i = 0; i < b.rows; i++) {
         for (int64_t j = 0; j < 6; j++)
@@ -393,9 +394,7 @@ static double fill_of(int64_t same)
         build_end_row(&b);
     }
     hybrid_csr A = build_finish(&b, 8, kinds[0]);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 4, &profile), HYBRID_OK);
-    const double fill = profile.features.tile_fill;
-    hy_profile_free(ctx, &profile);
+    assert_int_equal(hy_tile_fill(ctx, &A, &fill), HYBRID_OK);
     matrix_free(&A);
     return fill;
 }
