@@ -20,6 +20,8 @@
 enum {
     PIECES_PER_WORKER = 16,
     PIECE_PRODUCTS    = 1 << 16, /* at least: some 10 us */
+    ONE_PASS          = 64,      /* columns, or a few more, that one pass can make */
+    PASS_WORK         = 1 << 14, /* rows and entries that several passes go over */
     SEGMENT           = 2048,    /* entries of a long row that are summed at once */
     AHEAD             = 6,       /* entries of A for which rows of X are fetched early */
 };
@@ -133,22 +135,35 @@ static inline int64_t segment_id(const product *p, int64_t k)
 /* ---- pieces ---------------------------------------------------------------------------
  */
 
+/* The set for n columns: wide vectors of which little is used reach into the next cache
+   line for nothing. One column uses none. */
+static hy_target target_for(const product *p)
+{
+    const int64_t bytes  = p->n * (int64_t)hy_value_size(p->A->type);
+    const hy_target most = p->n == 1 || bytes > 32 ? HY_TARGET_AVX512
+                           : bytes == 16           ? HY_TARGET_PORTABLE
+                                                   : HY_TARGET_AVX2;
+    const hy_target best = hy_target_best();
+
+    return best < most ? best : most;
+}
+
 static void make_piece(const product *p, const piece *w)
 {
     const int f64 = p->A->type == HYBRID_F64;
 
+    switch (target_for(p)) {
 #if HY_X86
-    const int narrow = p->n * (f64 ? 8 : 4) <= 32; /* fits half a vector of AVX-512 */
-    if (hy_target_best() >= HY_TARGET_AVX512 && !narrow) {
+    case HY_TARGET_AVX512:
         (f64 ? product_f64x8 : product_f32x16)(p, w);
         return;
-    }
-    if (hy_target_best() >= HY_TARGET_AVX2) {
+    case HY_TARGET_AVX2:
         (f64 ? product_f64x4 : product_f32x8)(p, w);
         return;
-    }
 #endif
-    (f64 ? product_f64x2 : product_f32x4)(p, w);
+    default:
+        (f64 ? product_f64x2 : product_f32x4)(p, w);
+    }
 }
 
 /* Work before row i: its rows and entries. */
@@ -194,14 +209,19 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 /* ---- the chunk ------------------------------------------------------------------------
  */
 
+/* Enough for all workers to end together; and where the columns take several passes,
+   so many that A's part of a piece stays in a core's cache from pass to pass. */
 static int64_t count_pieces(const product *p, int threads)
 {
-    const int64_t work = work_before(p, p->row_end), most = threads * PIECES_PER_WORKER;
-    const int64_t pieces = (int64_t)((double)work * (double)p->n / PIECE_PRODUCTS) + 1;
+    const int64_t work     = work_before(p, p->row_end);
+    const int64_t most     = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+    const double products  = (double)work * (double)p->n;
+    const int64_t pieces   = products < (double)most * PIECE_PRODUCTS
+                                 ? (int64_t)(products / PIECE_PRODUCTS) + 1
+                                 : most;
+    const int64_t in_cache = p->n > ONE_PASS ? work / PASS_WORK + 1 : 1;
 
-    if (threads == 1 || pieces > most)
-        return threads == 1 ? 1 : most;
-    return pieces;
+    return pieces > in_cache ? pieces : in_cache;
 }
 
 /* Room for the sums of segments, if there are long rows. */
