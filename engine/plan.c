@@ -245,7 +245,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->b_cols = B ? B->cols : dense_cols;
     plan->b_nnz  = B ? B->nnz : 0;
     HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
-    if (!B && engine->device) /* the host has no use for it, and no millisecond to spare */
+    if (!B && engine->device) /* the host has no use for it */
         HY_TRY_ELSE_DONE(hy_tile_fill(ctx, A, &plan->profile.features.tile_fill));
     HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options->variant, plan->candidates,
                              &plan->candidate_count));

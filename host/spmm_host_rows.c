@@ -20,7 +20,7 @@
 enum {
     PIECES_PER_WORKER = 16,
     PIECE_PRODUCTS    = 1 << 16, /* at least: some 10 us */
-    ONE_PASS          = 64,      /* columns, or a few more, that one pass can make */
+    ONE_PASS          = 64,      /* columns; more may take several passes */
     PASS_WORK         = 1 << 14, /* rows and entries that several passes go over */
     SEGMENT           = 2048,    /* entries of a long row that are summed at once */
     AHEAD             = 6,       /* entries of A for which rows of X are fetched early */

@@ -2,8 +2,8 @@
 
    f32x16 are 16 floats. `some` is a set of lanes, the first `n`; what is loaded for the
    others is 0, and their memory is not touched. stream_* needs an aligned address, and
-   passes the caches where there is a way to; fence() comes before another thread may
-   read. */
+   passes the caches where there is a way to; HY_STREAM_FENCE() comes before another
+   thread may read. */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 
