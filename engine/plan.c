@@ -25,7 +25,8 @@ enum {
     CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
     MIN_PRODUCTS    = 1 << 20,
     HOST_PRODUCTS = 512 << 10, /* a core: so that results stay in the last-level cache */
-    DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM */
+    HOST_DENSE    = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     CHUNKS        = 16         /* at least, of a product large enough */
 };
 
@@ -53,9 +54,14 @@ static int64_t device_products(const hy_features *f, int carried)
 /* Products to aim for in a chunk. */
 static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend)
 {
-    const hy_features *f = &plan->profile.features;
-    const int64_t share  = f->products / CHUNKS + 1;
+    const hy_features *f  = &plan->profile.features;
+    const int64_t share   = f->products / CHUNKS + 1;
+    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
 
+    /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
+       an interrupt be seen soon */
+    if (plan->op == HY_SPMM && !backend->ops->copy)
+        return HOST_DENSE * threads;
     if (plan->op == HY_SPMM) {
         const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
         const int64_t chunks = at_least(bytes / DENSE_BYTES, CHUNKS);
@@ -66,8 +72,7 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
         const int64_t most = device_products(f, carried);
         return at_least(share < most ? share : most, MIN_PRODUCTS);
     }
-    return at_least(HOST_PRODUCTS * (int64_t)hy_pool_threads(plan->engine->ctx.pool),
-                    MIN_PRODUCTS);
+    return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
 typedef struct needing {
@@ -248,6 +253,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->b_cols = B ? B->cols : dense_cols;
     plan->b_nnz  = B ? B->nnz : 0;
     HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
+    if (!B && engine->device) /* the host has no use for it */
+        HY_TRY_ELSE_DONE(hy_inspect_fill(ctx, A, &plan->profile));
     HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options, plan->candidates,
                              &plan->candidate_count));
     HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));

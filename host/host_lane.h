@@ -14,6 +14,7 @@ typedef enum hy_scratch {
     HY_SCRATCH_MARKS,
     HY_SCRATCH_HASH,
     HY_SCRATCH_SORT,
+    HY_SCRATCH_SUMS,
     HY_SCRATCHES
 } hy_scratch;
 

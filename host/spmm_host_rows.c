@@ -1,16 +1,30 @@
 /* host/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row, in place.
 
    A row of Y is made in registers, up to eight vectors of columns at a time, from the
-   rows of X that the row of A names, in its order. Pieces of the chunk have about equal
-   numbers of entries, so long rows do not keep the other workers waiting. */
+   rows of X that the row of A names, in its order.
+
+   The work of a chunk, its rows and entries together, is cut into pieces of equal size
+   that workers draw. A cut may lie within a long row, but only between its segments: a
+   row of 2 * SEGMENT entries or more is always summed as segments of SEGMENT entries, and
+   their sums are added in order by whoever finishes the last of them. So every bit of Y
+   depends on A, X and the instruction set alone, not on chunks, pieces or threads.
+
+   A Y that is too large to stay in the caches is stored past them: it is not read before
+   it is written, and does not displace X. */
 #include "base/variant.h"
 #include "host/host_lane.h"
 
 #include "base/csr.h"
-#include "host/target.h"
+#include "host/vectors.h"
 
-enum { PIECES_PER_WORKER = 16 };
-enum { AHEAD = 6 }; /* entries of A for which rows of X are fetched early */
+enum {
+    PIECES_PER_WORKER = 16,
+    PIECE_PRODUCTS    = 1 << 16, /* at least: some 10 us */
+    ONE_PASS          = 64,      /* columns; more may take several passes */
+    PASS_WORK         = 1 << 14, /* rows and entries that several passes go over */
+    SEGMENT           = 2048,    /* entries of a long row that are summed at once */
+    AHEAD             = 6,       /* entries of A for which rows of X are fetched early */
+};
 
 /* Element (i, j) of X is at x[i * x_row + j * x_col], j counted within the chunk; Y
    likewise. */
@@ -22,152 +36,258 @@ typedef struct product {
     int64_t n; /* columns */
     double alpha, beta;
     int64_t row_begin, row_end, pieces;
+    int64_t ahead; /* entries of A before this one have one AHEAD of them */
+    int stream;    /* Y goes past the caches */
+    void *sums;    /* n values for each segment of the long rows, at its segment_id() */
+    int64_t *done; /* of a long row, at its first segment: elements of `sums` made */
 } product;
 
+/* Where a piece begins or ends. */
+typedef struct cut {
+    int64_t row, segment; /* segment > 0: within a long row */
+} cut;
+
+typedef struct piece {
+    cut begin, end;
+} piece;
+
+/* Segments of a row; the last takes what is left. */
+static inline int64_t segments(int64_t entries)
+{
+    return entries < 2 * SEGMENT ? 1 : entries / SEGMENT;
+}
+
+/* Of the first segment of the long row that begins at entry k; the next ones follow. No
+   two segments have the same, because segments have SEGMENT entries or more. */
+static inline int64_t segment_id(const product *p, int64_t k)
+{
+    return (k - hy_offset(p->A, p->row_begin)) / SEGMENT;
+}
+
 #define T float
-#define NAME(x) x##_f32
+#define VEC f32x4
+#define NAME(x) x##_f32x4
 #define TARGET HY_PORTABLE
 #define LANES 4
-#define MADD(a, x, sum) ((sum) + (a) * (x))
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 
 #if HY_X86
-#define NAME(x) x##_f32_avx2
+#define VEC f32x8
+#define NAME(x) x##_f32x8
 #define TARGET HY_AVX2
 #define LANES 8
-#define MADD(a, x, sum) _mm256_fmadd_ps(a, x, sum)
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 
-#define NAME(x) x##_f32_avx512
+#define VEC f32x16
+#define NAME(x) x##_f32x16
 #define TARGET HY_AVX512
 #define LANES 16
-#define MADD(a, x, sum) _mm512_fmadd_ps(a, x, sum)
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 #endif
 #undef T
 
 #define T double
-#define NAME(x) x##_f64
+#define VEC f64x2
+#define NAME(x) x##_f64x2
 #define TARGET HY_PORTABLE
 #define LANES 2
-#define MADD(a, x, sum) ((sum) + (a) * (x))
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 
 #if HY_X86
-#define NAME(x) x##_f64_avx2
+#define VEC f64x4
+#define NAME(x) x##_f64x4
 #define TARGET HY_AVX2
 #define LANES 4
-#define MADD(a, x, sum) _mm256_fmadd_pd(a, x, sum)
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 
-#define NAME(x) x##_f64_avx512
+#define VEC f64x8
+#define NAME(x) x##_f64x8
 #define TARGET HY_AVX512
 #define LANES 8
-#define MADD(a, x, sum) _mm512_fmadd_pd(a, x, sum)
 #include "host/spmm_host_rows.inc"
+#undef VEC
 #undef NAME
 #undef TARGET
 #undef LANES
-#undef MADD
 #endif
 #undef T
 
 /* ---- pieces ---------------------------------------------------------------------------
  */
 
-static void make_rows(const product *p, int64_t begin, int64_t end)
+/* The set for n columns: wide vectors of which little is used reach into the next cache
+   line for nothing. One column uses none. */
+static hy_target target_for(const product *p)
+{
+    const int64_t bytes  = p->n * (int64_t)hy_value_size(p->A->type);
+    const hy_target most = p->n == 1 || bytes > 32 ? HY_TARGET_AVX512
+                           : bytes == 16           ? HY_TARGET_PORTABLE
+                                                   : HY_TARGET_AVX2;
+    const hy_target best = hy_target_best();
+
+    return best < most ? best : most;
+}
+
+static void make_piece(const product *p, const piece *w)
 {
     const int f64 = p->A->type == HYBRID_F64;
 
+    switch (target_for(p)) {
 #if HY_X86
-    if (hy_target_best() >= HY_TARGET_AVX512) {
-        (f64 ? rows_f64_avx512 : rows_f32_avx512)(p, begin, end);
+    case HY_TARGET_AVX512:
+        (f64 ? product_f64x8 : product_f32x16)(p, w);
         return;
-    }
-    if (hy_target_best() >= HY_TARGET_AVX2) {
-        (f64 ? rows_f64_avx2 : rows_f32_avx2)(p, begin, end);
+    case HY_TARGET_AVX2:
+        (f64 ? product_f64x4 : product_f32x8)(p, w);
         return;
-    }
 #endif
-    (f64 ? rows_f64 : rows_f32)(p, begin, end);
+    default:
+        (f64 ? product_f64x2 : product_f32x4)(p, w);
+    }
 }
 
-/* First row of a piece: the first whose entries and rows before it reach the share. */
-static int64_t piece_begin(const product *p, int64_t piece)
+/* Work before row i: its rows and entries. */
+static int64_t work_before(const product *p, int64_t i)
 {
-    const int64_t e0    = hy_offset(p->A, p->row_begin);
-    const int64_t total = hy_offset(p->A, p->row_end) - e0 + p->row_end - p->row_begin;
-    const int64_t work  = total / p->pieces * piece;
+    return hy_offset(p->A, i) - hy_offset(p->A, p->row_begin) + i - p->row_begin;
+}
+
+/* Begin of a piece: the first row, or segment of a long row, before which there is its
+   share of the work, or nearly so. */
+static cut find_cut(const product *p, int64_t k)
+{
+    const int64_t total = work_before(p, p->row_end);
+    const int64_t share = total / p->pieces * k + total % p->pieces * k / p->pieces;
     int64_t low = p->row_begin, high = p->row_end;
 
-    if (piece == p->pieces)
-        return p->row_end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (hy_offset(p->A, middle) - e0 + middle - p->row_begin < work)
+        if (work_before(p, middle) < share)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    if (low > p->row_begin && work_before(p, low) > share) {
+        const int64_t all  = segments(hy_offset(p->A, low) - hy_offset(p->A, low - 1));
+        const int64_t into = (share - work_before(p, low - 1)) / SEGMENT;
+        if (all > 1 && into < all)
+            return (cut){low - 1, into};
+    }
+    return (cut){low, 0};
 }
 
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const product *p = arg;
+    const piece w    = {find_cut(p, begin), find_cut(p, end)};
 
     (void)part;
-    make_rows(p, piece_begin(p, begin), piece_begin(p, end));
+    make_piece(p, &w);
     return HYBRID_OK;
 }
 
-static hybrid_status run(hy_lane *lane, void *arg)
+/* ---- the chunk ------------------------------------------------------------------------
+ */
+
+/* Enough for all workers to end together; and where the columns take several passes,
+   so many that A's part of a piece stays in a core's cache from pass to pass. */
+static int64_t count_pieces(const product *p, int threads)
 {
-    const hy_job *job         = arg;
-    const hy_problem *problem = job->problem;
-    const hy_chunk *chunk     = job->chunk;
+    const int64_t work     = work_before(p, p->row_end);
+    const int64_t most     = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+    const double products  = (double)work * (double)p->n;
+    const int64_t pieces   = products < (double)most * PIECE_PRODUCTS
+                                 ? (int64_t)(products / PIECE_PRODUCTS) + 1
+                                 : most;
+    const int64_t in_cache = p->n > ONE_PASS ? work / PASS_WORK + 1 : 1;
+
+    return pieces > in_cache ? pieces : in_cache;
+}
+
+/* Room for the sums of segments, if there are long rows. */
+static hybrid_status find_room(hy_lane *lane, const hy_job *job, product *p)
+{
+    const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
+    const size_t ids      = (size_t)(entries / SEGMENT + 1);
+    size_t fresh;
+    void *memory;
+
+    if (segments(job->chunk->features.row_max) == 1)
+        return HYBRID_OK;
+    HY_TRY(hy_host_workspace(lane, 0, HY_SCRATCH_SUMS,
+                             ids * (8 + (size_t)p->n * hy_value_size(p->A->type)),
+                             &memory, &fresh));
+    p->done = memory;
+    p->sums = p->done + ids;
+    memset(p->done, 0, ids * 8);
+    return HYBRID_OK;
+}
+
+/* Whether Y is to be stored past the caches. */
+static int streams(const product *p, const hybrid_dense *Y, const hy_pool *pool)
+{
+    const double bytes =
+        (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
+
+    return p->beta == 0 && p->y_col == 1 &&
+           hy_target_streams(bytes, hy_topology_llc_bytes(hy_pool_topology(pool)));
+}
+
+static product product_of(const hy_problem *problem, const hy_chunk *chunk)
+{
     const hybrid_dense *X = problem->X, *Y = problem->Y;
-    hy_pool *pool      = lane->backend->ctx->pool;
-    const int threads  = hy_pool_threads(pool);
+    const int x_rows   = X->order == HYBRID_ROW_MAJOR;
+    const int y_rows   = Y->order == HYBRID_ROW_MAJOR;
     const int64_t size = (int64_t)hy_value_size(problem->A->type);
-    const int64_t rows = chunk->row_end - chunk->row_begin;
     product p          = {.A         = problem->A,
+                          .x_row     = x_rows ? X->ld : 1,
+                          .x_col     = x_rows ? 1 : X->ld,
+                          .y_row     = y_rows ? Y->ld : 1,
+                          .y_col     = y_rows ? 1 : Y->ld,
                           .n         = chunk->col_end - chunk->col_begin,
                           .alpha     = problem->alpha,
                           .beta      = problem->beta,
                           .row_begin = chunk->row_begin,
                           .row_end   = chunk->row_end};
 
-    p.x_row  = X->order == HYBRID_ROW_MAJOR ? X->ld : 1;
-    p.x_col  = X->order == HYBRID_ROW_MAJOR ? 1 : X->ld;
-    p.y_row  = Y->order == HYBRID_ROW_MAJOR ? Y->ld : 1;
-    p.y_col  = Y->order == HYBRID_ROW_MAJOR ? 1 : Y->ld;
-    p.x      = (const char *)X->data + chunk->col_begin * p.x_col * size;
-    p.y      = (char *)Y->data + chunk->col_begin * p.y_col * size;
-    p.pieces = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
-    p.pieces = p.pieces < rows ? p.pieces : rows;
-    if (rows == 0 || p.n == 0)
+    p.x     = (const char *)X->data + chunk->col_begin * p.x_col * size;
+    p.y     = (char *)Y->data + chunk->col_begin * p.y_col * size;
+    p.y_col = p.n == 1 ? 1 : p.y_col; /* one column lies side by side in any order */
+    p.ahead = hy_offset(p.A, p.row_end) - AHEAD;
+    return p;
+}
+
+static hybrid_status run(hy_lane *lane, void *arg)
+{
+    const hy_job *job = arg;
+    hy_pool *pool     = lane->backend->ctx->pool;
+    product p         = product_of(job->problem, job->chunk);
+
+    if (p.row_begin == p.row_end || p.n == 0)
         return HYBRID_OK;
+    p.pieces = count_pieces(&p, hy_pool_threads(pool));
+    p.stream = streams(&p, job->problem->Y, pool);
+    HY_TRY(find_room(lane, job, &p));
     return hy_pool_for(pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p);
 }
 

@@ -5,7 +5,8 @@
 
 enum { UNKNOWN = -1 };
 
-static atomic_int best = UNKNOWN;
+static atomic_int best           = UNKNOWN;
+static _Atomic int64_t stream_at = UNKNOWN;
 
 static hy_target found(void)
 {
@@ -40,4 +41,18 @@ void hy_target_limit(hy_target most)
 
     atomic_store_explicit(&best, (int)(target < most ? target : most),
                           memory_order_relaxed);
+}
+
+int hy_target_streams(double bytes, size_t cache)
+{
+    const int64_t from = atomic_load_explicit(&stream_at, memory_order_relaxed);
+
+    if (from != UNKNOWN)
+        return bytes >= (double)from;
+    return cache > 0 && bytes > (double)cache;
+}
+
+void hy_target_stream_from(int64_t bytes)
+{
+    atomic_store_explicit(&stream_at, bytes, memory_order_relaxed);
 }

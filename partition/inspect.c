@@ -323,6 +323,14 @@ static void set_features(hy_profile *p, const tally *sum)
     f->row_cv             = sqrt(variance > 0 ? variance : 0) / f->row_mean;
 }
 
+hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *profile)
+{
+    hy_features *f = &profile->features;
+
+    HY_TRY(hy_tile_fill(ctx, A, &f->tile_fill));
+    return f->out_cols == 1 ? hy_block_fill(ctx, A, f) : HYBRID_OK;
+}
+
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, hy_profile *out)
 {
@@ -345,10 +353,6 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
     set_features(&p, &sum);
     if (B)
         HY_TRY_ELSE_DONE(estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
-    else
-        HY_TRY_ELSE_DONE(hy_tile_fill(ctx, A, &p.features.tile_fill));
-    if (!B && dense_cols == 1)
-        HY_TRY_ELSE_DONE(hy_block_fill(ctx, A, &p.features));
 done:
     if (status == HYBRID_OK)
         *out = p;

@@ -35,6 +35,10 @@ void hy_profile_free(hy_context *ctx, hy_profile *profile);
 hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
                              int64_t cols);
 
+/* What the packed formats of a device ask of A, which hy_inspect() leaves 0: tile_fill,
+   and block_* when the result has one column. */
+hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *profile);
+
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -23,16 +24,21 @@ static hy_backend *host;
 static hy_lane *lane;
 static hy_mark *mark;
 
-static int open_host(void **state)
+static int open_workers(int threads)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
-    (void)state;
-    ctx = test_context(3);
+    ctx = test_context(threads);
     if (hy_host_backend_ops.open(ctx, &options, &host) != HYBRID_OK ||
         host->ops->lane_open(host, "run", &lane) != HYBRID_OK)
         return -1;
     return host->ops->mark_new(host, &mark) == HYBRID_OK ? 0 : -1;
+}
+
+static int open_host(void **state)
+{
+    (void)state;
+    return open_workers(3);
 }
 
 static int close_host(void **state)
@@ -65,15 +71,20 @@ static void every_kind(test_body body)
 
 typedef struct layout {
     hybrid_order x, y;
+    int64_t x_gap, y_gap;
     double alpha, beta;
+    int64_t stream_from;
 } layout;
 
 static const layout layouts[] = {
-    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 1, 0},
-    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 2, -3},
-    {HYBRID_COL_MAJOR, HYBRID_COL_MAJOR, -1, 1},
-    {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR, 3, 0},
-    {HYBRID_COL_MAJOR, HYBRID_ROW_MAJOR, 0, 2},
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 3, 5, 1, 0, -1},
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 0, 1, 2, -3, 0},
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 1, 0, 2, 0, 0}, /* no gap between rows of Y */
+    {HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR, 0, 7, 1, 0, 0},
+    {HYBRID_COL_MAJOR, HYBRID_COL_MAJOR, 3, 5, -1, 1, -1},
+    {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR, 3, 5, 3, 0, 0},
+    {HYBRID_COL_MAJOR, HYBRID_ROW_MAJOR, 3, 5, 0, 2, -1},
+    {HYBRID_COL_MAJOR, HYBRID_ROW_MAJOR, 0, 0, 1, 0, 0},
 };
 
 static hybrid_status spmm(const hybrid_csr *A, const hybrid_dense *X, hybrid_dense *Y,
@@ -89,12 +100,14 @@ static void check_layout(const hybrid_csr *A, int64_t n, test_kind kind, const l
 {
     hybrid_dense X, Y, before;
 
-    dense_make(A->cols, n, 3, l->x, 21, kind, &X);
-    dense_make(A->rows, n, 5, l->y, 22, kind, &Y);
+    hy_target_stream_from(l->stream_from);
+    dense_make(A->cols, n, l->x_gap, l->x, 21, kind, &X);
+    dense_make(A->rows, n, l->y_gap, l->y, 22, kind, &Y);
     if (l->beta == 0)
         dense_set(&Y, NAN); /* must not be read */
     dense_copy(&Y, &before);
-    const hy_chunk all = {.row_end = A->rows, .col_end = n};
+    const hy_chunk all = {
+        .row_end = A->rows, .col_end = n, .features = {.row_max = A->nnz}};
     assert_int_equal(spmm(A, &X, &Y, l->alpha, l->beta, &all), HYBRID_OK);
     assert_null(oracle_check_spmm(l->alpha, A, &X, l->beta, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y));
@@ -105,7 +118,8 @@ static void check_layout(const hybrid_csr *A, int64_t n, test_kind kind, const l
 
 static void dense_products(test_kind kind)
 {
-    static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 64, 129, 290};
+    static const int64_t widths[] = {0,  1,  2,  3,  4,   5,   8,   9,   16,
+                                     31, 32, 33, 64, 100, 128, 129, 256, 512};
     hybrid_csr A;
 
     matrix_random(70, 45, 7, 9, kind, &A);
@@ -122,6 +136,114 @@ static void test_spmm(void **state)
 {
     (void)state;
     every_kind(dense_products);
+    hy_target_stream_from(-1);
+}
+
+/* ---- long rows ----------------------------------------------------------------------
+ */
+
+enum { LONG_COLS = 20000, LONG_ROWS = 10 };
+
+/* Rows of which some are cut: far more than a segment, just enough for two, one entry
+   less; short and empty ones between them. */
+static void long_rows(test_kind kind, hybrid_csr *A)
+{
+    static const int64_t lengths[LONG_ROWS] = {3, 20000, 4096, 0, 4095,
+                                               1, 13001, 6145, 2, 0};
+    int64_t *row_ptr                        = calloc(LONG_ROWS + 1, 8);
+    int32_t *col                            = calloc((size_t)LONG_ROWS * LONG_COLS, 4);
+    void *val                               = calloc((size_t)LONG_ROWS * LONG_COLS, 8);
+
+    assert_true(row_ptr && col && val);
+    for (int i = 0; i < LONG_ROWS; i++) {
+        row_ptr[i + 1] = row_ptr[i] + lengths[i];
+        for (int64_t k = 0; k < lengths[i]; k++)
+            col[row_ptr[i] + k] = (int32_t)(k * LONG_COLS / lengths[i]);
+    }
+    for (int64_t k = 0; k < row_ptr[LONG_ROWS]; k++)
+        value_set(val, kind.type, k, test_number(5, k, kind.integers));
+    *A = (hybrid_csr){.rows        = LONG_ROWS,
+                      .cols        = LONG_COLS,
+                      .nnz         = row_ptr[LONG_ROWS],
+                      .offset_type = HYBRID_I64,
+                      .type        = kind.type,
+                      .row_ptr     = row_ptr,
+                      .col         = col,
+                      .val         = val};
+}
+
+static void test_long_rows(void **state)
+{
+    static const int64_t widths[] = {1, 3, 33, 130};
+
+    (void)state;
+    for (int type = HYBRID_F32; type <= HYBRID_F64; type++)
+        for (int integers = 0; integers < 2; integers++) {
+            const test_kind kind = {(hybrid_type)type, HYBRID_I64, integers};
+            hybrid_csr A;
+            long_rows(kind, &A);
+            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+                for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++)
+                    check_layout(&A, widths[w], kind, &layouts[l]);
+            matrix_free(&A);
+        }
+    hy_target_stream_from(-1);
+}
+
+/* Y = A*X in chunks of `rows` rows. */
+static void in_chunks(const hybrid_csr *A, const hybrid_dense *X, hybrid_dense *Y,
+                      int64_t rows)
+{
+    for (int64_t i = 0; i < A->rows; i += rows) {
+        const hy_chunk chunk = {.row_begin = i,
+                                .row_end   = i + rows < A->rows ? i + rows : A->rows,
+                                .col_end   = X->cols,
+                                .features  = {.row_max = A->nnz}};
+        assert_int_equal(spmm(A, X, Y, 1, 0, &chunk), HYBRID_OK);
+    }
+}
+
+static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
+                       const hybrid_dense *expected)
+{
+    hybrid_dense Y;
+
+    dense_copy(expected, &Y);
+    for (int64_t rows = 1; rows <= A->rows; rows += 3) {
+        hy_target_stream_from(rows % 2 - 1); /* -1 or 0 */
+        dense_set(&Y, NAN);
+        in_chunks(A, X, &Y, rows);
+        assert_memory_equal(expected->data, Y.data,
+                            (size_t)(Y.rows * Y.ld) * sizeof(float));
+    }
+    hy_target_stream_from(-1);
+    dense_free(&Y);
+}
+
+/* Threads, chunks and the way of storing change no bit. */
+static void test_same_bits(void **state)
+{
+    static const int64_t widths[] = {1, 3, 128};
+    const test_kind kind          = {HYBRID_F32, HYBRID_I64, 0};
+    hybrid_csr A;
+    hybrid_dense X, Y;
+
+    long_rows(kind, &A);
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        dense_make(A.cols, widths[w], 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+        dense_make(A.rows, widths[w], 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
+        in_chunks(&A, &X, &Y, A.rows);
+        for (int threads = 1; threads <= 7; threads += 3) {
+            close_host(state);
+            assert_int_equal(open_workers(threads), 0);
+            check_bits(&A, &X, &Y);
+        }
+        dense_free(&X);
+        dense_free(&Y);
+    }
+    matrix_free(&A);
+    close_host(state);
+    assert_int_equal(open_host(state), 0);
 }
 
 /* A chunk in the middle leaves the rest of Y alone. */
@@ -180,8 +302,8 @@ static void test_spmm_nan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmm),
-        cmocka_unit_test(test_spmm_rectangle),
+        cmocka_unit_test(test_spmm),      cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_spmm_rectangle),
         cmocka_unit_test(test_spmm_nan),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);

@@ -320,6 +320,7 @@ static void dense_rows_fill_their_bricks(void **state)
     hy_chunk chunk     = {.row_end = 16};
     hy_job job         = {.problem = &p, .chunk = &chunk};
     assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_tile_fill(ctx, &A, &profile.features.tile_fill), HYBRID_OK);
     assert_true(profile.features.tile_fill == 1);
     chunk.features     = profile.features;
     const size_t bytes = hy_pack_hrpb_bytes(&profile.features, current);
