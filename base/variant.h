@@ -55,6 +55,7 @@ typedef struct hy_problem {
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
+    const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
 } hy_problem;

@@ -139,7 +139,8 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     begin_report(plan);
     HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
                          (int64_t)((double)f->products / f->out_ratio), &place));
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
+    hy_problem problem = {
+        .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &plan->profile};
     hybrid_status status =
         hy_pipeline_run(plan->pipeline, &problem, &place, engine->trace,
                         engine->trace_user, &plan->report);
@@ -165,8 +166,14 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
     begin_report(plan);
-    hy_problem problem = {
-        .op = HY_SPMM, .ctx = ctx, .A = A, .X = X, .Y = Y, .alpha = alpha, .beta = beta};
+    hy_problem problem = {.op      = HY_SPMM,
+                          .ctx     = ctx,
+                          .A       = A,
+                          .X       = X,
+                          .Y       = Y,
+                          .alpha   = alpha,
+                          .beta    = beta,
+                          .profile = &plan->profile};
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

@@ -16,6 +16,7 @@
 #include "host/host_lane.h"
 #include "host/spgemm_host.h"
 #include "host/target.h"
+#include "partition/inspect.h"
 #include "partition/pack.h"
 #include "tests/support/builder.h"
 #include "tests/support/context.h"
@@ -69,20 +70,15 @@ static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
                          const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
                          hy_buffer *block)
 {
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
-    hy_chunk chunk     = {.row_begin = begin, .row_end = end, .col_end = B->cols};
-    hy_job job         = {.problem = &problem, .chunk = &chunk, .variant = variant};
+    hy_profile profile;
+    hy_chunk chunk = {.row_begin = begin, .row_end = end, .col_end = B->cols};
     hy_rates rates;
 
-    chunk.features = (hy_features){
-        .rows = end - begin, .out_cols = B->cols, .type = A->type, .out_ratio = 1};
-    for (int64_t i = begin; i < end; i++) {
-        int64_t n = 0;
-        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
-        chunk.features.products += n;
-        chunk.features.out_bound += n < B->cols ? n : B->cols;
-    }
+    assert_int_equal(hy_inspect(ctx, A, B, 0, &profile), HYBRID_OK);
+    hy_problem problem = {
+        .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &profile};
+    hy_job job     = {.problem = &problem, .chunk = &chunk, .variant = variant};
+    chunk.features = hy_profile_range(&profile, begin, end, B->cols);
     host->ops->rates(host, &rates);
     assert_null(variant->refuse(&chunk.features, &rates));
     const hy_cost cost = variant->cost(&chunk.features, &rates);
@@ -92,6 +88,7 @@ static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
     job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
     job.out_nnz = nnz;
     assert_int_equal(run(variant, &job), HYBRID_OK);
+    hy_profile_free(ctx, &profile);
     return job.out;
 }
 
@@ -268,6 +265,60 @@ static void set_odd(hybrid_csr *A)
     }
 }
 
+/* Rows like the ones before, moved: a 9-point grid, and rows of as many entries in as
+   wide a range that are alike only now and then. Some rows of the grid are cut short. */
+enum { GRID_WIDTH = 20, ALIKE = 40 };
+
+static hybrid_csr grid_matrix(test_kind kind)
+{
+    builder b = build_start(MAX_ROWS, MAX_ROWS);
+
+    for (int64_t i = 0; i < MAX_ROWS; i++) {
+        for (int64_t line = -1; line <= 1; line++)
+            for (int64_t c = i + line * GRID_WIDTH - 1; c <= i + line * GRID_WIDTH + 1;
+                 c++)
+                if (c >= 0 && c < MAX_ROWS && !(i % 37 == 5 && line == 0))
+                    build_add(&b, c);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 4, kind);
+}
+
+static hybrid_csr alike_matrix(test_kind kind)
+{
+    builder b = build_start(MAX_ROWS, MAX_ROWS + ALIKE);
+
+    for (int64_t i = 0; i < MAX_ROWS; i++) {
+        const int64_t odd = test_below(9, (uint64_t)i / 7, 3);
+        build_add(&b, i);
+        for (int64_t t = 1; t < 6; t++)
+            build_add(&b, i + 6 * t + odd);
+        build_add(&b, i + ALIKE);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 4, kind);
+}
+
+static void moved_products(test_kind kind)
+{
+    hybrid_csr grid = grid_matrix(kind), alike = alike_matrix(kind);
+
+    check_spgemm(&grid, &grid);
+    check_spgemm(&grid, &alike);
+    set_odd(&grid);
+    set_odd(&alike);
+    check_spgemm(&grid, &grid);
+    check_spgemm(&grid, &alike);
+    matrix_free(&grid);
+    matrix_free(&alike);
+}
+
+static void test_moved(void **state)
+{
+    (void)state;
+    every_kind(moved_products);
+}
+
 static void odd_products(test_kind kind)
 {
     hybrid_csr A, B, crowded, blocks = block_matrix(kind);
@@ -299,11 +350,15 @@ static void test_wrong_pattern(void **state)
 {
     (void)state;
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-    hybrid_csr A;
+    hybrid_csr A, planned;
+    hy_profile profile;
     matrix_random(50, 50, 6, 2, kind, &A);
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A};
-    hy_chunk chunk     = {.row_end = 50, .col_end = 50};
-    chunk.features     = (hy_features){.rows = 50, .out_bound = 10, .type = A.type};
+    matrix_random(50, 50, 2, 2, kind, &planned);
+    assert_int_equal(hy_inspect(ctx, &planned, &planned, 0, &profile), HYBRID_OK);
+    hy_problem problem = {
+        .op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A, .profile = &profile};
+    hy_chunk chunk = {.row_end = 50, .col_end = 50};
+    chunk.features = hy_profile_range(&profile, 0, 50, 50);
     hy_buffer block;
     int64_t nnz = 0;
     assert_int_equal(host->ops->alloc(host, HY_DEVICE,
@@ -316,7 +371,9 @@ static void test_wrong_pattern(void **state)
     assert_non_null(strstr(ctx->message.text, "pattern"));
     hy_message_clear(&ctx->message);
     host->ops->free(host, &block);
+    hy_profile_free(ctx, &profile);
     matrix_free(&A);
+    matrix_free(&planned);
 }
 
 static void test_dense_refuses(void **state)
@@ -354,8 +411,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_odd_numbers),   cmocka_unit_test(test_wrong_pattern),
-        cmocka_unit_test(test_dense_refuses), cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_moved),         cmocka_unit_test(test_odd_numbers),
+        cmocka_unit_test(test_wrong_pattern), cmocka_unit_test(test_dense_refuses),
+        cmocka_unit_test(test_sort),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }
