@@ -24,9 +24,9 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
-enum { BATCH = 256 };   /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 }; /* bytes of each array of a row of B */
-enum { RECENT = 256 };  /* rows of B that need not be fetched again */
+enum { BATCH = 256 };     /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 };   /* bytes of each array of a row of B */
+enum { RECENT_BITS = 8 }; /* rows of B that need not be fetched again */
 
 typedef struct product {
     hy_lane *lane;
@@ -75,8 +75,8 @@ static void cut_pieces(product *p, int threads)
 typedef struct maker {
     const product *p;
     hy_seat seat;
-    int64_t at, stop;       /* room that is left for entries of C */
-    int32_t recent[RECENT]; /* row of B last fetched, of those with this remainder */
+    int64_t at, stop;                 /* room that is left for entries of C */
+    int32_t recent[1 << RECENT_BITS]; /* row of B last fetched, of those with this hash */
 } maker;
 
 /* Rows whose terms are known. */
@@ -112,7 +112,7 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
 {
     const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
-    int32_t *recent     = &m->recent[row % RECENT];
+    int32_t *recent     = &m->recent[(uint32_t)row * 2654435769u >> (32 - RECENT_BITS)];
 
     if (*recent == row)
         return;
