@@ -249,6 +249,11 @@ int hy_pool_threads(const hy_pool *pool)
     return pool->threads;
 }
 
+int hy_pool_worker(const hy_pool *pool)
+{
+    return self && self->pool == pool ? self->index : -1;
+}
+
 size_t hy_pool_l2_bytes(const hy_pool *pool)
 {
     return hy_topology_l2_bytes(pool->topology);

@@ -38,6 +38,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
+int hy_pool_worker(const hy_pool *pool); /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
 const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
 

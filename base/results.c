@@ -162,7 +162,8 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     const size_t unit    = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
     const size_t rounded = (bytes + unit - 1) / unit * unit;
     const size_t piece   = pin_bytes(ctx->results);
-    const size_t pieces  = piece > 0 ? (rounded + piece - 1) / piece : 0;
+    const size_t pieces  = /* none in a result that is smaller */
+        piece > 0 && rounded >= piece ? (rounded + piece - 1) / piece : 0;
     void *memory;
 
     HY_TRY(hy_array(ctx, 1, sizeof(mapping) + pieces, "a result", &memory));

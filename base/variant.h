@@ -59,8 +59,7 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
-    const int64_t *products; /* SpGEMM: what the plan counted, rows+1 each: products */
-    const int64_t *bound;    /* before a row, and room for entries of C before it */
+    const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
 } hy_problem;

@@ -72,6 +72,7 @@ static int open_bench(bench *b)
 static int close_bench(bench *b)
 {
     hybrid_engine_destroy(b->tools);
+    bench_graphblas_close(b);
     if (!b->json)
         return 0;
     const int bad = ferror(b->json);
@@ -91,8 +92,10 @@ static void do_problem(bench *b, const char *spec)
         b->failed |= bench_dump(&b->problem, b->options.dump) != 0;
     } else {
         bench_ours(b);
-        if (b->options.peer)
+        if (b->options.peers & BENCH_CUSPARSE)
             bench_peers(b);
+        if (b->options.peers & BENCH_GRAPHBLAS)
+            bench_graphblas(b);
     }
     bench_problem_free(&b->problem);
 }

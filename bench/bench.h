@@ -12,6 +12,9 @@ enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2 };
 
 typedef enum bench_op { BENCH_SPGEMM, BENCH_SPMM, BENCH_SPMV } bench_op;
 
+/* Bits of bench_options.peers, in the order of their words. */
+enum { BENCH_CUSPARSE = 1, BENCH_GRAPHBLAS = 2 };
+
 typedef struct bench_options {
     bench_op       op;
     hybrid_type    type;
@@ -24,7 +27,7 @@ typedef struct bench_options {
     int            threads, reps, warmup;
     int            core, end;     /* which times are wanted */
     int            cold;          /* every call writes into pages never used before */
-    int            verify, peer;
+    int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;
     int            problem_count;
@@ -68,6 +71,7 @@ typedef struct bench {
     FILE          *json;              /* NULL = none */
     int            threads;           /* of the engines that are timed */
     int            calls;             /* made so far in this process */
+    int            graphblas;         /* it was started, which a process may do once */
     int            failed;            /* something of ours went wrong */
     char           cpu[BENCH_NAME];
     char           driver[BENCH_NAME]; /* empty without CUDA */
@@ -107,6 +111,10 @@ void bench_ours(bench *b);
 
 /* Time cuSPARSE on bench->problem; says so if this build has none. */
 void bench_peers(bench *b);
+
+/* The same for SuiteSparse:GraphBLAS. */
+void bench_graphblas(bench *b);
+void bench_graphblas_close(const bench *b);
 
 /* ---- results -------------------------------------------------------------------------- */
 

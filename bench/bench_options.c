@@ -22,7 +22,7 @@ static const char usage[] =
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
     "  --cold                   every call writes into pages never used before\n"
     "  --no-verify              do not check the results\n"
-    "  --peer cusparse          time cuSPARSE as well\n"
+    "  --peer cusparse|graphblas  time that as well; may be given twice\n"
     "  --json FILE              append lines of JSON\n"
     "  --commit HASH            recorded in the JSON\n"
     "  --dump DIR               only write the matrices as .npy, for peers.py\n";
@@ -178,11 +178,13 @@ static int mode(const char *text, bench_options *o)
 
 static int peer(const char *text, bench_options *o)
 {
-    static const char *const words[] = {"cusparse", NULL};
+    static const char *const words[] = {"cusparse", "graphblas", NULL};
     int at;
 
-    o->peer = 1;
-    return word("--peer", text, words, &at);
+    if (word("--peer", text, words, &at))
+        return -1;
+    o->peers |= 1 << at;
+    return 0;
 }
 
 static int take(int option, const char *text, bench_options *o)

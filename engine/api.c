@@ -146,12 +146,8 @@ static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
     hy_context *ctx       = &engine->ctx;
     const hy_features *f  = &plan->profile.features;
     const int64_t *known  = plan->pattern.known ? plan->pattern.row_ptr : NULL;
-    hy_problem problem    = {.op       = HY_SPGEMM,
-                             .ctx      = ctx,
-                             .A        = A,
-                             .B        = B,
-                             .products = plan->profile.products,
-                             .bound    = plan->profile.bound};
+    hy_problem problem    = {
+           .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &plan->profile};
     hybrid_status status;
     hy_place place;
 
@@ -199,9 +195,15 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
     begin_report(plan);
-    hy_problem problem = {
-        .op = HY_SPMM, .ctx = ctx, .A = A, .X = X, .Y = Y, .alpha = alpha, .beta = beta};
-    problem.in_cols = plan->candidates[plan->chosen].variant->in_cols;
+    hy_problem problem = {.op      = HY_SPMM,
+                          .ctx     = ctx,
+                          .A       = A,
+                          .X       = X,
+                          .Y       = Y,
+                          .alpha   = alpha,
+                          .beta    = beta,
+                          .profile = &plan->profile,
+                          .in_cols = plan->candidates[plan->chosen].variant->in_cols};
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

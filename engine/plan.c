@@ -24,10 +24,11 @@ enum {
     OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
     CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
     MIN_PRODUCTS    = 1 << 20,
-    HOST_PRODUCTS = 512 << 10, /* a core: so that results stay in the last-level cache */
-    HOST_DENSE    = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
-    DENSE_BYTES   = 32 << 20,  /* of Y in a chunk of SpMM on a device */
-    CHUNKS        = 16         /* at least, of a product large enough */
+    HOST_PRODUCTS =
+        256 << 10, /* a core: results of all slots stay in the last-level cache */
+    HOST_DENSE  = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    CHUNKS      = 16         /* at least, of a product large enough */
 };
 
 typedef struct layout {

@@ -32,23 +32,6 @@ static hy_meter *meter_of(hy_backend *self, hy_space space)
     return space == HY_DEVICE ? &self->device : &self->pinned;
 }
 
-static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *options,
-                               hy_backend **out)
-{
-    void *made = NULL;
-
-    HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
-    hy_host_backend *self = made;
-    *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
-    self->base.device.cap = (int64_t)options->device_bytes;
-    self->threads         = hy_pool_threads(ctx->pool);
-    snprintf(self->text, sizeof self->text, "%d core%s", self->threads,
-             self->threads == 1 ? "" : "s");
-    pthread_mutex_init(&self->lock, NULL);
-    *out = &self->base;
-    return HYBRID_OK;
-}
-
 static void free_block(hy_backend *self, hy_block *block)
 {
     hy_meter_give(meter_of(self, block->space), block->bytes);
@@ -73,9 +56,32 @@ static void close_host(hy_backend *self)
 {
     if (!self)
         return;
-    trim(self);
+    if (host(self)->scratch)
+        trim(self);
+    hy_host_scratch_close(host(self));
     pthread_mutex_destroy(&host(self)->lock);
     hy_array_free(self->ctx, self);
+}
+
+static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *options,
+                               hy_backend **out)
+{
+    void *made = NULL;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
+    hy_host_backend *self = made;
+    *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
+    self->base.device.cap = (int64_t)options->device_bytes;
+    self->threads         = hy_pool_threads(ctx->pool);
+    snprintf(self->text, sizeof self->text, "%d core%s", self->threads,
+             self->threads == 1 ? "" : "s");
+    pthread_mutex_init(&self->lock, NULL);
+    const hybrid_status status = hy_host_scratch_open(self);
+    if (status == HYBRID_OK)
+        *out = &self->base;
+    else
+        close_host(&self->base);
+    return status;
 }
 
 static const char *describe(const hy_backend *self)

@@ -31,7 +31,6 @@ typedef struct lane {
     hybrid_status status;      /* of the first call that failed */
     int reported;
     struct lane *next_parked;
-    hy_host_scratch *scratch;
 } lane;
 
 struct hy_mark {
@@ -299,7 +298,6 @@ hybrid_status hy_host_lane_open(hy_backend *self, const char *name, hy_lane **ou
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->idle, NULL);
     HY_TRY_ELSE_DONE(grow(l));
-    HY_TRY_ELSE_DONE(hy_host_scratch_take((hy_host_backend *)self, &l->scratch));
     *out = &l->base;
 done:
     if (status != HYBRID_OK)
@@ -317,17 +315,8 @@ void hy_host_lane_close(hy_lane *base)
     while (l->busy)
         pthread_cond_wait(&l->idle, &l->lock);
     pthread_mutex_unlock(&l->lock);
-    if (l->scratch)
-        hy_host_scratch_give((hy_host_backend *)base->backend, l->scratch);
     pthread_cond_destroy(&l->idle);
     pthread_mutex_destroy(&l->lock);
     hy_array_free(ctx, l->ring);
     hy_array_free(ctx, l);
-}
-
-hybrid_status hy_host_workspace(hy_lane *base, int part, hy_scratch kind, size_t bytes,
-                                void **out, size_t *fresh)
-{
-    return hy_host_scratch_get(base->backend->ctx, of(base)->scratch, part, kind, bytes,
-                               out, fresh);
 }

@@ -5,16 +5,19 @@
 #include "base/backend.h"
 #include "base/pool.h"
 
-/* Workspaces of one part of a loop. What a kind holds between uses is the business
+/* Workspaces of a worker. What a kind holds between uses is the business
    of the code that uses it. */
 typedef enum hy_scratch {
     HY_SCRATCH_TERMS,
+    HY_SCRATCH_MORE_TERMS,
     HY_SCRATCH_DENSE_F32,
     HY_SCRATCH_DENSE_F64,
     HY_SCRATCH_MARKS,
     HY_SCRATCH_HASH,
     HY_SCRATCH_SORT,
     HY_SCRATCH_SUMS,
+    HY_SCRATCH_RECIPES_F32,
+    HY_SCRATCH_RECIPES_F64,
     HY_SCRATCHES
 } hy_scratch;
 
@@ -26,16 +29,13 @@ typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
    left to do. */
 hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 
-/* Scratch of this kind for this part of a loop that runs on the lane: at least
-   `bytes`, 64-byte aligned, kept with its contents for the next call. *fresh: how many
-   bytes were just allocated, and hold nothing yet (all, and perhaps more than asked
-   for), or 0. */
-hybrid_status hy_host_workspace(hy_lane *lane, int part, hy_scratch kind, size_t bytes,
-                                void **out, size_t *fresh);
+/* Scratch of this kind for the worker that calls: at least `bytes`, 64-byte aligned, kept
+   with its contents for the next call, whichever lane that is for. *fresh: how many bytes
+   were just allocated, and hold nothing yet (all, and perhaps more than asked for), or 0. */
+hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, void **out,
+                                size_t *fresh);
 
 /* ---- between host_backend.c and host_lane.c -------------------------------- */
-
-typedef struct hy_host_scratch hy_host_scratch; /* workspaces of all parts */
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -43,8 +43,8 @@ typedef struct hy_host_backend {
     hy_backend       base;
     int              threads;
     char             text[64];
-    pthread_mutex_t  lock;
-    hy_host_scratch *spare; /* of lanes that were closed */
+    pthread_mutex_t  lock;    /* of kept */
+    struct hy_piece *scratch; /* threads * HY_SCRATCHES */
     struct hy_block *kept;  /* freed buffers */
 } hy_host_backend;
 
@@ -57,11 +57,9 @@ hybrid_status hy_host_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status hy_host_wait(hy_mark *mark);
 int64_t       hy_host_mark_ns(const hy_mark *mark);
 
-/* host_scratch.c */
-hybrid_status hy_host_scratch_take(hy_host_backend *self, hy_host_scratch **out);
-void          hy_host_scratch_give(hy_host_backend *self, hy_host_scratch *scratch);
+/* host_scratch.c. Trimming is for when no lane works. */
+hybrid_status hy_host_scratch_open(hy_host_backend *self);
 void          hy_host_scratch_trim(hy_host_backend *self);
-hybrid_status hy_host_scratch_get(hy_context *ctx, hy_host_scratch *scratch, int part,
-                                  hy_scratch kind, size_t bytes, void **out, size_t *fresh);
+void          hy_host_scratch_close(hy_host_backend *self);
 
 #endif /* HY_HOST_LANE_H */

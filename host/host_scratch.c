@@ -1,80 +1,65 @@
-/* host/host_scratch.c - workspaces of loops, kept from run to run.
+/* host/host_scratch.c - workspaces of workers, kept from run to run.
 
-   A lane borrows a set when it opens and gives it back when it closes, so that the
-   next plan finds accumulators that are allocated, touched and cleared. */
+   A worker is inside one row of one loop at a time, so lanes that run side by side share
+   what a worker has: accumulators that are allocated, touched, cleared, and in its cache.
+   Nobody but the worker looks at them, so there is no lock. */
+#include "base/pool.h"
 #include "host/host_lane.h"
 
-typedef struct piece {
+typedef struct hy_piece {
     void *ptr;
     size_t bytes;
-} piece;
+} hy_piece;
 
-struct hy_host_scratch {
-    hy_host_scratch *next;
-    piece pieces[]; /* threads * HY_SCRATCHES */
-};
-
-hybrid_status hy_host_scratch_take(hy_host_backend *self, hy_host_scratch **out)
+static int64_t pieces(const hy_host_backend *self)
 {
-    const int64_t count = (int64_t)self->threads * HY_SCRATCHES;
-    void *made          = NULL;
-
-    pthread_mutex_lock(&self->lock);
-    hy_host_scratch *scratch = self->spare;
-    if (scratch)
-        self->spare = scratch->next;
-    pthread_mutex_unlock(&self->lock);
-    if (!scratch) {
-        HY_TRY(hy_array(self->base.ctx,
-                        (int64_t)(sizeof *scratch + (size_t)count * sizeof(piece)), 1,
-                        "table of workspaces", &made));
-        scratch = made;
-        for (int64_t i = 0; i < count; i++)
-            scratch->pieces[i] = (piece){NULL, 0};
-    }
-    *out = scratch;
-    return HYBRID_OK;
+    return (int64_t)self->threads * HY_SCRATCHES;
 }
 
-void hy_host_scratch_give(hy_host_backend *self, hy_host_scratch *scratch)
+hybrid_status hy_host_scratch_open(hy_host_backend *self)
 {
-    pthread_mutex_lock(&self->lock);
-    scratch->next = self->spare;
-    self->spare   = scratch;
-    pthread_mutex_unlock(&self->lock);
+    void *made = NULL;
+
+    HY_TRY(hy_array(self->base.ctx, pieces(self), sizeof(hy_piece), "table of workspaces",
+                    &made));
+    self->scratch = made;
+    for (int64_t i = 0; i < pieces(self); i++)
+        self->scratch[i] = (hy_piece){NULL, 0};
+    return HYBRID_OK;
 }
 
 void hy_host_scratch_trim(hy_host_backend *self)
 {
-    hy_context *ctx = self->base.ctx;
-
-    pthread_mutex_lock(&self->lock);
-    hy_host_scratch *scratch = self->spare;
-    self->spare              = NULL;
-    pthread_mutex_unlock(&self->lock);
-    while (scratch) {
-        hy_host_scratch *next = scratch->next;
-        for (int64_t i = 0; i < (int64_t)self->threads * HY_SCRATCHES; i++)
-            hy_array_free(ctx, scratch->pieces[i].ptr);
-        hy_array_free(ctx, scratch);
-        scratch = next;
+    for (int64_t i = 0; i < pieces(self); i++) {
+        hy_array_free(self->base.ctx, self->scratch[i].ptr);
+        self->scratch[i] = (hy_piece){NULL, 0};
     }
+}
+
+void hy_host_scratch_close(hy_host_backend *self)
+{
+    if (!self->scratch)
+        return;
+    hy_host_scratch_trim(self);
+    hy_array_free(self->base.ctx, self->scratch);
 }
 
 /* Growing by half again, so that rows that become longer and longer do not allocate
    each time. */
-hybrid_status hy_host_scratch_get(hy_context *ctx, hy_host_scratch *scratch, int part,
-                                  hy_scratch kind, size_t bytes, void **out,
-                                  size_t *fresh)
+hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, void **out,
+                                size_t *fresh)
 {
-    piece *p = &scratch->pieces[(int64_t)part * HY_SCRATCHES + kind];
+    const hy_host_backend *self = (const hy_host_backend *)lane->backend;
+    hy_context *ctx             = lane->backend->ctx;
+    const int worker            = hy_pool_worker(ctx->pool);
+    hy_piece *p                 = &self->scratch[(int64_t)worker * HY_SCRATCHES + kind];
 
     *fresh = 0;
     if (p->bytes < bytes) {
         size_t grown = hy_align(p->bytes + p->bytes / 2);
         grown        = grown > bytes ? grown : hy_align(bytes);
         hy_array_free(ctx, p->ptr);
-        *p = (piece){NULL, 0};
+        *p = (hy_piece){NULL, 0};
         HY_TRY(hy_array(ctx, (int64_t)grown, 1, "workspace of a CPU worker", &p->ptr));
         p->bytes = grown;
         *fresh   = grown;

@@ -30,11 +30,13 @@ typedef struct hy_row {
     void          *val[4];
 } hy_row;
 
-/* Where a part of the loop runs, for its scratch. */
+typedef struct hy_recipes hy_recipes; /* of a worker */
+
+/* What a worker has at hand. */
 typedef struct hy_seat {
-    hy_lane    *lane;
-    int         part;
+    hy_lane    *lane;    /* for scratch */
     hybrid_type type;
+    hy_recipes *recipes; /* NULL = none */
 } hy_seat;
 
 /* Make the row(s); *nnz is the number of entries (of each). Fails without memory. */
@@ -47,6 +49,14 @@ hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 /* spgemm_host_few.c: at most HY_FEW products, and no more than there are columns.
    1 lane. */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
+
+/* spgemm_host_recipe.c: like an earlier row, if there was one of the same pattern moved by
+   some columns; else by `make`. Values of such rows are made later: their terms and their
+   room must stay until hy_recipes_finish(). */
+hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
+                            int64_t *nnz);
+hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes */
+void          hy_recipes_finish(const hy_seat *seat);
 
 enum { HY_FEW = 128 };
 

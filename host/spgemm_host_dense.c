@@ -173,13 +173,12 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     w->blocks               = (row->col_max - w->base) / block + 1;
     const size_t acc_bytes  = (size_t)(w->blocks * width) * 64;
     const size_t mark_bytes = (size_t)(w->blocks + 63) & ~(size_t)63;
-    HY_TRY(hy_host_workspace(seat->lane, seat->part,
+    HY_TRY(hy_host_workspace(seat->lane,
                              f64 ? HY_SCRATCH_DENSE_F64 : HY_SCRATCH_DENSE_F32, acc_bytes,
                              &w->acc, &fresh));
     if (fresh)
         clear_window(seat->type, w->acc, fresh);
-    HY_TRY(hy_host_workspace(seat->lane, seat->part, HY_SCRATCH_MARKS, mark_bytes, &made,
-                             &fresh));
+    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_MARKS, mark_bytes, &made, &fresh));
     w->mark = made;
     if (fresh)
         memset(w->mark, 0, fresh);

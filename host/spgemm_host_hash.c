@@ -63,12 +63,12 @@ static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t
                        (long long)row->bound);
     t->shift = 32 - log;
     t->mask  = (uint32_t)slots - 1;
-    HY_TRY(hy_host_workspace(seat->lane, seat->part, HY_SCRATCH_HASH, (size_t)slots * 4,
-                             &keys, &fresh));
+    HY_TRY(
+        hy_host_workspace(seat->lane, HY_SCRATCH_HASH, (size_t)slots * 4, &keys, &fresh));
     t->key = keys;
     if (fresh)
         memset(t->key, 0xff, fresh);
-    HY_TRY(hy_host_workspace(seat->lane, seat->part, HY_SCRATCH_SORT,
+    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_SORT,
                              (size_t)slots * 8 + (size_t)row->bound * 16, &rest, &fresh));
     t->sum   = rest;
     t->taken = (uint64_t *)rest + slots;

@@ -1,12 +1,14 @@
 /* host/spgemm_host_rows.c - C = A*B row by row (Gustavson), on all cores.
 
-     1. pieces of equal products; rows start at their bound, as the plan counted both
-     2. make the rows, each sorted, where they start        (row_at, col, val)
-     3. prefix sum of their lengths                         (row_ptr)
+   The plan's profile says how many products and entries at most each row has. So rows are
+   cut into pieces of equal products before anything is read, each piece has room of its
+   own, and one parallel loop makes them all: a row starts where the one before it in its
+   piece ended. What is left is a prefix sum of the rows' lengths. There is no other
+   barrier, and chunks on other lanes fill this one.
 
-   Step 2 takes the entries of A in batches: the offsets of all rows of B that a batch
-   names are prefetched, then the rows themselves, then the batch is computed. That
-   hides most of the latency of matrices whose rows name each other at random.
+   A piece takes the entries of A in batches: the offsets of all rows of B that a batch
+   names are prefetched, then the rows themselves, and then the batch before is computed.
+   That hides most of the latency of matrices whose rows name each other at random.
 
    Rows whose entries of A have the same columns (several unknowns a mesh node) go to
    the dense accumulator together: B is read once for all of them.
@@ -18,24 +20,26 @@
 
 #include "base/csr.h"
 #include "host/target.h"
+#include "partition/inspect.h"
 #include "partition/pack.h"
 
-enum { PIECES = 1024, PIECES_PER_WORKER = 16, LANES = 4 };
-enum { BATCH = 256 };   /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 }; /* bytes of each array of a row of B */
+enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
+enum { BATCH = 256 };     /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 };   /* bytes of each array of a row of B */
+enum { RECENT_BITS = 8 }; /* rows of B that need not be fetched again */
 
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
+    const int64_t *products, *bound; /* of rows before a row of the chunk */
     int64_t row0, rows;
-    const int64_t *products, *bound; /* before each row; rows+1 */
     hy_rows out;
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
 } product;
 
-/* ---- 1: pieces of equal work -------------------------------- */
+/* ---- pieces of equal work ---------------------------------------------------------- */
 
 /* First row whose products and rows before it reach `work`. */
 static int64_t row_at_work(const product *p, int64_t work)
@@ -64,13 +68,19 @@ static void cut_pieces(product *p, int threads)
     p->cut[p->pieces] = p->rows;
 }
 
-/* ---- 2: rows ------------------------------------------------------------------------
+/* ---- batches ------------------------------------------------------------------------
  */
 
-/* What a worker knows of the rows at hand. */
-typedef struct batch {
+/* A worker in a piece. */
+typedef struct maker {
     const product *p;
     hy_seat seat;
+    int64_t at, stop;                 /* room that is left for entries of C */
+    int32_t recent[1 << RECENT_BITS]; /* row of B last fetched, of those with this hash */
+} maker;
+
+/* Rows whose terms are known. */
+typedef struct batch {
     hy_term *terms; /* of rows [begin, end) */
     int64_t begin, end;
     int64_t k0; /* entry of A that is terms[0] */
@@ -98,14 +108,26 @@ static inline void fetch(const void *array, int64_t bytes)
     HY_PREFETCH(last);
 }
 
-/* Take as many rows as fit, at least one, and fetch what they name. */
-static hybrid_status load_batch(batch *b, int64_t begin, int64_t limit)
+static void fetch_row(maker *m, int32_t row, hy_term term)
 {
-    const product *p    = b->p;
-    const hybrid_csr *B = p->B;
+    const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
+    int32_t *recent     = &m->recent[(uint32_t)row * 2654435769u >> (32 - RECENT_BITS)];
+
+    if (*recent == row)
+        return;
+    *recent = row;
+    fetch(B->col + term.begin, (term.end - term.begin) * 4);
+    fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
+}
+
+/* Take as many rows as fit, at least one, and fetch what they name. */
+static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scratch kind,
+                                batch *b)
+{
+    const product *p    = m->p;
+    const hybrid_csr *B = p->B;
     const int64_t room  = B->offset_type == HYBRID_I32 ? 4 : 8;
-    const int32_t *col  = p->A->col;
     void *made          = NULL;
     size_t fresh;
 
@@ -114,27 +136,27 @@ static hybrid_status load_batch(batch *b, int64_t begin, int64_t limit)
     b->k0    = first_entry(p, begin);
     while (b->end < limit && first_entry(p, b->end + 1) - b->k0 <= BATCH)
         b->end++;
-    const int64_t n = first_entry(p, b->end) - b->k0;
-    HY_TRY(hy_host_workspace(b->seat.lane, b->seat.part, HY_SCRATCH_TERMS,
+    const int64_t n    = first_entry(p, b->end) - b->k0;
+    const int32_t *col = p->A->col + b->k0;
+    HY_TRY(hy_host_workspace(m->seat.lane, kind,
                              (size_t)(n > BATCH ? n : BATCH) * sizeof(hy_term), &made,
                              &fresh));
     b->terms = made;
     for (int64_t k = 0; k < n; k++)
-        HY_PREFETCH((const char *)B->row_ptr + col[b->k0 + k] * room);
+        HY_PREFETCH((const char *)B->row_ptr + col[k] * room);
     for (int64_t k = 0; k < n; k++) {
-        const int32_t c     = col[b->k0 + k];
-        const int64_t first = hy_offset(B, c);
-        b->terms[k]         = (hy_term){first, hy_offset(B, c + 1)};
-        fetch(B->col + first, (b->terms[k].end - first) * 4);
-        fetch((const char *)B->val + first * size, (b->terms[k].end - first) * size);
+        b->terms[k] = (hy_term){hy_offset(B, col[k]), hy_offset(B, (int64_t)col[k] + 1)};
+        fetch_row(m, col[k], b->terms[k]);
     }
     return HYBRID_OK;
 }
 
-/* How many rows from i on have entries of A in the same columns; at most LANES. */
-static int equal_rows(const batch *b, int64_t i)
+/* ---- rows ---------------------------------------------------------------------------
+ */
+
+/* How many rows from i on have entries of A in the same columns; at most p->lanes. */
+static int equal_rows(const product *p, const batch *b, int64_t i)
 {
-    const product *p     = b->p;
     const int32_t *col   = p->A->col;
     const int64_t k0     = first_entry(p, i);
     const int64_t length = first_entry(p, i + 1) - k0;
@@ -169,86 +191,121 @@ static void measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-static void take_row(const batch *b, int64_t i, int lanes, hy_row *row)
+static hybrid_status too_long(const maker *m, int64_t i, const hy_row *row)
 {
-    const product *p   = b->p;
+    return hy_fail(
+        m->seat.lane->backend->ctx, HYBRID_BAD_STATE,
+        "%d rows of C from %lld on may have %lld entries each, planned were at "
+        "most %lld: the patterns are not those of the plan",
+        row->lanes, (long long)(m->p->row0 + i), (long long)row->bound,
+        (long long)(m->stop - m->at));
+}
+
+/* Point the rows to their entries of A and to room for their bounds. */
+static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
+{
+    const product *p   = m->p;
     const int64_t size = (int64_t)hy_value_size(p->A->type);
     const int64_t k    = first_entry(p, i);
 
     row->terms = b->terms + (k - b->k0);
     row->count = first_entry(p, i + 1) - k;
-    row->lanes = lanes;
-    for (int r = 0; r < lanes; r++) {
-        const int64_t at     = p->bound[i + r] - p->bound[0];
-        p->out.row_at[i + r] = at;
-        row->a[r]            = a_val(p, k + r * row->count);
-        row->col[r]          = p->out.col + at;
-        row->val[r]          = (char *)p->out.val + at * size;
-    }
+    row->lanes = equal_rows(p, b, i);
     measure(p->B, row);
-}
-
-/* The plan made room for a pattern; another one must not write past it. */
-static hybrid_status check_room(const product *p, int64_t i, const hy_row *row)
-{
+    if (row->bound > (m->stop - m->at) / row->lanes)
+        return too_long(m, i, row);
     for (int r = 0; r < row->lanes; r++) {
-        const int64_t room = p->bound[i + r + 1] - p->bound[i + r];
-        if (row->bound > room)
-            return hy_fail(p->lane->backend->ctx, HYBRID_BAD_STATE,
-                           "row %lld may have %lld entries of C, planned were at most "
-                           "%lld: the patterns are not those of the plan",
-                           (long long)(p->row0 + i + r), (long long)row->bound,
-                           (long long)room);
+        row->a[r]   = a_val(p, k + r * row->count);
+        row->col[r] = p->out.col + m->at + r * row->bound;
+        row->val[r] = (char *)p->out.val + (m->at + r * row->bound) * size;
     }
     return HYBRID_OK;
 }
 
-static hybrid_status make_batch(const batch *b)
+/* Rows that were made together, each in room for its bound, move together. */
+static void keep_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 {
-    const product *p = b->p;
+    const hy_rows *out = &m->p->out;
+    const size_t size  = hy_value_size(m->seat.type);
+
+    for (int r = 0; r < row->lanes; r++, m->at += nnz) {
+        out->row_ptr[i + r] = nnz;
+        out->row_at[i + r]  = m->at;
+        if (r == 0 || nnz == row->bound)
+            continue;
+        memmove(out->col + m->at, row->col[r], (size_t)nnz * 4);
+        memmove((char *)out->val + (size_t)m->at * size, row->val[r], (size_t)nnz * size);
+    }
+}
+
+static hybrid_status make_rows(maker *m, const batch *b)
+{
+    const product *p = m->p;
     hy_row row       = {.b_col = p->B->col, .b_val = p->B->val};
 
-    for (int64_t i = b->begin; i < b->end;) {
+    for (int64_t i = b->begin; i < b->end; i += row.lanes) {
         int64_t nnz = 0;
-
-        take_row(b, i, equal_rows(b, i), &row);
-        HY_TRY(check_room(p, i, &row));
+        HY_TRY(take_rows(m, b, i, &row));
         if (row.products > 0)
-            HY_TRY(p->make(&b->seat, &row, &nnz));
-        for (int r = 0; r < row.lanes; r++)
-            p->out.row_ptr[i++] = nnz;
+            HY_TRY(p->make(&m->seat, &row, &nnz));
+        keep_rows(m, i, &row, nnz);
     }
     return HYBRID_OK;
+}
+
+static hybrid_status make_piece(maker *m, int64_t row, int64_t end)
+{
+    static const hy_scratch kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
+    hybrid_status status           = HYBRID_OK;
+    batch ahead, now;
+
+    if (row < end)
+        HY_TRY(load_batch(m, row, end, kind[0], &ahead));
+    for (int turn = 1; row < end && status == HYBRID_OK; row = now.end, turn = 1 - turn) {
+        now = ahead;
+        if (now.end < end)
+            HY_TRY(load_batch(m, now.end, end, kind[turn], &ahead));
+        status = make_rows(m, &now);
+        hy_recipes_finish(&m->seat);
+    }
+    return status;
 }
 
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const product *p = arg;
-    batch b          = {.p = p, .seat = {p->lane, part, p->A->type}};
+    maker m          = {.p = p, .seat = {p->lane, p->A->type, NULL}};
 
-    for (int64_t i = p->cut[begin]; i < p->cut[end]; i = b.end) {
-        HY_TRY(load_batch(&b, i, p->cut[end]));
-        HY_TRY(make_batch(&b));
+    (void)part;
+    memset(m.recent, 0xff, sizeof m.recent);
+    if (p->lanes > 1)
+        HY_TRY(hy_recipes_open(&m.seat));
+    for (int64_t k = begin; k < end; k++) {
+        m.at   = p->bound[p->cut[k]] - p->bound[0];
+        m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
+        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1]));
     }
     return HYBRID_OK;
 }
 
-/* ---- all steps -------------------------------------------------------------------- */
+/* ---- all rows of a chunk --------------------------------------------------------------
+ */
 
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes)
 {
-    hy_context *ctx       = lane->backend->ctx;
-    const hy_chunk *chunk = job->chunk;
-    product p             = {.lane     = lane,
-                             .A        = job->problem->A,
-                             .B        = job->problem->B,
-                             .row0     = chunk->row_begin,
-                             .rows     = chunk->row_end - chunk->row_begin,
-                             .products = job->problem->products + chunk->row_begin,
-                             .bound    = job->problem->bound + chunk->row_begin,
-                             .out      = job->out,
-                             .make     = make,
-                             .lanes    = lanes};
+    hy_context *ctx           = lane->backend->ctx;
+    const hy_chunk *chunk     = job->chunk;
+    const hy_profile *profile = job->problem->profile;
+    product p                 = {.lane     = lane,
+                                 .A        = job->problem->A,
+                                 .B        = job->problem->B,
+                                 .products = profile->products + chunk->row_begin,
+                                 .bound    = profile->bound + chunk->row_begin,
+                                 .row0     = chunk->row_begin,
+                                 .rows     = chunk->row_end - chunk->row_begin,
+                                 .out      = job->out,
+                                 .make     = make,
+                                 .lanes    = lanes};
 
     *job->out_nnz    = 0;
     p.out.row_ptr[0] = 0;
@@ -292,7 +349,7 @@ static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *
                     (rows->count == 1 || range > rows->products * NEAR);
 
     if (dense && !few)
-        return hy_row_dense(seat, rows, nnz);
+        return hy_row_recipe(seat, rows, hy_row_dense, nnz);
     for (int r = 0; r < rows->lanes; r++) {
         hy_row row = *rows;
         row.lanes  = 1;

@@ -234,7 +234,7 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, product *p)
 
     if (segments(job->chunk->features.row_max) == 1)
         return HYBRID_OK;
-    HY_TRY(hy_host_workspace(lane, 0, HY_SCRATCH_SUMS,
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SUMS,
                              ids * (8 + (size_t)p->n * hy_value_size(p->A->type)),
                              &memory, &fresh));
     p->done = memory;

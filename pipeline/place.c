@@ -124,6 +124,8 @@ static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
     const size_t size = hy_value_size(s->place->type);
     const int64_t to  = s->job->offset + from;
 
+    if (count == 0) /* C may have no entries, and then no arrays */
+        return;
     hy_copy_past((int32_t *)s->place->col.ptr + to, s->job->back.col + at,
                  (size_t)count * 4);
     hy_copy_past(s->place->val.ptr + (size_t)to * size,
@@ -140,7 +142,8 @@ static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Rows with gaps between them; neighbours without a gap go in one piece. */
+/* Rows with gaps between them, and where they start; neighbours without a gap go in one
+   piece. */
 static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const storing *s       = arg;
@@ -148,7 +151,7 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
     const int64_t *row_at  = s->job->back.row_at;
     int64_t first          = begin;
 
-    (void)part;
+    HY_TRY(store_row_ptr(arg, part, begin, end));
     for (int64_t i = begin; i < end; i++) {
         const int64_t at_end = row_at[i] + row_ptr[i + 1] - row_ptr[i];
         if (i + 1 < end && row_at[i + 1] == at_end)

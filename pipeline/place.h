@@ -40,8 +40,8 @@ hybrid_status hy_place_take(hy_place *place, hy_job *job);
 int hy_place_direct(const hy_place *place, const hy_job *job);
 
 /* Store where the chunk's rows start, and `count` of its entries from `first` on, which
-   lie at the front of job->back (all of them, if there are gaps between rows). Chunks may
-   be stored in any order, at once. */
+   lie at the front of job->back. If there are gaps between rows, hy_place_store() does
+   both, for all entries. Chunks may be stored in any order, at once. */
 hybrid_status hy_place_store_offsets(const hy_place *place, const hy_job *job);
 hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t first,
                              int64_t count);

@@ -46,15 +46,18 @@ static void close_watcher(hy_watcher *watcher)
     hy_slot_queue_destroy(&watcher->queue);
 }
 
-/* A backend that computes in place has the run lane only. */
+/* Where the backend computes in place, each slot has a run lane of its own instead, so
+   that parallel loops of one chunk fill the barriers of another. One watcher is enough:
+   it waits in the order of chunks, in which they are to finish. */
 static hybrid_status open_lanes(hy_pipeline *p)
 {
     static const char *const names[HY_LANES] = {"h2d", "run", "d2h"};
 
     for (hy_where lane = 0; lane < HY_LANES; lane++) {
-        if (lane != HY_ON_RUN && !p->backend->ops->copy)
+        if (p->backend->ops->copy)
+            HY_TRY(p->backend->ops->lane_open(p->backend, names[lane], &p->lanes[lane]));
+        else if (lane != HY_ON_RUN)
             continue;
-        HY_TRY(p->backend->ops->lane_open(p->backend, names[lane], &p->lanes[lane]));
         if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
             HY_TRY(open_watcher(p, lane));
     }
@@ -159,7 +162,7 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
 {
     const hy_backend_ops *ops = p->backend->ops;
     const hy_stage *stage     = slot->stage;
-    hy_lane *lane             = p->lanes[stage->where];
+    hy_lane *lane             = hy_slot_lane(slot, stage->where);
     hy_passage *passage       = &slot->passage[stage->step];
 
     if (slot->unseen && slot->unseen_on != stage->where)
@@ -271,12 +274,14 @@ static void drop_parked(hy_pipeline *p)
 /* Lanes may still work on the buffers of slots that were dropped. */
 static void drain_lanes(hy_pipeline *p)
 {
-    for (const hy_stage *s = p->stages; s->name && p->depth > 0; s++) {
-        hy_mark *mark = p->slots[0].passage[s->step].end;
-        if (s->where < HY_LANES && p->lanes[s->where] &&
-            p->backend->ops->mark_set(p->lanes[s->where], mark) == HYBRID_OK)
-            p->backend->ops->host_wait(mark);
-    }
+    for (int i = 0; i < p->depth; i++)
+        for (const hy_stage *s = p->stages; s->name; s++) {
+            hy_mark *mark = p->slots[i].passage[s->step].end;
+            hy_lane *lane =
+                s->where < HY_LANES ? hy_slot_lane(&p->slots[i], s->where) : NULL;
+            if (lane && p->backend->ops->mark_set(lane, mark) == HYBRID_OK)
+                p->backend->ops->host_wait(mark);
+        }
 }
 
 static void run_chunks(hy_pipeline *p)

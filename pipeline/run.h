@@ -33,7 +33,7 @@ typedef struct hy_pipeline {
     const hy_chunk *chunks; /* the plan's */
     int64_t count;
     hy_buffer shared; /* B or X on the device; empty if not resident */
-    hy_lane *lanes[HY_LANES];
+    hy_lane *lanes[HY_LANES]; /* NULL where slots have their own, or there is none */
     hy_watcher watchers[HY_LANES];
     hy_loader loader; /* of shared */
     hy_slot *slots;

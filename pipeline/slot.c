@@ -72,6 +72,8 @@ hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t p
         HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_DEVICE, device, &slot->device));
     HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_PINNED, pinned, &slot->pinned));
     HY_TRY_ELSE_DONE(open_marks(slot, pipeline->stages));
+    if (!backend->ops->copy)
+        HY_TRY_ELSE_DONE(backend->ops->lane_open(backend, "run", &slot->run));
 done:
     if (status != HYBRID_OK)
         hy_slot_close(slot);
@@ -83,6 +85,7 @@ void hy_slot_close(hy_slot *slot)
     if (!slot->pipeline)
         return;
     hy_backend *backend = slot->pipeline->backend;
+    backend->ops->lane_close(slot->run);
     for (int step = 0; step < HY_STEPS; step++) {
         backend->ops->mark_free(slot->passage[step].begin);
         backend->ops->mark_free(slot->passage[step].end);
@@ -90,6 +93,11 @@ void hy_slot_close(hy_slot *slot)
     backend->ops->free(backend, &slot->device);
     backend->ops->free(backend, &slot->pinned);
     memset(slot, 0, sizeof *slot);
+}
+
+hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
+{
+    return slot->run ? slot->run : slot->pipeline->lanes[where];
 }
 
 static hy_buffer part(const hy_buffer *block, size_t at, size_t bytes)

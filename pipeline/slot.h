@@ -25,6 +25,7 @@ typedef struct hy_slot {
     struct hy_slot *next; /* in a queue */
     struct hy_pipeline *pipeline;
     hy_job job;
+    hy_lane *run;          /* where the backend computes in place; else NULL */
     hy_buffer device;      /* job.in, work and out lie here */
     hy_buffer pinned;      /* job.out_nnz, pack and back lie here */
     int64_t index;         /* of its chunk */
@@ -46,6 +47,9 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t pinned,
                            hy_slot *slot);
 void hy_slot_close(hy_slot *slot);
+
+/* The lane of a stage: the slot's own, or the one that all slots share. */
+hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
 /* Point the job's buffers into the slot's blocks for this chunk. */
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chunk,

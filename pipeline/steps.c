@@ -160,12 +160,12 @@ static hybrid_status store_sparse(const hy_slot *slot)
     const int64_t nnz     = job->nnz;
 
     HY_TRY(check_count(job));
+    if (job->back.row_at) /* never copied: all of it is here */
+        return hy_place_store(place, job, 0, nnz);
     if (!place->known)
         HY_TRY(hy_place_store_offsets(place, job));
     if (nnz == 0 || job->direct)
         return HYBRID_OK;
-    if (job->back.row_at) /* never copied: all of it is here */
-        return hy_place_store(place, job, 0, nnz);
     for (int64_t first = 0; first < nnz; first += job->back_room) {
         if (first > 0)
             HY_TRY(fetch_turn(slot, first));

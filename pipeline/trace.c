@@ -52,7 +52,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
                                    .bytes     = passage->bytes};
 
     if (on_lane) {
-        event.lane     = pipeline->lanes[stage->where]->name;
+        event.lane     = hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
         event.end_ns   = pipeline->backend->ops->mark_ns(passage->end);
     } else {

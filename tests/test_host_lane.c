@@ -277,25 +277,65 @@ static void test_error_is_forgotten(void **state)
     close_host();
 }
 
-/* Kept with its contents until it must grow; other parts and kinds have their own. */
+/* Kept with its contents until it must grow; other kinds have their own. */
 static hybrid_status use_workspace(hy_lane *lane, void *arg)
 {
     size_t fresh = 0;
     char *one = NULL, *two = NULL, *again = NULL, *grown = NULL;
 
     (void)arg;
-    HY_TRY(hy_host_workspace(lane, 0, HY_SCRATCH_HASH, 100, (void **)&one, &fresh));
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 100, (void **)&one, &fresh));
     if (fresh < 100)
         return HYBRID_BAD_STATE;
     one[99] = 'x';
-    HY_TRY(hy_host_workspace(lane, 1, HY_SCRATCH_HASH, 100, (void **)&two, &fresh));
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SORT, 100, (void **)&two, &fresh));
     if (fresh < 100 || two == one)
         return HYBRID_BAD_STATE;
-    HY_TRY(hy_host_workspace(lane, 0, HY_SCRATCH_HASH, 50, (void **)&again, &fresh));
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 50, (void **)&again, &fresh));
     if (fresh != 0 || again != one || again[99] != 'x')
         return HYBRID_BAD_STATE;
-    HY_TRY(hy_host_workspace(lane, 0, HY_SCRATCH_HASH, 5000, (void **)&grown, &fresh));
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 5000, (void **)&grown, &fresh));
     return fresh >= 5000 ? HYBRID_OK : HYBRID_BAD_STATE;
+}
+
+/* Each worker has its own, whatever the lane. */
+static hybrid_status mark_workspace(void *arg, int part, int64_t begin, int64_t end)
+{
+    hy_lane *lane = arg;
+    int *mine     = NULL;
+    size_t fresh;
+
+    (void)part, (void)end;
+    HY_TRY(
+        hy_host_workspace(lane, HY_SCRATCH_MARKS, sizeof *mine, (void **)&mine, &fresh));
+    const int worker = hy_pool_worker(ctx->pool);
+    if (worker < 0 || (!fresh && *mine != worker))
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "piece %lld: worker %d has another's scratch", (long long)begin,
+                       worker);
+    *mine = worker;
+    return HYBRID_OK;
+}
+
+static hybrid_status loop_workspace(hy_lane *lane, void *arg)
+{
+    (void)arg;
+    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, MANY, 1, mark_workspace, lane);
+}
+
+static void test_workspaces_of_workers(void **state)
+{
+    (void)state;
+    open_host(2);
+    assert_int_equal(hy_pool_worker(ctx->pool), -1);
+    hy_lane *lanes[] = {new_lane(), new_lane()};
+    for (int i = 0; i < 8; i++)
+        give(lanes[i % 2], loop_workspace, 0);
+    finish(lanes[0], HYBRID_OK);
+    finish(lanes[1], HYBRID_OK);
+    host->ops->lane_close(lanes[0]);
+    host->ops->lane_close(lanes[1]);
+    close_host();
 }
 
 static void test_workspace(void **state)
@@ -352,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_error_is_forgotten),
         cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_workspaces_of_workers),
         cmocka_unit_test(test_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "host/host_lane.h"
 #include "host/spgemm_host.h"
 #include "host/target.h"
+#include "partition/inspect.h"
 #include "partition/pack.h"
 #include "tests/support/builder.h"
 #include "tests/support/context.h"
@@ -64,39 +65,20 @@ static hybrid_status run(const hy_variant *variant, hy_job *job)
 /* ---- C = A*B -------------------------------------------------------------------------
  */
 
-/* Products and room before each row, as a plan counts them. */
-static void count_bounds(const hybrid_csr *A, const hybrid_csr *B, int64_t *products,
-                         int64_t *bound)
-{
-    products[0] = bound[0] = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t n = 0;
-        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-            n += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
-        products[i + 1] = products[i] + n;
-        bound[i + 1]    = bound[i] + (n < B->cols ? n : B->cols);
-    }
-}
-
 /* Rows [begin, end) of C; block is where they are, to be freed. */
 static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
                          const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
                          hy_buffer *block)
 {
-    hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
-    hy_chunk chunk     = {.row_begin = begin, .row_end = end, .col_end = B->cols};
-    hy_job job         = {.problem = &problem, .chunk = &chunk, .variant = variant};
+    hy_profile profile;
+    hy_chunk chunk = {.row_begin = begin, .row_end = end, .col_end = B->cols};
     hy_rates rates;
 
-    chunk.features = (hy_features){
-        .rows = end - begin, .out_cols = B->cols, .type = A->type, .out_ratio = 1};
-    int64_t *products = malloc((size_t)(A->rows + 1) * 8);
-    int64_t *bound    = malloc((size_t)(A->rows + 1) * 8);
-    count_bounds(A, B, products, bound);
-    chunk.features.products  = products[end] - products[begin];
-    chunk.features.out_bound = bound[end] - bound[begin];
-    problem.products         = products;
-    problem.bound            = bound;
+    assert_int_equal(hy_inspect(ctx, A, B, 0, &profile), HYBRID_OK);
+    hy_problem problem = {
+        .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &profile};
+    hy_job job     = {.problem = &problem, .chunk = &chunk, .variant = variant};
+    chunk.features = hy_profile_range(&profile, begin, end, B->cols);
     host->ops->rates(host, &rates);
     assert_null(variant->refuse(&chunk.features, &rates));
     const hy_cost cost = variant->cost(&chunk.features, &rates);
@@ -106,8 +88,7 @@ static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
     job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
     job.out_nnz = nnz;
     assert_int_equal(run(variant, &job), HYBRID_OK);
-    free(products);
-    free(bound);
+    hy_profile_free(ctx, &profile);
     return job.out;
 }
 
@@ -284,6 +265,57 @@ static void set_odd(hybrid_csr *A)
     }
 }
 
+/* Rows like the ones before, moved: a 9-point grid, and rows of as many entries in as
+   wide a range that are alike only now and then. Some rows of the grid are cut short. */
+enum { GRID_WIDTH = 20, ALIKE = 40 };
+
+static hybrid_csr grid_matrix(test_kind kind)
+{
+    builder b = build_start(MAX_ROWS, MAX_ROWS);
+
+    for (int64_t i = 0; i < MAX_ROWS; i++) {
+        for (int64_t line = -1; line <= 1; line++)
+            for (int64_t c = i + line * GRID_WIDTH - 1; c <= i + line * GRID_WIDTH + 1;
+                 c++)
+                if (c >= 0 && c < MAX_ROWS && !(i % 37 == 5 && line == 0))
+                    build_add(&b, c);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 4, kind);
+}
+
+static hybrid_csr alike_matrix(test_kind kind)
+{
+    builder b = build_start(MAX_ROWS, MAX_ROWS + ALIKE);
+
+    for (int64_t i = 0; i < MAX_ROWS; i++) {
+        const int64_t odd = test_below(9, (uint64_t)i / 7, 3);
+        build_add(&b, i);
+        for (int64_t t = 1; t < 6; t++)
+            build_add(&b, i + 6 * t + odd);
+        build_add(&b, i + ALIKE);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 4, kind);
+}
+
+static void moved_products(test_kind kind)
+{
+    hybrid_csr grid = grid_matrix(kind), alike = alike_matrix(kind);
+
+    check_spgemm(&grid, &grid);
+    set_odd(&grid);
+    check_spgemm(&grid, &alike);
+    matrix_free(&grid);
+    matrix_free(&alike);
+}
+
+static void test_moved(void **state)
+{
+    (void)state;
+    every_kind(moved_products);
+}
+
 static void odd_products(test_kind kind)
 {
     hybrid_csr A, B, crowded, blocks = block_matrix(kind);
@@ -315,19 +347,15 @@ static void test_wrong_pattern(void **state)
 {
     (void)state;
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-    hybrid_csr A;
+    hybrid_csr A, planned;
+    hy_profile profile;
     matrix_random(50, 50, 6, 2, kind, &A);
-    int64_t counts[51] = {0};
-    for (int i = 1; i <= 50; i++)
-        counts[i] = i > 40 ? i - 40 : 0; /* room for 10 entries */
-    hy_problem problem = {.op       = HY_SPGEMM,
-                          .ctx      = ctx,
-                          .A        = &A,
-                          .B        = &A,
-                          .products = counts,
-                          .bound    = counts};
-    hy_chunk chunk     = {.row_end = 50, .col_end = 50};
-    chunk.features     = (hy_features){.rows = 50, .out_bound = 10, .type = A.type};
+    matrix_random(50, 50, 2, 2, kind, &planned);
+    assert_int_equal(hy_inspect(ctx, &planned, &planned, 0, &profile), HYBRID_OK);
+    hy_problem problem = {
+        .op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A, .profile = &profile};
+    hy_chunk chunk = {.row_end = 50, .col_end = 50};
+    chunk.features = hy_profile_range(&profile, 0, 50, 50);
     hy_buffer block;
     int64_t nnz = 0;
     assert_int_equal(host->ops->alloc(host, HY_DEVICE,
@@ -340,7 +368,9 @@ static void test_wrong_pattern(void **state)
     assert_non_null(strstr(ctx->message.text, "pattern"));
     hy_message_clear(&ctx->message);
     host->ops->free(host, &block);
+    hy_profile_free(ctx, &profile);
     matrix_free(&A);
+    matrix_free(&planned);
 }
 
 static void test_dense_refuses(void **state)
@@ -355,31 +385,12 @@ static void test_dense_refuses(void **state)
     assert_null(hy_spgemm_host_dense.refuse(&f, &rates));
 }
 
-static void test_sort(void **state)
-{
-    (void)state;
-    enum { N = 5000 };
-    static uint64_t keys[N], spare[N];
-    static const int64_t lengths[] = {0, 1, 2, 24, 25, 300, N};
-    for (int bits = 1; bits <= 31; bits += 5)
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-            const int64_t n = lengths[l];
-            for (int64_t i = 0; i < n; i++)
-                keys[i] = (test_hash(1, (uint64_t)i) & (((uint64_t)1 << bits) - 1))
-                              << 32 |
-                          (uint64_t)i;
-            hy_sort_by_column(keys, spare, n, bits);
-            for (int64_t i = 1; i < n; i++)
-                assert_true(keys[i - 1] < keys[i]); /* by column, then as they came */
-        }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_odd_numbers),   cmocka_unit_test(test_wrong_pattern),
-        cmocka_unit_test(test_dense_refuses), cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_moved),         cmocka_unit_test(test_odd_numbers),
+        cmocka_unit_test(test_wrong_pattern), cmocka_unit_test(test_dense_refuses),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -163,7 +163,7 @@ static void later_results_are_written_directly(void **state)
 
     (void)state;
     matrix_random(800, 800, 8, 9, f64, &A);
-    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &REUSED, &plan), HYBRID_OK);
     for (unsigned run = 0; run < 4; run++) {
         set_values(&A, run, 1);
         oracle_spgemm(&A, &A, &reference);
@@ -325,7 +325,7 @@ static void offsets_of_both_widths_are_one_pattern(void **state)
     assert_int_equal(hy_csr_hash(&engine->ctx, &A, &hash), HYBRID_OK);
     assert_int_equal(hy_csr_hash(&engine->ctx, &N, &other), HYBRID_OK);
     assert_true(hash == other);
-    assert_int_equal(hybrid_spgemm_plan(engine, &A, &N, NULL, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &N, &REUSED, &plan), HYBRID_OK);
     assert_int_equal(hybrid_spgemm_run(plan, &N, &A, &C), HYBRID_OK);
     hybrid_csr_free(engine, &C);
     hybrid_plan_destroy(plan);
@@ -389,7 +389,7 @@ static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybr
     hybrid_plan *plan;
     hybrid_csr C;
 
-    const hybrid_status planned = hybrid_spgemm_plan(engine, A, B, NULL, &plan);
+    const hybrid_status planned = hybrid_spgemm_plan(engine, A, B, &REUSED, &plan);
     if (planned == HYBRID_OK) {
         for (int run = 0; run < 2; run++) {
             assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
