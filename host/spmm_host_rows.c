@@ -9,8 +9,9 @@
    their sums are added in order by whoever finishes the last of them. So every bit of Y
    depends on A, X and the instruction set alone, not on chunks, pieces or threads.
 
-   A Y that is too large to stay in the caches is stored past them: it is not read before
-   it is written, and does not displace X. */
+   A Y that is too large to stay in the caches with X is stored past them: it is not read
+   before it is written, and does not displace X. Rows of X are fetched ahead only where
+   rows of A name them far and wide. */
 #include "base/variant.h"
 #include "host/host_lane.h"
 
@@ -19,11 +20,14 @@
 
 enum {
     PIECES_PER_WORKER = 16,
-    PIECE_PRODUCTS    = 1 << 16, /* at least: some 10 us */
-    ONE_PASS          = 64,      /* columns; more may take several passes */
-    PASS_WORK         = 1 << 14, /* rows and entries that several passes go over */
-    SEGMENT           = 2048,    /* entries of a long row that are summed at once */
-    AHEAD             = 6,       /* entries of A for which rows of X are fetched early */
+    PIECE_PRODUCTS    = 1 << 16,  /* at least: some 10 us */
+    ONE_PASS          = 64,       /* columns; more may take several passes */
+    PASS_WORK         = 1 << 14,  /* rows and entries that several passes go over */
+    SEGMENT           = 2048,     /* entries of a long row that are summed at once */
+    AHEAD             = 6,        /* entries of A for which rows of X are fetched early */
+    NEAR_BYTES        = 16 << 20, /* of X around a row of A: less is in a cache anyway */
+    SAMPLES           = 1024,     /* rows by which that is estimated */
+    STREAM_SHARE      = 8 /* a Y of this part of the last-level cache is streamed */
 };
 
 /* Element (i, j) of X is at x[i * x_row + j * x_col], j counted within the chunk; Y
@@ -243,14 +247,30 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, product *p)
     return HYBRID_OK;
 }
 
-/* Whether Y is to be stored past the caches. */
+/* Bytes of X from the first row that a row of A names to the last, on average. */
+static double near_bytes(const product *p)
+{
+    const hybrid_csr *A = p->A;
+    const int64_t step  = (p->row_end - p->row_begin) / SAMPLES + 1;
+    double span = 0, count = 0;
+
+    for (int64_t i = p->row_begin; i < p->row_end; i += step, count++) {
+        const int64_t k = hy_offset(A, i), end = hy_offset(A, i + 1);
+        if (k < end)
+            span += (double)A->col[end - 1] - (double)A->col[k];
+    }
+    return span / count * (double)p->n * (double)hy_value_size(A->type);
+}
+
+/* Whether Y is to be stored past the caches: when it would take a good part of them. */
 static int streams(const product *p, const hybrid_dense *Y, const hy_pool *pool)
 {
     const double bytes =
         (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
 
     return p->beta == 0 && p->y_col == 1 &&
-           hy_target_streams(bytes, hy_topology_llc_bytes(hy_pool_topology(pool)));
+           hy_target_streams(STREAM_SHARE * bytes,
+                             hy_topology_llc_bytes(hy_pool_topology(pool)));
 }
 
 static product product_of(const hy_problem *problem, const hy_chunk *chunk)
@@ -273,7 +293,6 @@ static product product_of(const hy_problem *problem, const hy_chunk *chunk)
     p.x     = (const char *)X->data + chunk->col_begin * p.x_col * size;
     p.y     = (char *)Y->data + chunk->col_begin * p.y_col * size;
     p.y_col = p.n == 1 ? 1 : p.y_col; /* one column lies side by side in any order */
-    p.ahead = hy_offset(p.A, p.row_end) - AHEAD;
     return p;
 }
 
@@ -285,6 +304,7 @@ static hybrid_status run(hy_lane *lane, void *arg)
 
     if (p.row_begin == p.row_end || p.n == 0)
         return HYBRID_OK;
+    p.ahead  = near_bytes(&p) < NEAR_BYTES ? 0 : hy_offset(p.A, p.row_end) - AHEAD;
     p.pieces = count_pieces(&p, hy_pool_threads(pool));
     p.stream = streams(&p, job->problem->Y, pool);
     HY_TRY(find_room(lane, job, &p));
