@@ -59,7 +59,6 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
-    int64_t panel;    /* SpMM: columns of a panel of X on the device; 0 = all are in one */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
@@ -115,7 +114,6 @@ typedef struct hy_job {
     int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
     int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
-    int kept;           /* `in` is there since the same rows of an earlier panel */
     int direct;         /* d2h copied the entries to C itself */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;

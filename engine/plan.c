@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "engine/panels.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
@@ -27,10 +26,9 @@ enum {
     MIN_PRODUCTS    = 1 << 20,
     HOST_PRODUCTS =
         256 << 10, /* a core: results of all slots stay in the last-level cache */
-    HOST_DENSE   = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
-    DENSE_BYTES  = 32 << 20,  /* of Y in a chunk of SpMM on a device */
-    CHUNKS       = 16,        /* at least, of a product large enough */
-    PANEL_CHUNKS = 4          /* of a panel of X, at least */
+    HOST_DENSE  = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    CHUNKS      = 16         /* at least, of a product large enough */
 };
 
 typedef struct layout {
@@ -58,8 +56,6 @@ static int64_t device_products(const hy_features *f, int carried)
 static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend)
 {
     const hy_features *f  = &plan->profile.features;
-    const int64_t panels  = plan->panel > 0 ? plan->b_cols / plan->panel : 1;
-    const int64_t least   = at_least(CHUNKS, PANEL_CHUNKS * panels);
     const int64_t share   = f->products / CHUNKS + 1;
     const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
 
@@ -69,7 +65,7 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
         return HOST_DENSE * threads;
     if (plan->op == HY_SPMM) {
         const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
-        const int64_t chunks = at_least(bytes / DENSE_BYTES, least);
+        const int64_t chunks = at_least(bytes / DENSE_BYTES, CHUNKS);
         return at_least(f->products / chunks + 1, MIN_PRODUCTS);
     }
     if (backend->ops->copy) {
@@ -124,8 +120,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         .slot_bytes   = (budget - kept) / (size_t)way.depth & ~(size_t)255,
         .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
         .chunk_rows   = o->chunk_rows,
-        .gathered     = gathered,
-        .panel        = plan->panel};
+        .gathered     = gathered};
     HY_TRY(
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
@@ -135,36 +130,6 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     needing n = {A, plan->chunks, B ? B->rows : 0};
     return hy_pool_for(plan->engine->ctx.pool, HY_COMPUTE, 0, plan->chunk_count, 1,
                        find_needs, &n);
-}
-
-/* Cut once more, in panels of X, if that is a gain and they fit. */
-static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
-                                const hybrid_plan_options *o, layout way, int *depth)
-{
-    hy_context *ctx      = &plan->engine->ctx;
-    hy_chunk *whole      = plan->chunks;
-    const int64_t count  = plan->chunk_count;
-    const int64_t panels = o->chunk_rows > 0 || o->depth > 0 ? 1 : hy_panels_best(plan);
-
-    if (panels == 1)
-        return HYBRID_OK;
-    plan->panel                = plan->b_cols / panels;
-    const hybrid_status status = cut(plan, A, NULL, o, plan->shared_bytes, way);
-    const int64_t ranges       = plan->chunk_count / panels;
-    if (status == HYBRID_OK && hy_panels_fit(plan, ranges)) {
-        hy_array_free(ctx, whole);
-        *depth = (int)ranges;
-        return HYBRID_OK;
-    }
-    if (plan->chunks != whole)
-        hy_array_free(ctx, plan->chunks);
-    plan->chunks      = whole;
-    plan->chunk_count = count;
-    plan->panel       = 0;
-    if (status != HYBRID_NO_DEVICE_MEMORY)
-        return status;
-    hy_message_clear(&ctx->message);
-    return HYBRID_OK;
 }
 
 /* Bytes of B or X on the device if it were resident; 0 when computing in place, or when
@@ -208,8 +173,6 @@ static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
     }
-    if (status == HYBRID_OK && !in_place && *depth_out == depth)
-        status = cut_panels(plan, A, o, ways[0], depth_out);
     return status;
 }
 

@@ -19,7 +19,6 @@ struct hybrid_plan {
     size_t resident_bytes;       /* B or X on the device if it were resident */
     size_t shared_bytes;         /* the same if it is; else 0 */
     int gathered;
-    int64_t panel; /* columns of a panel of X on the device; 0 = all in one */
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;

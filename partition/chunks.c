@@ -137,10 +137,6 @@ static hybrid_status choose_width(cutter *c)
     const int64_t cols = c->cut->profile->out_cols;
     int64_t width;
 
-    if (c->cut->panel > 0) {
-        c->width = c->cut->panel;
-        return HYBRID_OK;
-    }
     HY_TRY(find_width(c, &width));
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
     c->width             = (cols + panels - 1) / panels;

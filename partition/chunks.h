@@ -30,7 +30,6 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
-    int64_t panel; /* > 0: columns of X in a panel, resident; every row fits with all */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */

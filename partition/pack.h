@@ -371,8 +371,8 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols; in
-   panels of columns, one after the other, each row-major; or, in_cols, in slabs. */
+/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols; or,
+   in_cols, in slabs. */
 size_t hy_shared_bytes(const hy_problem *problem);
 
 /* B of that image, at problem->shared. */

@@ -342,15 +342,12 @@ hy_dense_view hy_packed_x(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const hybrid_dense *X = job->problem->X;
-    const int64_t panel   = job->problem->panel;
-    const int64_t skip    = chunk->col_begin * (panel > 0 ? X->rows : 1);
+    const size_t skip     = (size_t)chunk->col_begin * hy_value_size(X->type);
 
     if (chunk->gathered)
         return (hy_dense_view){packed(job, HY_GATHER_VAL),
                                chunk->col_end - chunk->col_begin};
-    return (hy_dense_view){(const char *)job->problem->shared.ptr +
-                               (size_t)skip * hy_value_size(X->type),
-                           panel > 0 ? panel : X->cols};
+    return (hy_dense_view){(const char *)job->problem->shared.ptr + skip, X->cols};
 }
 
 hy_cols_view hy_packed_x_cols(const hy_job *job)

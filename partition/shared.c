@@ -126,18 +126,18 @@ static const char *element(const hybrid_dense *X, int64_t row, int64_t col)
     return (const char *)X->data + (size_t)at * hy_value_size(X->type);
 }
 
-/* Rows [row, row + rows) and columns [begin, end), to rows `ld` elements apart. */
+/* Rows [row, row + rows) and columns [begin, end), to rows X->cols elements apart. */
 static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
-                      int64_t end, char *dst, int64_t ld)
+                      int64_t end, char *dst)
 {
     const size_t size = hy_value_size(X->type);
 
     if (X->order == HYBRID_COL_MAJOR) {
-        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, ld);
+        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, X->cols);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
-        memcpy(dst + (size_t)(i * ld) * size, element(X, row + i, begin),
+        memcpy(dst + (size_t)(i * X->cols) * size, element(X, row + i, begin),
                (size_t)(end - begin) * size);
 }
 
@@ -183,7 +183,7 @@ static void make_slab(const hybrid_dense *X, int64_t row, int64_t height, int64_
 /* Elements [begin, end) of X in slabs. */
 static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst)
 {
-    const hybrid_dense *X = ((const hy_problem *)source)->X;
+    const hybrid_dense *X = source;
     const int64_t each    = HY_X_SLAB * X->cols;
 
     while (begin < end) {
@@ -196,54 +196,32 @@ static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst
     }
 }
 
-/* Elements [begin, end) of columns [col, col + cols) in rows without gaps: the end of a
-   row, whole rows, the beginning of a row. */
-static void make_panel(const hybrid_dense *X, int64_t col, int64_t cols, int64_t begin,
-                       int64_t end, char *dst)
+/* Elements [begin, end) of X in rows without gaps: the end of a row, whole rows, the
+   beginning of a row. */
+static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
 {
-    const size_t size  = hy_value_size(X->type);
-    int64_t row        = begin / cols;
-    const int64_t skip = begin % cols;
+    const hybrid_dense *X = source;
+    const size_t size     = hy_value_size(X->type);
+    int64_t row           = begin / X->cols;
+    const int64_t skip    = begin % X->cols;
 
     if (skip > 0 && begin < end) {
-        const int64_t n = end - begin < cols - skip ? end - begin : cols - skip;
-        copy_rows(X, row++, 1, col + skip, col + skip + n, dst, cols);
+        const int64_t n = end - begin < X->cols - skip ? end - begin : X->cols - skip;
+        copy_rows(X, row++, 1, skip, skip + n, dst);
         dst += (size_t)n * size;
         begin += n;
     }
-    const int64_t whole = (end - begin) / cols;
-    const int64_t rest  = (end - begin) % cols;
-    copy_rows(X, row, whole, col, col + cols, dst, cols);
+    const int64_t whole = (end - begin) / X->cols;
+    const int64_t rest  = (end - begin) % X->cols;
+    copy_rows(X, row, whole, 0, X->cols, dst);
     if (rest > 0)
-        copy_rows(X, row + whole, 1, col, col + rest, dst + (size_t)(whole * cols) * size,
-                  cols);
-}
-
-/* Elements [begin, end) of X in panels; all of them are equally wide. */
-static void make_panels(const void *source, int64_t begin, int64_t end, char *dst)
-{
-    const hy_problem *problem = source;
-    const hybrid_dense *X     = problem->X;
-    const int64_t cols        = problem->panel > 0 ? problem->panel : X->cols;
-    const int64_t each        = X->rows * cols;
-
-    while (begin < end) {
-        const int64_t panel = begin / each, from = panel * each;
-        const int64_t stop = end - from < each ? end : from + each;
-        make_panel(X, panel * cols, cols, begin - from, stop - from, dst);
-        dst += (size_t)(stop - begin) * hy_value_size(X->type);
-        begin = stop;
-    }
+        copy_rows(X, row + whole, 1, 0, rest, dst + (size_t)(whole * X->cols) * size);
 }
 
 /* X lies in memory as its image does. */
-static int is_flat(const hy_problem *problem)
+static int is_flat(const hybrid_dense *X, int in_cols)
 {
-    const hybrid_dense *X = problem->X;
-    const int in_rows = X->order == HYBRID_ROW_MAJOR, in_cols = problem->in_cols;
-
-    if (problem->panel > 0)
-        return 0;
+    const int in_rows = X->order == HYBRID_ROW_MAJOR;
 
     if (in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1)
         return 0;
@@ -296,11 +274,11 @@ void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *ds
         return;
     }
     const hybrid_dense *X = problem->X;
-    const array elements  = {problem->in_cols ? make_slabs : make_panels, problem,
+    const array elements  = {problem->in_cols ? make_slabs : make_dense, X,
                             hy_value_size(X->type)};
     if (bytes == 0)
         return;
-    if (is_flat(problem))
+    if (is_flat(X, problem->in_cols))
         memcpy(dst, (const char *)X->data + at, bytes);
     else
         make_bytes(&elements, at, bytes, dst);

@@ -198,18 +198,10 @@ hybrid_status hy_loader_start(hy_pipeline *p)
     return HYBRID_OK;
 }
 
-/* Entries of the image up to the last that a chunk touches. */
-static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
-{
-    if (problem->panel > 0)
-        return chunk->col_begin * problem->X->rows + chunk->needs * problem->panel;
-    return entries_before(problem, chunk->needs);
-}
-
-int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
+int hy_loader_reached(hy_pipeline *p, int64_t rows)
 {
     hy_loader *loader  = &p->loader;
-    const int64_t need = entries_for(p->problem, chunk);
+    const int64_t need = entries_before(p->problem, rows);
 
     pthread_mutex_lock(&loader->lock);
     const int reached = loader->entries >= need;

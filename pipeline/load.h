@@ -44,9 +44,9 @@ void hy_loader_close(struct hy_pipeline *pipeline);
 /* Begin to load for a run. */
 hybrid_status hy_loader_start(struct hy_pipeline *pipeline);
 
-/* Whether all that the chunk touches is under way on the lane to the device. If not, the
-   tick comes when it is. Called by the driver. */
-int hy_loader_reached(struct hy_pipeline *pipeline, const hy_chunk *chunk);
+/* Whether rows 0 .. rows-1 are under way on the lane to the device. If not, the tick
+   comes when they are. Called by the driver. */
+int hy_loader_reached(struct hy_pipeline *pipeline, int64_t rows);
 
 /* The driver took the tick: whether loading failed. */
 hybrid_status hy_loader_ticked(struct hy_pipeline *pipeline);

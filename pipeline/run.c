@@ -79,13 +79,6 @@ static hybrid_status open_slots(hy_pipeline *p, int depth)
     return HYBRID_OK;
 }
 
-/* A slot for each range of rows, whose chunks differ in columns of a resident X alone. */
-static int has_panels(const hy_chunk *chunks, int64_t count, int depth)
-{
-    return depth > 0 && count > depth && !chunks[0].gathered &&
-           chunks[depth].row_begin == chunks[0].row_begin;
-}
-
 hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
                                const hy_rates *rates, hy_op op, const hy_chunk *chunks,
                                int64_t count, int depth, size_t shared_bytes,
@@ -104,7 +97,6 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     p->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
     p->chunks  = chunks;
     p->count   = count;
-    p->panels  = has_panels(chunks, count, depth);
     hy_slot_queue_open(&p->inbox);
     HY_TRY_ELSE_DONE(open_lanes(p));
     HY_TRY_ELSE_DONE(open_slots(p, count < depth ? (int)count : depth));
@@ -194,7 +186,7 @@ static void release(hy_pipeline *p, hy_slot *slot)
 static int may_enter(hy_pipeline *p, const hy_slot *slot)
 {
     return slot->index == p->next_lane &&
-           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk));
+           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk->needs));
 }
 
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
@@ -246,22 +238,13 @@ static void drive(hy_pipeline *p, hy_slot *slot)
     }
 }
 
-static hy_slot *find_parked(hy_pipeline *p)
+static hy_slot *find_slot(hy_pipeline *p, int parked)
 {
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].parked && p->slots[i].index == p->next_lane)
-            return &p->slots[i];
-    return NULL;
-}
-
-/* For the next chunk: any, or that which has its rows of A. */
-static hy_slot *find_free(hy_pipeline *p)
-{
-    if (p->panels)
-        return p->slots[p->next % p->depth].busy ? NULL : &p->slots[p->next % p->depth];
-    for (int i = 0; i < p->depth; i++)
-        if (!p->slots[i].busy)
-            return &p->slots[i];
+    for (int i = 0; i < p->depth; i++) {
+        hy_slot *slot = &p->slots[i];
+        if (parked ? slot->parked && slot->index == p->next_lane : !slot->busy)
+            return slot;
+    }
     return NULL;
 }
 
@@ -270,11 +253,11 @@ static void issue(hy_pipeline *p)
 {
     hy_slot *slot;
 
-    while (!p->stopped && (slot = find_parked(p)) && may_enter(p, slot)) {
+    while (!p->stopped && (slot = find_slot(p, 1)) && may_enter(p, slot)) {
         slot->parked = 0;
         drive(p, slot);
     }
-    while (!p->stopped && p->next < p->count && (slot = find_free(p))) {
+    while (!p->stopped && p->next < p->count && (slot = find_slot(p, 0))) {
         const int64_t index = p->next++;
         hy_slot_begin(slot, p->problem, &p->chunks[index], index);
         drive(p, slot);

@@ -38,7 +38,6 @@ typedef struct hy_pipeline {
     hy_loader loader; /* of shared */
     hy_slot *slots;
     int depth;
-    int panels; /* slot k has chunks k, k + depth, ...: the same rows of A, which stay */
 
     /* of one run */
     const hy_problem *problem;

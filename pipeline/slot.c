@@ -115,10 +115,8 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     const size_t work_at = hy_align(cost.pack_bytes);
     const size_t out_at  = work_at + hy_align(cost.work_bytes);
     hy_job *job          = &slot->job;
-    const hy_pack pack   = job->pack;
 
     *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->kept = slot->pipeline->panels && index >= slot->pipeline->depth;
     job->in   = part(&slot->device, 0, cost.pack_bytes);
     job->work = part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
@@ -127,8 +125,6 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     if (in_host) {
         job->back = job->out;
     } else {
-        if (job->kept) /* where its arrays are */
-            job->pack = pack;
         job->pack.mem          = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
         const hy_features back = back_features(f);
         job->back      = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + work_at,

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/plan.h"
+#include "engine/engine.h"
 #include "support/budgets.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
@@ -266,71 +266,6 @@ static void delays_change_no_result(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- panels of X ------------------------------------------------------------------- */
-
-enum { PANEL_ROWS = 3000, PANEL_COLS = 64 };
-
-/* A*X under a budget: right, within it, and A and X sent once. Returns the panels. */
-static int64_t panels_of(size_t budget, const hybrid_csr *A, const hybrid_dense *X,
-                         hybrid_dense *Y)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_report r             = HYBRID_REPORT_INIT;
-    hybrid_dense before;
-    hybrid_engine *engine;
-    hybrid_plan *plan;
-
-    assert_int_equal(open_fake(budget, &engine), HYBRID_OK);
-    options.variant = "spmm.fake.rows";
-    assert_int_equal(hybrid_spmm_plan(engine, A, X->cols, &options, &plan), HYBRID_OK);
-    for (int run = 0; run < 2; run++) {
-        dense_copy(Y, &before);
-        assert_int_equal(hybrid_spmm_run(plan, -2, A, X, 3, Y), HYBRID_OK);
-        assert_null(oracle_check_spmm(-2, A, X, 3, &before, Y, 0));
-        assert_true(dense_gaps_intact(Y));
-        dense_free(&before);
-    }
-    assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
-    const int64_t panels = plan->panel > 0 ? X->cols / plan->panel : 1;
-    assert_true(budget == 0 || r.peak_device_bytes <= (int64_t)budget);
-    assert_int_equal(r.chunks % panels, 0);
-    if (panels > 1)
-        assert_true(r.h2d_bytes <= r.predicted_h2d_bytes &&
-                    r.h2d_bytes > r.predicted_h2d_bytes / 100 * 95);
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    return panels;
-}
-
-static void scattered_rows_of_x_come_in_panels(void **state)
-{
-    static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 0},
-                                      {HYBRID_F64, HYBRID_I64, 0}};
-    int64_t cut = 0, whole = 0;
-
-    (void)state;
-    fake_delays(7, 0);
-    for (int k = 0; k < 4; k++) {
-        const test_kind kind = kinds[k % 2];
-        hybrid_csr A;
-        hybrid_dense X, Y;
-        matrix_random(PANEL_ROWS, PANEL_ROWS, 6, 5, kind, &A);
-        dense_make(PANEL_ROWS, PANEL_COLS, k, k < 2 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR,
-                   11, kind, &X);
-        dense_make(PANEL_ROWS, PANEL_COLS, 3 - k,
-                   k == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR, 12, kind, &Y);
-        assert_int_equal(panels_of(0, &A, &X, &Y), kind.type == HYBRID_F32 ? 2 : 4);
-        for (size_t budget = (size_t)8 << 20; budget >= (size_t)64 << 10;
-             budget -= budget / 5)
-            ++*(panels_of(budget, &A, &X, &Y) > 1 ? &cut : &whole);
-        matrix_free(&A);
-        dense_free(&X);
-        dense_free(&Y);
-    }
-    assert_true(cut > 8 && whole > 8);
-    assert_int_equal(fake_alive(), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,7 +275,6 @@ int main(void)
         cmocka_unit_test(entries_beyond_what_is_expected_come_in_turns),
         cmocka_unit_test(results_used_again_are_pinned),
         cmocka_unit_test(delays_change_no_result),
-        cmocka_unit_test(scattered_rows_of_x_come_in_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

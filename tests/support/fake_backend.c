@@ -81,7 +81,7 @@ static void rates(const hy_backend *self, hy_rates *out)
                       .d2h_Bps  = 50e9,
                       .mem_Bps  = 1e12,
                       .flops    = 1e13,
-                      .launch_s = 1e-9, /* so that small products are cut as large ones */
+                      .launch_s = 5e-6,
                       .width    = 100,
                       .memory   = (size_t)self->device.cap};
 }
