@@ -124,5 +124,6 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
         return HYBRID_OK;
     }
     out->up = resident_up(plan, A, B);
-    return gathered_up(plan, A, B, &out->other_up);
+    return plan->flags & HYBRID_EXPLAIN ? gathered_up(plan, A, B, &out->other_up)
+                                        : HYBRID_OK;
 }

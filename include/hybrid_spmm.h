@@ -211,6 +211,8 @@ enum {
     HYBRID_REUSE         = 1u << 1, /* the plan will run again with other values: runs
                                        compare the patterns with those planned for, and
                                        all but the first know where rows of C start */
+    HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, which takes
+                                       some milliseconds */
     HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
 };
 
@@ -298,7 +300,7 @@ typedef struct hybrid_report {
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan; 0 if nothing is copied */
     int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
-                                is none */
+                                is none, or it was not asked for by HYBRID_EXPLAIN */
     int     gathered;        /* 1: chunks bring the rows of B or X that they touch;
                                 0: it stays on the device, or is read in place */
     int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
