@@ -193,12 +193,13 @@ static void measure(const hybrid_csr *B, hy_row *row)
 
 static hybrid_status too_long(const maker *m, int64_t i, const hy_row *row)
 {
+    const int64_t first = m->p->row0 + i, room = m->stop - m->at;
+
     return hy_fail(
         m->seat.lane->backend->ctx, HYBRID_BAD_STATE,
         "%d rows of C from %lld on may have %lld entries each, planned were at "
         "most %lld: the patterns are not those of the plan",
-        row->lanes, (long long)(m->p->row0 + i), (long long)row->bound,
-        (long long)(m->stop - m->at));
+        row->lanes, (long long)first, (long long)row->bound, (long long)room);
 }
 
 /* Point the rows to their entries of A and to room for their bounds. */

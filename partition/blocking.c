@@ -40,7 +40,8 @@ void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk 
     const hy_chunk *chunk = b->job->chunk;
     const int64_t row     = (b->first + block_row) * b->shape.rows;
 
-    w->b = b;
+    w->b     = b;
+    w->at[0] = w->end[0] = 0;
     for (int i = 0; i < b->shape.rows; i++) {
         const int inside = row + i >= chunk->row_begin && row + i < chunk->row_end;
         w->at[i]         = inside ? hy_offset(b->A, row + i) : 0;

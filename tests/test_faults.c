@@ -176,7 +176,8 @@ static int64_t fail_each(world *w, hybrid_status (*product)(world *),
         const hybrid_status status = product(w);
         arm(w, 0);
         assert_true(given_back(w, &least));
-        assert_true(fake_alive() <= alive); /* kept pages may have gone, with their pins */
+        assert_true(fake_alive() <=
+                    alive); /* kept pages may have gone, with their pins */
         if (status == HYBRID_OK) {
             assert_int_equal(product(w), HYBRID_OK);
             return n - 1;
