@@ -1,5 +1,4 @@
-/* gpu/cuda_backend.cu - one CUDA device: its streams, events and clock. */
-#include <pthread.h>
+/* gpu/cuda_backend.cu - one CUDA device: its memory, events and clock. */
 #include <stdio.h>
 #include <time.h>
 
@@ -8,113 +7,13 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
-#include "gpu/cuda_lane.cuh"
-#include "gpu/cuda_memory.cuh"
+#include "gpu/cuda_backend.cuh"
 #include "gpu/cuda_tuning.h"
-
-struct cuda_backend {
-    hy_backend base;
-    int device, width, sm; /* its number, multiprocessors, compute capability */
-    char words[128];       /* what describe() says */
-    double mem_Bps, flops;
-    hy_block_list blocks;
-    pthread_mutex_t lock; /* of what follows */
-    cudaStream_t clock;   /* carries `epoch` and nothing else */
-    cudaEvent_t epoch;    /* device times are counted from it */
-    int64_t epoch_ns;
-};
-
-struct cuda_lane {
-    hy_lane base;
-    cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
-    cudaEvent_t forked, joined;
-};
 
 struct hy_mark {
     cuda_backend *owner;
     cudaEvent_t event;
 };
-
-static cuda_backend *mine(hy_backend *self)
-{
-    return reinterpret_cast<cuda_backend *>(self);
-}
-
-static const cuda_backend *mine(const hy_backend *self)
-{
-    return reinterpret_cast<const cuda_backend *>(self);
-}
-
-hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
-{
-    if (error == cudaSuccess)
-        return HYBRID_OK;
-    (void)cudaGetLastError(); /* so that the next call does not report it again */
-    return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
-                   cudaGetErrorString(error));
-}
-
-/* Other users of CUDA in this thread may have changed the device since. */
-static hybrid_status enter(const cuda_backend *b)
-{
-    HY_CUDA(b->base.ctx, cudaSetDevice(b->device));
-    return HYBRID_OK;
-}
-
-/* ---- lanes, as variants see them ---- */
-
-hybrid_status hy_lane_enter(hy_lane *self)
-{
-    return enter(mine(self->backend));
-}
-
-cudaStream_t hy_stream(const hy_lane *self)
-{
-    return reinterpret_cast<const cuda_lane *>(self)->stream;
-}
-
-int hy_width(const hy_lane *self)
-{
-    return mine(self->backend)->width;
-}
-
-/* The side stream with its events, made when a variant first asks for it. */
-static hybrid_status open_side(cuda_lane *l)
-{
-    hy_context *ctx = l->base.backend->ctx;
-    if (!l->forked)
-        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
-    if (!l->joined)
-        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
-    if (!l->side)
-        HY_CUDA(ctx, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
-    return HYBRID_OK;
-}
-
-hybrid_status hy_fork(hy_lane *self, cudaStream_t *side)
-{
-    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
-    hy_context *ctx = self->backend->ctx;
-    HY_TRY(open_side(l));
-    HY_CUDA(ctx, cudaEventRecord(l->forked, l->stream));
-    HY_CUDA(ctx, cudaStreamWaitEvent(l->side, l->forked, 0));
-    *side = l->side;
-    return HYBRID_OK;
-}
-
-hybrid_status hy_join(hy_lane *self)
-{
-    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
-    hy_context *ctx = self->backend->ctx;
-    HY_CUDA(ctx, cudaEventRecord(l->joined, l->side));
-    HY_CUDA(ctx, cudaStreamWaitEvent(l->stream, l->joined, 0));
-    return HYBRID_OK;
-}
-
-hybrid_status hy_launched(hy_lane *self, const char *what)
-{
-    return hy_cuda_check(self->backend->ctx, cudaGetLastError(), what);
-}
 
 static void range_begin(const char *name)
 {
@@ -130,25 +29,25 @@ static void range_end(void)
 
 static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
 {
-    HY_TRY(enter(mine(self)));
-    return hy_blocks_alloc(&mine(self)->blocks, self, space, bytes, out);
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    return hy_blocks_alloc(&hy_cuda_mine(self)->blocks, self, space, bytes, out);
 }
 
 static void release(hy_backend *self, hy_buffer *buffer)
 {
-    hy_blocks_free(&mine(self)->blocks, buffer);
+    hy_blocks_free(&hy_cuda_mine(self)->blocks, buffer);
 }
 
 static void trim(hy_backend *self)
 {
-    (void)cudaSetDevice(mine(self)->device);
-    hy_blocks_trim(&mine(self)->blocks, self);
+    (void)cudaSetDevice(hy_cuda_mine(self)->device);
+    hy_blocks_trim(&hy_cuda_mine(self)->blocks, self);
 }
 
 /* A refusal is no error: copies then go through the pinned ring. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {
-    if (cudaSetDevice(mine(self)->device) == cudaSuccess &&
+    if (cudaSetDevice(hy_cuda_mine(self)->device) == cudaSuccess &&
         cudaHostRegister(ptr, bytes, cudaHostRegisterPortable) == cudaSuccess)
         return HYBRID_OK;
     (void)cudaGetLastError();
@@ -157,57 +56,8 @@ static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 
 static void unpin(hy_backend *self, void *ptr)
 {
-    (void)cudaSetDevice(mine(self)->device);
+    (void)cudaSetDevice(hy_cuda_mine(self)->device);
     (void)cudaHostUnregister(ptr);
-}
-
-/* ---- lanes ---- */
-
-static hybrid_status lane_open(hy_backend *self, const char *name, hy_lane **out)
-{
-    hy_context *ctx = self->ctx;
-    void *room      = nullptr;
-    HY_TRY(enter(mine(self)));
-    HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
-    cuda_lane *l = static_cast<cuda_lane *>(room);
-    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr};
-    const hybrid_status status =
-        hy_cuda_check(ctx, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking),
-                      "cudaStreamCreateWithFlags");
-    if (status != HYBRID_OK) {
-        hy_array_free(ctx, l);
-        return status;
-    }
-    nvtxNameCudaStreamA(l->stream, name);
-    *out = &l->base;
-    return HYBRID_OK;
-}
-
-static void lane_close(hy_lane *self)
-{
-    if (!self)
-        return;
-    (void)cudaSetDevice(mine(self->backend)->device);
-    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
-    (void)cudaStreamDestroy(l->stream);
-    if (l->side)
-        (void)cudaStreamDestroy(l->side);
-    if (l->forked)
-        (void)cudaEventDestroy(l->forked);
-    if (l->joined)
-        (void)cudaEventDestroy(l->joined);
-    (void)cudaGetLastError();
-    hy_array_free(self->backend->ctx, self);
-}
-
-static hybrid_status copy(hy_lane *self, void *dst, const void *src, size_t bytes)
-{
-    if (bytes == 0)
-        return HYBRID_OK;
-    HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx,
-            cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
-    return HYBRID_OK;
 }
 
 /* ---- marks ---- */
@@ -216,10 +66,10 @@ static hybrid_status mark_new(hy_backend *self, hy_mark **out)
 {
     hy_context *ctx = self->ctx;
     void *room      = nullptr;
-    HY_TRY(enter(mine(self)));
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
     HY_TRY(hy_array(ctx, 1, sizeof(hy_mark), "a mark", &room));
     hy_mark *mark = static_cast<hy_mark *>(room);
-    *mark         = hy_mark{mine(self), nullptr};
+    *mark         = hy_mark{hy_cuda_mine(self), nullptr};
     const hybrid_status status =
         hy_cuda_check(ctx, cudaEventCreateWithFlags(&mark->event, cudaEventDefault),
                       "cudaEventCreateWithFlags");
@@ -261,7 +111,7 @@ static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
 static hybrid_status host_wait(hy_mark *mark)
 {
     cuda_backend *b = mark->owner;
-    HY_TRY(enter(b));
+    HY_TRY(hy_cuda_enter(b));
     const bool spins    = hy_pool_threads(b->base.ctx->pool) >= HY_SPIN_THREADS;
     const int64_t start = hy_now_ns();
     for (;;) {
@@ -379,7 +229,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes)
 {
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
-    HY_TRY(enter(b));
+    HY_TRY(hy_cuda_enter(b));
     HY_TRY(learn_device(b));
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap = int64_t(device_bytes ? device_bytes : bytes / 10 * 9);
@@ -392,7 +242,7 @@ static void close(hy_backend *self)
 {
     if (!self)
         return;
-    cuda_backend *b = mine(self);
+    cuda_backend *b = hy_cuda_mine(self);
     (void)cudaSetDevice(b->device);
     hy_blocks_close(&b->blocks, self);
     if (b->epoch)
@@ -430,12 +280,12 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
 
 static const char *describe(const hy_backend *self)
 {
-    return mine(self)->words;
+    return hy_cuda_mine(self)->words;
 }
 
 static void rates(const hy_backend *self, hy_rates *out)
 {
-    const cuda_backend *b = mine(self);
+    const cuda_backend *b = hy_cuda_mine(self);
     *out                  = hy_rates{};
     out->h2d_Bps          = 55.4e9; /* PCIe 5 x16 */
     out->d2h_Bps          = 55.3e9;
@@ -456,9 +306,9 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .alloc       = alloc,
     .free        = release,
     .trim        = trim,
-    .lane_open   = lane_open,
-    .lane_close  = lane_close,
-    .copy        = copy,
+    .lane_open   = hy_cuda_lane_open,
+    .lane_close  = hy_cuda_lane_close,
+    .copy        = hy_cuda_lane_copy,
     .mark_new    = mark_new,
     .mark_free   = mark_free,
     .mark_set    = mark_set,

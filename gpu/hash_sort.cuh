@@ -155,9 +155,16 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
     }
 }
 
+/* A multiprocessor of sm_75 has 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
+#else
+constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
+#endif
+
 /* All bins: what a block does not find in one it may find in another. */
 template <typename T, typename K>
-__global__ void __launch_bounds__(HY_CUDA_THREADS, HY_HASH_SM_BLOCKS)
+__global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)
 {
     constexpr int ITEMS = 8; /* a thread, at most */

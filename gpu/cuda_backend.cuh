@@ -1,0 +1,40 @@
+/* gpu/cuda_backend.cuh - the CUDA backend's own, for cuda_backend.cu and cuda_lane.cu. */
+#ifndef HY_CUDA_BACKEND_CUH
+#define HY_CUDA_BACKEND_CUH
+
+#include <pthread.h>
+
+#include "gpu/cuda_lane.cuh"
+#include "gpu/cuda_memory.cuh"
+
+struct cuda_backend {
+    hy_backend base;
+    int device, width, sm; /* its number, multiprocessors, compute capability */
+    char words[128];       /* what describe() says */
+    double mem_Bps, flops;
+    hy_block_list blocks;
+    pthread_mutex_t lock; /* of what follows */
+    cudaStream_t clock;   /* carries `epoch` and nothing else */
+    cudaEvent_t epoch;    /* device times are counted from it */
+    int64_t epoch_ns;
+};
+
+inline cuda_backend *hy_cuda_mine(hy_backend *self)
+{
+    return reinterpret_cast<cuda_backend *>(self);
+}
+
+inline const cuda_backend *hy_cuda_mine(const hy_backend *self)
+{
+    return reinterpret_cast<const cuda_backend *>(self);
+}
+
+/* Make the backend's device current in this thread. */
+hybrid_status hy_cuda_enter(const cuda_backend *b);
+
+/* Of hy_backend_ops. */
+hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, hy_lane **out);
+void hy_cuda_lane_close(hy_lane *self);
+hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
+
+#endif /* HY_CUDA_BACKEND_CUH */

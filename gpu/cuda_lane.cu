@@ -1,0 +1,130 @@
+/* gpu/cuda_lane.cu - lanes of the CUDA backend: streams. */
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+
+#include "gpu/cuda_backend.cuh"
+
+struct cuda_lane {
+    hy_lane base;
+    cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
+    cudaEvent_t forked, joined;
+};
+
+hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return HYBRID_OK;
+    (void)cudaGetLastError(); /* so that the next call does not report it again */
+    return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
+                   cudaGetErrorString(error));
+}
+
+/* Other users of CUDA in this thread may have changed the device since. */
+hybrid_status hy_cuda_enter(const cuda_backend *b)
+{
+    HY_CUDA(b->base.ctx, cudaSetDevice(b->device));
+    return HYBRID_OK;
+}
+
+/* ---- lanes, as variants see them ---- */
+
+hybrid_status hy_lane_enter(hy_lane *self)
+{
+    return hy_cuda_enter(hy_cuda_mine(self->backend));
+}
+
+cudaStream_t hy_stream(const hy_lane *self)
+{
+    return reinterpret_cast<const cuda_lane *>(self)->stream;
+}
+
+int hy_width(const hy_lane *self)
+{
+    return hy_cuda_mine(self->backend)->width;
+}
+
+/* The side stream with its events, made when a variant first asks for it. */
+static hybrid_status open_side(cuda_lane *l)
+{
+    hy_context *ctx = l->base.backend->ctx;
+    if (!l->forked)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
+    if (!l->joined)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
+    if (!l->side)
+        HY_CUDA(ctx, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_fork(hy_lane *self, cudaStream_t *side)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_TRY(open_side(l));
+    HY_CUDA(ctx, cudaEventRecord(l->forked, l->stream));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->side, l->forked, 0));
+    *side = l->side;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_join(hy_lane *self)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_CUDA(ctx, cudaEventRecord(l->joined, l->side));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->stream, l->joined, 0));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_launched(hy_lane *self, const char *what)
+{
+    return hy_cuda_check(self->backend->ctx, cudaGetLastError(), what);
+}
+/* ---- lanes ---- */
+
+hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, hy_lane **out)
+{
+    hy_context *ctx = self->ctx;
+    void *room      = nullptr;
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
+    cuda_lane *l = static_cast<cuda_lane *>(room);
+    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr};
+    const hybrid_status status =
+        hy_cuda_check(ctx, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking),
+                      "cudaStreamCreateWithFlags");
+    if (status != HYBRID_OK) {
+        hy_array_free(ctx, l);
+        return status;
+    }
+    nvtxNameCudaStreamA(l->stream, name);
+    *out = &l->base;
+    return HYBRID_OK;
+}
+
+void hy_cuda_lane_close(hy_lane *self)
+{
+    if (!self)
+        return;
+    (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
+    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
+    (void)cudaStreamDestroy(l->stream);
+    if (l->side)
+        (void)cudaStreamDestroy(l->side);
+    if (l->forked)
+        (void)cudaEventDestroy(l->forked);
+    if (l->joined)
+        (void)cudaEventDestroy(l->joined);
+    (void)cudaGetLastError();
+    hy_array_free(self->backend->ctx, self);
+}
+
+hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes)
+{
+    if (bytes == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_lane_enter(self));
+    HY_CUDA(self->backend->ctx,
+            cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
+    return HYBRID_OK;
+}
