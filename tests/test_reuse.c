@@ -1,4 +1,4 @@
-/* tests/test_reuse.c - a plan that runs again: new values, other patterns, its bytes. */
+/* tests/test_reuse.c - a plan that runs again: new values, other patterns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,44 +12,9 @@
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
-
-extern const hy_backend_ops hy_host_backend_ops;
-
-static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const resident[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              NULL};
-static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, NULL};
+#include "support/places.h"
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
-
-typedef enum place { ON_HOST, ON_DEVICE, CARRIED, PLACES } place;
-
-static hybrid_engine *open_engine(place where, size_t device_bytes)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.threads      = 2;
-    options.device_bytes = device_bytes;
-    options.backend      = where == ON_HOST ? HYBRID_HOST : HYBRID_AUTO;
-    fake_delays(5, 100);
-    assert_int_equal(where == ON_HOST
-                         ? hybrid_engine_create(&options, &engine)
-                         : hy_engine_open(&options, fakes,
-                                          where == CARRIED ? carrying : resident,
-                                          &engine),
-                     HYBRID_OK);
-    return engine;
-}
-
-static hybrid_report report_of(const hybrid_plan *plan)
-{
-    hybrid_report report = HYBRID_REPORT_INIT;
-
-    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
-    return report;
-}
 
 static void set_values(hybrid_csr *A, unsigned seed, int integers)
 {
@@ -58,8 +23,8 @@ static void set_values(hybrid_csr *A, unsigned seed, int integers)
 }
 
 /* For plans that run again. */
-static const hybrid_plan_options REUSED = {sizeof(hybrid_plan_options),
-                                           HYBRID_REUSE | HYBRID_EXPLAIN, 0, 0, NULL};
+static const hybrid_plan_options REUSED = {sizeof(hybrid_plan_options), HYBRID_REUSE, 0,
+                                           0, NULL};
 
 static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
 {
@@ -116,7 +81,7 @@ static void every_case_runs_again(void **state)
 
     (void)state;
     for (place where = 0; where < PLACES; where++) {
-        hybrid_engine *engine = open_engine(where, 0);
+        hybrid_engine *engine = place_open(where, 0);
         fake_delays(5, 0);
         for (int i = 0; i < case_count(); i++) {
             const test_kind kind        = kinds[i % 2];
@@ -141,7 +106,7 @@ static void delays_change_no_bit(void **state)
     matrix_random(300, 300, 5, 2, (test_kind){HYBRID_F64, HYBRID_I64, 0}, &B);
     for (place where = 0; where < PLACES; where++) {
         hybrid_plan_options options = REUSED;
-        hybrid_engine *engine       = open_engine(where, 0);
+        hybrid_engine *engine       = place_open(where, 0);
         options.chunk_rows          = 23;
         run_again(engine, &A, &B, 0, &options);
         run_again(engine, &A, &A, 0, &options);
@@ -156,7 +121,7 @@ static void delays_change_no_bit(void **state)
 static void later_results_are_written_directly(void **state)
 {
     const int64_t before  = fake_pins();
-    hybrid_engine *engine = open_engine(ON_DEVICE, 0);
+    hybrid_engine *engine = place_open(ON_DEVICE, 0);
     hybrid_plan *plan;
     hybrid_csr A, C;
     oracle reference;
@@ -188,7 +153,7 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     static int32_t col[SHARED * LENGTH + MANY * SHARED + 4000];
     static double val[sizeof col / sizeof *col];
     hybrid_csr A          = {ROWS, ROWS, 0, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
-    hybrid_engine *engine = open_engine(ON_DEVICE, (size_t)1 << 27);
+    hybrid_engine *engine = place_open(ON_DEVICE, (size_t)1 << 27);
     hybrid_plan_options options = REUSED;
     int64_t k                   = 0;
 
@@ -261,7 +226,7 @@ static void move_offset(hybrid_csr *A, int64_t row, int64_t by)
 
 static void refuse_others(place where)
 {
-    hybrid_engine *engine       = open_engine(where, 0);
+    hybrid_engine *engine       = place_open(where, 0);
     hybrid_plan_options options = REUSED;
     hybrid_plan *plan;
     hybrid_csr A, B, C;
@@ -309,7 +274,7 @@ static void another_pattern_is_refused(void **state)
 
 static void offsets_of_both_widths_are_one_pattern(void **state)
 {
-    hybrid_engine *engine = open_engine(ON_HOST, 0);
+    hybrid_engine *engine = place_open(ON_HOST, 0);
     int32_t narrow[301];
     uint64_t hash, other;
     hybrid_plan *plan;
@@ -337,7 +302,7 @@ static void offsets_of_both_widths_are_one_pattern(void **state)
 static void every_place_counts_in_a_hash(void **state)
 {
     enum { ROWS = 40000, EACH = 3 };
-    hybrid_engine *engine = open_engine(ON_HOST, 0);
+    hybrid_engine *engine = place_open(ON_HOST, 0);
     uint64_t hash, other;
     hybrid_csr A;
 
@@ -369,132 +334,6 @@ static void every_place_counts_in_a_hash(void **state)
     matrix_free(&A);
 }
 
-/* ---- budgets and bytes ---------------------------------------------------------------
- */
-
-static void assert_near(int64_t measured, int64_t predicted, double off)
-{
-    const double m = (double)measured, p = (double)predicted;
-
-    if (m > p * (1 + off) + 4096 || m < p * (1 - off) - 4096)
-        fail_msg("%lld bytes, predicted %lld", (long long)measured, (long long)predicted);
-}
-
-/* Two runs of a plan under a budget: 0 if it is refused. */
-static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybrid_csr *B,
-                     const oracle *reference, hybrid_report *first)
-{
-    hybrid_engine *engine = open_engine(where, budget);
-    const int64_t result  = reference->nnz * 12;
-    hybrid_plan *plan;
-    hybrid_csr C;
-
-    const hybrid_status planned = hybrid_spgemm_plan(engine, A, B, &REUSED, &plan);
-    if (planned == HYBRID_OK) {
-        for (int run = 0; run < 2; run++) {
-            assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
-            assert_null(oracle_check(reference, &C, 1));
-            hybrid_csr_free(engine, &C);
-            const hybrid_report r = report_of(plan);
-            assert_true(r.peak_device_bytes <= (int64_t)budget);
-            if (run == 0)
-                *first = r;
-            assert_near(r.h2d_bytes, r.predicted_h2d_bytes, 0.02);
-            assert_int_equal(r.d2h_bytes, result + (run ? 0 : (A->rows + r.chunks) * 8));
-        }
-        hybrid_plan_destroy(plan);
-    } else {
-        assert_int_equal(planned, HYBRID_NO_DEVICE_MEMORY);
-    }
-    hybrid_engine_destroy(engine);
-    return planned == HYBRID_OK;
-}
-
-static void budgets(place where)
-{
-    hybrid_report last = HYBRID_REPORT_INIT, r = HYBRID_REPORT_INIT;
-    hybrid_csr A, B;
-    oracle reference;
-    int64_t both;
-    int ways[2] = {0}, refused = 0;
-
-    matrix_random(1500, 1500, 9, 5, f64, &A);
-    matrix_random(1500, 1500, 9, 6, f64, &B);
-    oracle_spgemm(&A, &B, &reference);
-    both = (A.nnz + B.nnz) * 12 + (A.rows + B.rows + 2) * 8;
-    for (size_t budget = (size_t)64 << 20; budget >= 4096; budget -= budget / 3) {
-        if (!run_twice(where, budget, &A, &B, &reference, &r)) {
-            refused++;
-            continue;
-        }
-        assert_int_equal(refused, 0);
-        ways[r.gathered]++;
-        assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
-        if (r.gathered) /* both matrices once, and what alignment adds to each chunk */
-            assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
-        last = r;
-    }
-    assert_true(last.chunks > 50 && refused > 0);
-    assert_true(ways[0] > 3 && (where == CARRIED || ways[1] > 3));
-    oracle_free(&reference);
-    matrix_free(&A);
-    matrix_free(&B);
-}
-
-static void budgets_from_everything_to_one_row(void **state)
-{
-    (void)state;
-    budgets(ON_DEVICE);
-    budgets(CARRIED);
-    assert_int_equal(fake_alive(), 0);
-}
-
-static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybrid_csr *B)
-{
-    hybrid_plan_options options = REUSED;
-    hybrid_engine *engine       = open_engine(ON_DEVICE, budget);
-    hybrid_plan *plan;
-    char text[4096];
-    hybrid_csr C;
-
-    options.chunk_rows = 50;
-    options.depth      = 1;
-    assert_int_equal(hybrid_spgemm_plan(engine, A, B, &options, &plan), HYBRID_OK);
-    assert_in_range(hybrid_plan_explain(plan, text, sizeof text), 1, sizeof text - 1);
-    assert_non_null(
-        strstr(text, report_of(plan).gathered ? "(resident: " : "(gathered: "));
-    assert_null(strstr(text, "last run"));
-    assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
-    hybrid_plan_explain(plan, text, sizeof text);
-    assert_non_null(strstr(text, "last run up "));
-    const hybrid_report report = report_of(plan);
-    hybrid_csr_free(engine, &C);
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    return report;
-}
-
-/* A large B that small chunks touch at random: what one plan predicts of the other way,
-   the other plan measures. */
-static void each_way_predicts_the_other(void **state)
-{
-    hybrid_csr A, B;
-
-    (void)state;
-    matrix_random(1000, 4000, 6, 1, f64, &A);
-    matrix_random(4000, 500, 6, 2, f64, &B);
-    const hybrid_report all  = chunks_of_50((size_t)16 << 20, &A, &B);
-    const hybrid_report some = chunks_of_50((size_t)450 << 10, &A, &B);
-    assert_int_equal(all.chunks, 20);
-    assert_int_equal(some.chunks, 20);
-    assert_true(!all.gathered && some.gathered);
-    assert_near(some.h2d_bytes, all.other_h2d_bytes, 0.1);
-    assert_near(all.h2d_bytes, some.other_h2d_bytes, 0.02);
-    assert_true(all.h2d_bytes < some.h2d_bytes);
-    matrix_free(&A);
-    matrix_free(&B);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,8 +344,6 @@ int main(void)
         cmocka_unit_test(another_pattern_is_refused),
         cmocka_unit_test(offsets_of_both_widths_are_one_pattern),
         cmocka_unit_test(every_place_counts_in_a_hash),
-        cmocka_unit_test(budgets_from_everything_to_one_row),
-        cmocka_unit_test(each_way_predicts_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
