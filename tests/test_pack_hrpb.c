@@ -12,6 +12,7 @@
 #include "partition/pack.h"
 #include "tests/support/builder.h"
 #include "tests/support/context.h"
+#include "tests/support/gathered.h"
 #include "tests/support/poison.h"
 
 static hy_context *ctx;
@@ -169,23 +170,6 @@ static void check_units(reader *r)
 
 /* ---- packs ------------------------------------------------------------------- */
 
-/* The new numbers of the touched columns, ascending. */
-static void rank_columns(const hy_job *job, int64_t *rank)
-{
-    const hybrid_csr *A = job->problem->A;
-    int64_t count       = 0;
-
-    for (int64_t c = 0; c < A->cols; c++)
-        rank[c] = -1;
-    for (int64_t k = hy_offset(A, job->chunk->row_begin);
-         k < hy_offset(A, job->chunk->row_end); k++)
-        rank[A->col[k]] = 0;
-    for (int64_t c = 0; c < A->cols; c++)
-        if (rank[c] == 0)
-            rank[c] = count++;
-    assert_int_equal(count, job->chunk->features.gather_rows);
-}
-
 static void check_x(const hy_job *job, const int64_t *rank)
 {
     const hybrid_dense *X = job->problem->X;
@@ -214,7 +198,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     const hy_hrpb_view view = hy_packed_hrpb(&job);
     reader r                = {.job = &job, .view = &view};
     if (chunk->gathered) {
-        rank_columns(&job, rank);
+        gathered_ranks(&job, rank);
         r.rank = rank;
         check_x(&job, rank);
     }

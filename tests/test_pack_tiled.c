@@ -15,6 +15,7 @@
 #include "tests/support/builder.h"
 #include "tests/support/context.h"
 #include "tests/support/fake_backend.h"
+#include "tests/support/gathered.h"
 #include "tests/support/oracle.h"
 #include "tests/support/poison.h"
 
@@ -196,23 +197,6 @@ static void check_view(reader *r)
 
 /* ---- packs ------------------------------------------------------------------- */
 
-/* The new numbers of the touched columns, ascending. */
-static void rank_columns(const hy_job *job, int64_t *rank)
-{
-    const hybrid_csr *A = job->problem->A;
-    int64_t count       = 0;
-
-    for (int64_t c = 0; c < A->cols; c++)
-        rank[c] = -1;
-    for (int64_t k = hy_offset(A, job->chunk->row_begin);
-         k < hy_offset(A, job->chunk->row_end); k++)
-        rank[A->col[k]] = 0;
-    for (int64_t c = 0; c < A->cols; c++)
-        if (rank[c] == 0)
-            rank[c] = count++;
-    assert_int_equal(count, job->chunk->features.gather_rows);
-}
-
 static void check_x(const hy_job *job, const int64_t *rank)
 {
     const hybrid_dense *X = job->problem->X;
@@ -242,7 +226,7 @@ static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
     const hy_tiled_view view = hy_packed_tiled(&job);
     reader r                 = {.job = &job, .view = &view};
     if (chunk->gathered) {
-        rank_columns(&job, rank);
+        gathered_ranks(&job, rank);
         r.rank = rank;
         check_x(&job, rank);
     }

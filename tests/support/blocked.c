@@ -14,6 +14,7 @@
 #include "base/csr.h"
 #include "partition/chunks.h"
 #include "tests/support/builder.h"
+#include "tests/support/gathered.h"
 #include "tests/support/oracle.h"
 #include "tests/support/poison.h"
 
@@ -110,23 +111,6 @@ void blocked_store(blocked_reader *r, int64_t block_row)
 
 /* ---- packs ------------------------------------------------------------------- */
 
-/* The new numbers of the touched columns, ascending. */
-static void rank_columns(const hy_job *job, int64_t *rank)
-{
-    const hybrid_csr *A = job->problem->A;
-    int64_t count       = 0;
-
-    for (int64_t c = 0; c < A->cols; c++)
-        rank[c] = -1;
-    for (int64_t k = hy_offset(A, job->chunk->row_begin);
-         k < hy_offset(A, job->chunk->row_end); k++)
-        rank[A->col[k]] = 0;
-    for (int64_t c = 0; c < A->cols; c++)
-        if (rank[c] == 0)
-            rank[c] = count++;
-    assert_int_equal(count, job->chunk->features.gather_rows);
-}
-
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
 {
@@ -145,7 +129,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     r.job    = &job;
     r.x_rows = problem->A->cols;
     if (chunk->gathered) {
-        rank_columns(&job, rank);
+        gathered_ranks(&job, rank);
         r.rank   = rank;
         r.x_rows = chunk->features.gather_rows;
     }
