@@ -1,8 +1,9 @@
 /* engine/pattern.h - what a plan remembers of the patterns that it was made for.
 
    Chunks, bounds and room are those of the patterns planned for: with others, rows would
-   be written where there is no room. So each run compares hashes first. After the first
-   run the offsets of C's rows are kept: later ones count nothing. */
+   be written where there is no room. So each run of a plan made with HYBRID_REUSE compares
+   hashes first. After its first run the offsets of C's rows are kept: later ones count
+   nothing. */
 #ifndef HY_PATTERN_H
 #define HY_PATTERN_H
 
@@ -10,11 +11,11 @@
 
 typedef struct hy_pattern {
     uint64_t a, b;    /* hashes of A and B */
-    int64_t *row_ptr; /* of C, rows+1; NULL: the plan runs once, with what it was made for */
+    int64_t *row_ptr; /* of C, rows+1; NULL: not made for reuse */
     int known;        /* row_ptr is filled */
 } hy_pattern;
 
-/* For a plan that may run more than once. */
+/* For a plan made with HYBRID_REUSE. */
 hybrid_status hy_pattern_note(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                               hy_pattern *out);
 void hy_pattern_free(hy_context *ctx, hy_pattern *pattern);

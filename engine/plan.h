@@ -32,8 +32,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options, hybrid_plan **out);
 
-/* What a plan needs that is handed out, not run once and destroyed: the patterns that it
-   was made for, and what explain and report tell. */
+/* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the
+   patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
 /* A report of what is known before a run. */

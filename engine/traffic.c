@@ -12,7 +12,8 @@ enum { SAMPLES = 4 }; /* chunks of which the touched rows are counted */
 static int64_t pack_bytes(const hybrid_plan *plan, const hy_chunk *chunk,
                           const hy_features *f)
 {
-    return (int64_t)chunk->variant->cost(f, &plan->rates).pack_bytes;
+    const hy_cost cost = chunk->variant->cost(f, &plan->rates);
+    return (int64_t)hy_sent_bytes(&cost);
 }
 
 /* The chunk's rows of A, alone. */
