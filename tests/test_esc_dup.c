@@ -12,10 +12,8 @@
 #include "partition/pack.h"
 #include "tests/support/builder.h"
 #include "tests/support/cases.h"
-#include "tests/support/context.h"
 #include "tests/support/fake_backend.h"
-
-static hy_context *ctx;
+#include "tests/support/group.h"
 
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F32, HYBRID_I64, 0},
@@ -280,20 +278,6 @@ static void a_name_means_itself_alone(void **state)
     assert_int_equal(candidates(engine, &A, "spgemm.fake.es", longer.name), 2);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

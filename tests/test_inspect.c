@@ -13,10 +13,8 @@
 #include "partition/pack.h"
 #include "tests/support/blocked.h"
 #include "tests/support/builder.h"
-#include "tests/support/context.h"
+#include "tests/support/group.h"
 #include "tests/support/oracle.h"
-
-static hy_context *ctx;
 
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
@@ -322,20 +320,6 @@ static void failed_allocations_leave_nothing(void **state)
     hy_profile_free(ctx, &p);
     assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
     case_free(&c);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

@@ -7,9 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/support/blocked.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
+#include "tests/support/group.h"
 
 /* As the kernel walks: a group of lanes to a block row. */
 static void read_pack(blocked_reader *r)
@@ -70,20 +68,6 @@ static void failures_leave_nothing(void **state)
 {
     (void)state;
     blocked_check_failures(ctx, &format, 2);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

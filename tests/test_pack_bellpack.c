@@ -8,9 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/blocked.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
+#include "tests/support/group.h"
 
 static hy_bellpack_rules rules; /* of the format below */
 
@@ -131,20 +129,6 @@ static void failures_leave_nothing(void **state)
     (void)state;
     rules = all_rules[2];
     blocked_check_failures(ctx, &format, 4);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

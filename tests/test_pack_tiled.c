@@ -13,15 +13,13 @@
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "tests/support/builder.h"
-#include "tests/support/context.h"
 #include "tests/support/fake_backend.h"
 #include "tests/support/gathered.h"
+#include "tests/support/group.h"
 #include "tests/support/oracle.h"
 #include "tests/support/poison.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
-
-static hy_context *ctx;
 
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
@@ -462,20 +460,6 @@ static void failures_leave_nothing(void **state)
     assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
     free(job.pack.mem.ptr);
     matrix_free(&A);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

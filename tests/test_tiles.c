@@ -7,9 +7,7 @@
 
 #include "partition/inspect.h"
 #include "tests/support/builder.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
+#include "tests/support/group.h"
 
 static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
 
@@ -75,20 +73,6 @@ static void samples_are_spread(void **state)
         build_end_row(&b);
     }
     assert_true(estimate(&b) == 17.0 / 32);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)
