@@ -27,19 +27,26 @@ enum {
     HY_SPMM_TILES         = 4,     /* of so many bytes in one pass, at most */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
     HY_SPMM_RESIDENT_MANY = 768,   /* when there is more than one such tile */
+    HY_SPMM_LANES         = 1 << 17, /* that fill a device, or nearly so */
     HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* a block of the wide kernel: neighbouring rows */
     HY_ROWS_BRIEF         = 6,     /* rows with fewer nonzeros are left to the other */
     HY_ROWS_NARROW_AHEAD  = 4,     /* rows of X in flight in a lane of it; a lane has */
     HY_ROWS_LANE_NONZEROS = 4,     /* so many nonzeros or more, if it can */
-    HY_MERGE_WIDE_ITEMS   = 1024,  /* of a tile for X with many columns */
-    HY_MERGE_SLIM_ITEMS   = 2048,  /* with a few */
-    HY_MERGE_VECTOR_ITEMS = 1280,  /* and with one */
-    HY_MERGE_LEAST_ITEMS  = 1024   /* the least of these */
+    HY_MERGE_MOST_ITEMS   = 2048,  /* of a tile; fewer, if there would be less than */
+    HY_MERGE_TILES        = 128,   /* so many tiles, down to */
+    HY_MERGE_LEAST_ITEMS  = 512,   /* these */
+    HY_MERGE_VECTOR_ITEMS = 1536,  /* for X with one column */
+    HY_MERGE_PASS         = 2      /* tiles of columns in one pass, at most */
 };
 
 /* Rates of caches and memory together, as a multiple of memory's. */
 #define HY_SPMM_REUSE 2.5
+
+/* An X of more bytes does not stay in the L2 cache; rows of A with less than this
+   tile_fill, of which 1/16 is the least, share next to nothing of it. */
+#define HY_SPMM_L2 5e7
+#define HY_ROWS_APART 0.066
 
 /* What entries and rows cost, in units of an entry and its row of X at that rate; NARROW:
    a row of X has half a line or less. Fitted to 69 products on an H200, with the constants

@@ -49,14 +49,16 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
-/* As many shares as there would be groups of lanes that read 16 bytes each. */
-template <typename T> hy_merge_shape merge_shape_of(int64_t n)
+/* For A with so many entries and rows together, and n columns of X. As many shares as
+   there would be groups of lanes that read 16 bytes each. */
+template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n)
 {
     const int64_t bytes = n * int64_t(sizeof(T));
     const int shares    = HY_CUDA_THREADS >> hy_log_lanes(double(bytes) / 16, 3);
-    const int items     = n == 1                      ? HY_MERGE_VECTOR_ITEMS
-                          : bytes <= 2 * HY_SPMM_LINE ? HY_MERGE_SLIM_ITEMS
-                                                      : HY_MERGE_WIDE_ITEMS;
+    int items           = n == 1 ? HY_MERGE_VECTOR_ITEMS : HY_MERGE_LEAST_ITEMS;
+
+    while (n > 1 && items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
+        items *= 2;
     return {items, shares, items / 4};
 }
 
@@ -109,24 +111,32 @@ static __device__ void block_fetch_entries(const hy_spmm_operands<T> &o,
     __pipeline_commit();
 }
 
-/* Values become their products with the only column of X. All of a thread's X are on
-   their way before the first is used. */
+/* Products of entries with the only column of X. A thread has several on their way at
+   once. */
 template <typename T>
-static __device__ void block_multiply_entries(const hy_spmm_operands<T> &o,
-                                              const merge_tile<T> &m)
+static __device__ void block_make_products(const hy_spmm_operands<T> &o,
+                                           const merge_tile<T> &m, int64_t first)
 {
-    constexpr int AT_ONCE = 8;
+    constexpr int AT_ONCE = 4;
+    const int32_t *col    = o.col + first;
+    const T *val          = o.val + first;
     for (int k = int(threadIdx.x); k < m.entries; k += AT_ONCE * HY_CUDA_THREADS) {
-        T x[AT_ONCE];
+        int32_t c[AT_ONCE];
+        T a[AT_ONCE], x[AT_ONCE];
 #pragma unroll
         for (int u = 0; u < AT_ONCE; u++) {
-            const int at = min(k + u * HY_CUDA_THREADS, m.entries - 1);
-            x[u]         = hy_load_x<T, 1>(o.x, m.col[at], o.pitch).x[0];
+            const int at    = k + u * HY_CUDA_THREADS;
+            const bool some = at < m.entries;
+            c[u]            = some ? col[at] : -1;
+            a[u]            = some ? val[at] : T(0);
         }
 #pragma unroll
         for (int u = 0; u < AT_ONCE; u++)
-            if (k + u * HY_CUDA_THREADS < m.entries)
-                m.val[k + u * HY_CUDA_THREADS] *= x[u];
+            x[u] = c[u] >= 0 ? hy_load_x<T, 1>(o.x, c[u], o.pitch).x[0] : T(0);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+            if (c[u] >= 0)
+                m.val[k + u * HY_CUDA_THREADS] = a[u] * x[u];
     }
 }
 
@@ -163,12 +173,13 @@ static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
     m.lead          = from.lead;
     m.share         = from.share;
 
-    block_fetch_entries(o, m, from.entry);
+    if (!PRODUCTS)
+        block_fetch_entries(o, m, from.entry);
     block_read_ends(o, m, from.entry);
+    if (PRODUCTS)
+        block_make_products(o, m, from.entry);
     __pipeline_wait_prior(0);
     __syncthreads();
-    if (PRODUCTS)
-        block_multiply_entries(o, m);
     for (int s = thread; s <= p.shares; s += HY_CUDA_THREADS) {
         const int at   = min(max(s * m.share - m.lead, 0), m.rows + m.entries);
         const int rows = rows_before(m.end, m.rows, at);

@@ -72,14 +72,19 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
         hy_store_vec(carry + t * tile, sum[t]);
 }
 
-/* What the shares before `share` carry of row `row` of the tile, in one column. */
-template <typename T>
-static __device__ T carried(const merge_tile<T> &m, int row, int share, int column)
+/* What the shares before `share` carry of row `row` of the tile, from `column` on. */
+template <typename T, int VEC, int TILES>
+static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int tile,
+                                   int column, T (&sum)[TILES][VEC])
 {
-    T sum = T(0);
+    const T *carry = m.carry + column;
+#pragma unroll 2
     for (int s = m.first_share(row); s < share; s++)
-        sum += m.carry[s * m.pass_columns + column];
-    return sum;
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            const T *from = carry + s * m.pass_columns + t * tile;
+            hy_add_x(sum[t], T(1), *reinterpret_cast<const hy_vec<T, VEC> *>(from));
+        }
 }
 
 /* All shares of a tile in one pass over the columns from `first` on. */
@@ -101,30 +106,61 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
             continue;
-        T *out = (last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n) + first;
-#pragma unroll 1
-        for (int e = 0; e < VEC * TILES; e++) { /* these lanes stored to Y themselves */
-            const int column = (e / VEC) * tile + lane * VEC + e % VEC;
-            if (first + column < o.n)
-                out[column] = carried(m, row, s, column) + (last ? T(0) : out[column]);
+        T *out            = last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n;
+        T sum[TILES][VEC] = {};
+        add_carried(m, row, s, tile, lane * VEC, sum);
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            const int64_t j = first + t * tile + lane * VEC;
+#pragma unroll
+            for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
+                sum[t][e] += !last && j + e < o.n ? out[j + e] : T(0);
+            hy_store_y(o, out, j, sum[t]);
         }
     }
     __syncthreads();
 }
 
 /* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC, bool MANY>
+template <typename T, int VEC, int MOST>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS,
-                                         hy_spmm_resident(MANY) / HY_CUDA_THREADS)
+                                         hy_spmm_resident(MOST) / HY_CUDA_THREADS)
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
     const merge_tile<T> m = merge_open<T, false>(o, p, room);
 
     for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
-        hy_for_pass<MANY>(p.columns, pass, [&]<int TILES>(int64_t first) {
+        hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
             pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
         });
+}
+
+/* The sum over a run of shares, one a thread, up to this one: a run begins where
+   `begins`. The order of additions depends on where the run lies, and on nothing else. */
+template <typename T> static __device__ T block_sum_run(T sum, bool begins)
+{
+    __shared__ T warp_sum[HY_CUDA_THREADS / 32];
+    __shared__ bool warp_begins[HY_CUDA_THREADS / 32];
+    const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+
+    for (int apart = 1; apart < 32; apart *= 2) {
+        const T before        = __shfl_up_sync(0xffffffffu, sum, apart);
+        const bool had_before = __shfl_up_sync(0xffffffffu, begins, apart);
+        if (lane >= apart && !begins) {
+            sum += before;
+            begins = had_before;
+        }
+    }
+    if (lane == 31) {
+        warp_sum[warp]    = sum;
+        warp_begins[warp] = begins;
+    }
+    __syncthreads();
+    T before = T(0);
+    for (int w = 0; w < warp; w++)
+        before = warp_begins[w] ? warp_sum[w] : before + warp_sum[w];
+    return begins ? sum : before + sum;
 }
 
 /* One column: products are made when the tile is read, and a thread walks a share. */
@@ -136,23 +172,28 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const merge_tile<T> m  = merge_open<T, true>(o, p, room);
     const int share        = int(threadIdx.x);
     const merge_split from = m.split[share], to = m.split[share + 1];
-    int k = from.entries;
-    T sum = T(0);
+    T *y    = o.y + m.row;
+    int row = from.rows, k = from.entries;
+    int end = row < to.rows ? m.end[row] : MERGE_NEVER;
+    T sum   = T(0);
 
-    for (int row = from.rows; row < to.rows; row++) {
-        for (; k < m.end[row]; k++)
-            sum += m.val[k];
-        o.y[m.row + row] = sum;
-        sum              = T(0);
+    /* one item a step, so that lanes stay together */
+    for (int left = to.rows - row + to.entries - k; left > 0; left--) {
+        if (k == end) {
+            y[row] = sum;
+            sum    = T(0);
+            end    = ++row < to.rows ? m.end[row] : MERGE_NEVER;
+        } else {
+            sum += m.val[k++];
+        }
     }
-    for (; k < to.entries; k++)
-        sum += m.val[k];
+    sum            = block_sum_run(sum, m.first_share(to.rows) == share);
     m.carry[share] = sum;
     __syncthreads();
     if (from.rows < to.rows && from.entries > m.begin(from.rows))
-        o.y[m.row + from.rows] += carried(m, from.rows, share, 0);
-    if (share == 0 && m.entries > m.begin(m.rows))
-        p.carry[blockIdx.x] = carried(m, m.rows, p.shares, 0);
+        o.y[m.row + from.rows] += m.carry[share - 1];
+    if (share + 1 == p.shares && m.entries > m.begin(m.rows))
+        p.carry[blockIdx.x] = sum;
 }
 
 /* A warp adds to one row what the tiles before the one that ended it carry of it.
@@ -216,23 +257,24 @@ template <typename T, int VEC>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
                    int64_t tiles)
 {
-    p.columns             = hy_columns_of<T, VEC>(o.n);
-    const int64_t most    = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
-    p.pass_columns        = int(most) * VEC << p.columns.log_lanes;
-    const unsigned blocks = hy_blocks(tiles, 1);
-    const size_t room     = merge_room(p);
-    if (p.columns.tiles > 1)
-        merge_kernel<T, VEC, true>
-            <<<blocks, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    /* few tiles do not fill the device alone */
+    p.columns = hy_columns_of<T, VEC>(o.n, tiles <= HY_MERGE_TILES ? 1 : HY_MERGE_PASS);
+    const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
+    p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
+    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
+    const size_t room = merge_room(p);
+    if (most > 1)
+        merge_kernel<T, VEC, HY_MERGE_PASS>
+            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
     else
-        merge_kernel<T, VEC, false>
-            <<<blocks, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+        merge_kernel<T, VEC, 1><<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
 }
 
 static hy_merge_shape shape_of(const hy_problem *p)
 {
-    return p->A->type == HYBRID_F64 ? merge_shape_of<double>(p->X->cols)
-                                    : merge_shape_of<float>(p->X->cols);
+    const int64_t items = p->A->nnz + p->A->rows;
+    return p->A->type == HYBRID_F64 ? merge_shape_of<double>(items, p->X->cols)
+                                    : merge_shape_of<float>(items, p->X->cols);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)

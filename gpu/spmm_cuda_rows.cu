@@ -79,15 +79,15 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
 }
 
 /* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ... */
-template <typename T, int VEC, bool MANY>
+template <typename T, int VEC, int MOST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
-                                         hy_spmm_resident(MANY) / HY_ROWS_THREADS)
+                                         hy_spmm_resident(MOST) / HY_ROWS_THREADS)
     wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
 {
     constexpr int LANES = hy_tile_lanes<T, VEC>;
     const int64_t row   = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
     for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y)
-        hy_for_pass<MANY>(columns, pass, [&]<int TILES>(int64_t first) {
+        hy_for_pass<MOST>(columns, pass, [&]<int TILES>(int64_t first) {
             walk<T, VEC, TILES>(o, row, (first * LANES + threadIdx.x % LANES) * VEC);
         });
 }
@@ -136,37 +136,51 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         hy_store_y(o, o.y + row * o.n, j, sum);
 }
 
-static double row_mean(const hy_problem *p)
+/* How many lanes share the nonzeros of a row, as a power of two: as many as have some to
+   do, or as find room on the device. */
+static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
 {
-    return double(p->A->nnz) / double(p->A->rows);
+    if (hy_spmm_is_wide(n, type))
+        return 0;
+    const int log_lanes = hy_log_lanes(double(n), 5);
+    const double busy   = double(nnz) / double(rows) / double(HY_ROWS_LANE_NONZEROS);
+    const double room   = double(HY_SPMM_LANES >> log_lanes) / double(rows);
+    return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
 }
 
-/* How many lanes share the nonzeros of a row, as a power of two. A property of the
-   problem, not of the chunk: it decides the order of additions. */
-static int log_ways(const hy_problem *p)
+/* Tiles in a pass. More passes read A again, but fill a device that would have too few
+   rows to do; and where rows share nothing, an X that exceeds the L2 cache comes in slabs
+   of which more stays there. */
+template <typename T, int VEC>
+static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
-    if (hy_spmm_is_wide(p->X->cols, p->A->type))
-        return 0;
-    const int free = 5 - hy_log_lanes(double(p->X->cols), 5);
-    return hy_log_lanes(row_mean(p) / double(HY_ROWS_LANE_NONZEROS), free);
+    const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
+    const double fill    = job->chunk->features.tile_fill;
+    const bool apart     = fill > 0 && fill < HY_ROWS_APART;
+
+    if (o.rows * hy_tile_lanes<T, VEC> < HY_SPMM_LANES)
+        return 1;
+    return apart && x_bytes > HY_SPMM_L2 ? 1 : HY_SPMM_TILES;
 }
 
 template <typename T, int VEC>
-static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_problem *p)
+static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *job)
 {
-    const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n);
-    const bool brief        = row_mean(p) < double(HY_ROWS_BRIEF) && c.tiles == 1;
-    if (hy_spmm_is_wide(o.n, p->A->type) && !brief) {
+    const hybrid_csr *A     = job->problem->A;
+    const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
+    const bool brief        = A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
+    if (hy_spmm_is_wide(o.n, A->type) && !brief) {
         constexpr int rows = HY_ROWS_THREADS / hy_tile_lanes<T, VEC>;
         const dim3 grid(hy_blocks(o.rows, rows), hy_blocks(c.passes, 1, HY_MOST_PASSES));
-        if (c.tiles > 1)
-            wide_kernel<T, VEC, true>
+        if (c.tiles > c.passes)
+            wide_kernel<T, VEC, HY_SPMM_TILES>
                 <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
         else
-            wide_kernel<T, VEC, false>
-                <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+            wide_kernel<T, VEC, 1><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
     } else {
-        const int group       = c.log_lanes + log_ways(p);
+        /* of the problem, not of the chunk: it decides the order of additions */
+        const int ways        = log_ways(A->rows, A->nnz, job->problem->X->cols, A->type);
+        const int group       = c.log_lanes + ways;
         const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
         narrow_kernel<T, VEC>
             <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
@@ -179,11 +193,11 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, job->problem);
+        launch<T, 16 / sizeof(T)>(lane, o, job);
     else if (hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, job->problem);
+        launch<T, 2>(lane, o, job);
     else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, job->problem);
+        launch<T, 1>(lane, o, job);
     return hy_launched(lane, "spmm.cuda.rows");
 }
 
@@ -195,15 +209,20 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* The longest row is walked by one group, one step after the other. */
+/* The longest row is walked by one group, one step after the other: a step reads the
+   columns of a pass. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double row =
         hy_spmm_is_wide(f->out_cols, f->type) ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
         (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
-    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(f->out_cols);
-    const double chain_s = double(f->row_max) * step_s;
+    const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
+    const bool one       = f->rows * tile / 4 < HY_SPMM_LANES && f->out_cols > tile;
+    const double at_once = double(one ? tile : f->out_cols);
+    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * at_once;
+    const int ways       = log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    const double chain_s = double(f->row_max >> ways) * step_s;
     hy_cost c            = {};
     c.pack_bytes         = hy_pack_csr_bytes(HY_SPMM, f);
     c.out_bytes          = hy_rows_bytes(HY_SPMM, f, 0);

@@ -98,39 +98,42 @@ constexpr int hy_ahead = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) 
                              ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
                              : 8;
 
-template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n)
+/* With up to `most_tiles` tiles in a pass. */
+template <typename T, int VEC>
+hy_spmm_columns hy_columns_of(int64_t n, int64_t most_tiles)
 {
     constexpr int most  = hy_tile_lanes<T, VEC>;
     const int64_t tiles = (n + most * VEC - 1) / (most * VEC);
     const double lanes  = double((n + VEC - 1) / VEC);
     return {hy_log_lanes(lanes < most ? lanes : most, 5), tiles,
-            (tiles + HY_SPMM_TILES - 1) / HY_SPMM_TILES};
+            (tiles + most_tiles - 1) / most_tiles};
 }
 
-/* Call f.template operator()<TILES>(first tile) for a pass: they share tiles evenly.
-   MANY: there is more than one tile. */
-template <bool MANY, typename F>
+/* Call f.template operator()<TILES>(first tile) for a pass: they share tiles evenly, and
+   none has more than MOST. */
+template <int MOST, typename F>
 __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
 {
     const int64_t first = pass * c.tiles / c.passes;
     const int64_t tiles = (pass + 1) * c.tiles / c.passes - first;
-    static_assert(HY_SPMM_TILES == 4, "a case for each");
-    if constexpr (MANY) {
+    static_assert(MOST <= 4, "a case for each");
+    if (tiles == 1)
+        f.template operator()<1>(first);
+    if constexpr (MOST > 1)
         if (tiles == 2)
             f.template operator()<2>(first);
-        else if (tiles == 3)
+    if constexpr (MOST > 2) {
+        if (tiles == 3)
             f.template operator()<3>(first);
-        else
+        if (tiles == 4)
             f.template operator()<4>(first);
-    } else {
-        f.template operator()<1>(first);
     }
 }
 
 /* Threads that a multiprocessor should hold: registers for more tiles cost some. */
-constexpr int hy_spmm_resident(bool many)
+constexpr int hy_spmm_resident(int most_tiles)
 {
-    return many ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
+    return most_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
 }
 
 /* Whether rows of X can be read `vec` values at a time, the last ones of each row with
