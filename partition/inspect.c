@@ -9,9 +9,8 @@
 
 enum {
     PIECE       = 1 << 16, /* rows and entries that one worker inspects at a time */
-    SAMPLES     = 512,     /* rows of C that are counted exactly, at most */
-    MIN_SAMPLES = 16,
-    SAMPLE_COST = 2 << 20 /* their products, at most */
+    LENGTHS     = 1 << 14, /* rows of B of which one worker notes the lengths at a time */
+    LONG_LENGTH = UINT8_MAX
 };
 
 /* ---- counting ---------------------------------------------------------------- */
@@ -21,11 +20,14 @@ typedef struct tally {
     double squares;  /* of the row lengths */
     double products; /* as a number that cannot overflow */
     int64_t row_max, products_max;
+    uint64_t products_sum, bound_sum; /* of the rows; then of the pieces before */
 } tally;
 
 typedef struct inspection {
     const hybrid_csr *A, *B;
     hy_profile *profile;
+    /* of the rows of B, up to LONG_LENGTH: a small array stays in a cache */
+    uint8_t *length;
     tally *tallies; /* one a piece */
     int64_t pieces;
 } inspection;
@@ -50,14 +52,33 @@ static int64_t piece_begin(const inspection *in, int64_t k)
     return low;
 }
 
+static int64_t row_length(const hybrid_csr *B, int64_t row)
+{
+    return hy_offset(B, row + 1) - hy_offset(B, row);
+}
+
+static hybrid_status note_lengths(void *arg, int part, int64_t begin, int64_t end)
+{
+    const inspection *in = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t length = row_length(in->B, i);
+        in->length[i]        = (uint8_t)(length < LONG_LENGTH ? length : LONG_LENGTH);
+    }
+    return HYBRID_OK;
+}
+
 /* Entries of the rows of B that a row of A touches. */
 static int64_t row_products(const inspection *in, int64_t begin, int64_t end)
 {
-    const hybrid_csr *B = in->B;
-    int64_t sum         = 0;
+    const int32_t *col = in->A->col;
+    int64_t sum        = 0;
 
-    for (int64_t k = begin; k < end; k++)
-        sum += hy_offset(B, (int64_t)in->A->col[k] + 1) - hy_offset(B, in->A->col[k]);
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t length = in->length[col[k]];
+        sum += length < LONG_LENGTH ? length : row_length(in->B, col[k]);
+    }
     return sum;
 }
 
@@ -72,6 +93,8 @@ static void inspect_row(const inspection *in, int64_t i, tally *t)
         products       = row_products(in, begin, end);
         p->products[i] = products;
         p->bound[i]    = products < p->out_cols ? products : p->out_cols;
+        t->products_sum += (uint64_t)products;
+        t->bound_sum += (uint64_t)p->bound[i];
     }
     t->squares += (double)(end - begin) * (double)(end - begin);
     t->products += (double)products;
@@ -111,160 +134,49 @@ static tally total(const inspection *in)
     return sum;
 }
 
-static hybrid_status count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
-                                hy_profile *profile, tally *sum)
+/* ---- prefix sums ---- */
+
+static void sum_piece(hy_profile *p, int64_t row, int64_t last, const tally *before)
 {
-    inspection in = {A, B, profile, NULL, (A->rows + A->nnz) / PIECE + 1};
-    void *tallies;
+    int64_t products = (int64_t)before->products_sum, bound = (int64_t)before->bound_sum;
 
-    HY_TRY(hy_array(ctx, in.pieces, sizeof(tally), "tallies of rows", &tallies));
-    in.tallies = tallies;
-    const hybrid_status status =
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, in.pieces, 1, inspect_pieces, &in);
-    if (status == HYBRID_OK)
-        *sum = total(&in);
-    hy_array_free(ctx, tallies);
-    return status;
-}
-
-/* ---- how much a product compresses ------------------------------------------- */
-
-/* Rows of C drawn with a probability that grows with their products, so that the mean
-   of entries / products over the draws estimates nnz(C) / products. */
-typedef struct sample {
-    hy_context *ctx;
-    const hybrid_csr *A, *B;
-    const hy_profile *profile;
-    int count; /* different rows */
-    int64_t row[SAMPLES];
-    int weight[SAMPLES];   /* times drawn */
-    double share[SAMPLES]; /* entries / products */
-} sample;
-
-/* The row that holds scalar product `at`. */
-static int64_t row_of_product(const hy_profile *p, int64_t at)
-{
-    int64_t low = 0, high = p->rows;
-
-    while (low + 1 < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (p->products[middle] <= at)
-            low = middle;
-        else
-            high = middle;
+    for (; row < last; row++) {
+        const int64_t own[] = {p->products[row], p->bound[row]};
+        p->products[row]    = products;
+        p->bound[row]       = bound;
+        products += own[0];
+        bound += own[1];
     }
-    return low;
 }
 
-static int64_t products_of(const hy_profile *p, int64_t row)
+static hybrid_status sum_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    return p->products[row + 1] - p->products[row];
-}
-
-/* The rows at `draws` evenly spaced scalar products; returns the products in them. */
-static int64_t draw(sample *s, int draws)
-{
-    const int64_t products = s->profile->products[s->profile->rows];
-    const int64_t step = products / draws, rest = products % draws;
-    int64_t cost = 0;
-
-    s->count = 0;
-    for (int k = 0; k < draws; k++) {
-        const int64_t at  = k * step + k * rest / draws + step / 2;
-        const int64_t row = row_of_product(s->profile, at);
-        if (s->count > 0 && s->row[s->count - 1] == row) {
-            s->weight[s->count - 1]++;
-            continue;
-        }
-        s->row[s->count]      = row;
-        s->weight[s->count++] = 1;
-        cost += products_of(s->profile, row);
-    }
-    return cost;
-}
-
-/* Put the column into the table; 1 if it is new. */
-static int insert(int32_t *table, uint32_t mask, int32_t col)
-{
-    uint32_t at = (uint32_t)col * 2654435769u >> 7 & mask;
-
-    while (table[at] != -1 && table[at] != col)
-        at = (at + 1) & mask;
-    const int is_new = table[at] == -1;
-    table[at]        = col;
-    return is_new;
-}
-
-static int64_t count_columns(const sample *s, int64_t row, int32_t *table, uint32_t mask)
-{
-    const hybrid_csr *A = s->A, *B = s->B;
-    int64_t count = 0;
-
-    for (int64_t k = hy_offset(A, row); k < hy_offset(A, row + 1); k++) {
-        const int64_t end = hy_offset(B, (int64_t)A->col[k] + 1);
-        for (int64_t l = hy_offset(B, A->col[k]); l < end; l++)
-            count += insert(table, mask, B->col[l]);
-    }
-    return count;
-}
-
-/* Entries of one row of C. A row too costly to count stands at its bound. */
-static hybrid_status count_row(const sample *s, int64_t row, int64_t *entries)
-{
-    const int64_t bound = s->profile->bound[row + 1] - s->profile->bound[row];
-    uint32_t slots      = 16;
-    void *table;
-
-    *entries = bound;
-    if (products_of(s->profile, row) > SAMPLE_COST)
-        return HYBRID_OK;
-    while ((int64_t)slots < 2 * bound)
-        slots *= 2;
-    HY_TRY(hy_array(s->ctx, slots, sizeof(int32_t), "columns of a sampled row", &table));
-    memset(table, -1, slots * sizeof(int32_t));
-    *entries = count_columns(s, row, table, slots - 1);
-    hy_array_free(s->ctx, table);
-    return HYBRID_OK;
-}
-
-static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t end)
-{
-    sample *s = arg;
-    int64_t entries;
+    const inspection *in = arg;
 
     (void)part;
-    for (int64_t k = begin; k < end; k++) {
-        HY_TRY(count_row(s, s->row[k], &entries));
-        s->share[k] = (double)entries / (double)products_of(s->profile, s->row[k]);
-    }
+    for (int64_t k = begin; k < end; k++)
+        sum_piece(in->profile, piece_begin(in, k), piece_begin(in, k + 1),
+                  &in->tallies[k]);
     return HYBRID_OK;
 }
 
-static hybrid_status estimate_ratio(hy_context *ctx, const hybrid_csr *A,
-                                    const hybrid_csr *B, const hy_profile *profile,
-                                    double *ratio)
+/* Counts of rows become sums over the rows before. */
+static hybrid_status sum_up(hy_context *ctx, inspection *in)
 {
-    const int64_t products = profile->products[profile->rows];
-    sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
-    double share           = 0;
-    int draws              = products < SAMPLES ? (int)products : SAMPLES;
-    int weight             = 0;
+    uint64_t products = 0, bound = 0;
 
-    *ratio = 1;
-    if (products == 0)
-        return HYBRID_OK;
-    while (draw(&s, draws) > SAMPLE_COST && draws > MIN_SAMPLES)
-        draws /= 2;
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s.count, 8, count_samples, &s));
-    for (int k = 0; k < s.count; k++) {
-        share += s.weight[k] * s.share[k];
-        weight += s.weight[k];
+    for (int64_t k = 0; k < in->pieces; k++) {
+        tally *t             = &in->tallies[k];
+        const uint64_t own[] = {t->products_sum, t->bound_sum};
+        t->products_sum      = products;
+        t->bound_sum         = bound;
+        products += own[0];
+        bound += own[1];
     }
-    *ratio = weight / share;
-    return HYBRID_OK;
+    in->profile->products[in->A->rows] = (int64_t)products;
+    in->profile->bound[in->A->rows]    = (int64_t)bound;
+    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, in->pieces, 1, sum_pieces, in);
 }
-
-/* ---- the profile ------------------------------------------------------------- */
 
 /* A dense operand and result must be countable in 63 bits, as must be the products. */
 static hybrid_status check_size(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
@@ -280,6 +192,36 @@ static hybrid_status check_size(hy_context *ctx, const hybrid_csr *A, const hybr
             "the product has %.3g scalar products or elements, 2^60 is the most", most);
     return HYBRID_OK;
 }
+
+static hybrid_status count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                hy_profile *profile, tally *sum)
+{
+    inspection in = {
+        .A = A, .B = B, .profile = profile, .pieces = (A->rows + A->nnz) / PIECE + 1};
+    hybrid_status status;
+    void *memory;
+
+    HY_TRY_ELSE_DONE(hy_array(ctx, in.pieces, sizeof(tally), "tallies of rows", &memory));
+    in.tallies = memory;
+    if (B) {
+        HY_TRY_ELSE_DONE(hy_array(ctx, B->rows, 1, "lengths of rows", &memory));
+        in.length = memory;
+        HY_TRY_ELSE_DONE(
+            hy_pool_for(ctx->pool, HY_COMPUTE, 0, B->rows, LENGTHS, note_lengths, &in));
+    }
+    HY_TRY_ELSE_DONE(
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, in.pieces, 1, inspect_pieces, &in));
+    *sum = total(&in);
+    HY_TRY_ELSE_DONE(check_size(ctx, A, B, profile->out_cols, sum->products));
+    if (B)
+        HY_TRY_ELSE_DONE(sum_up(ctx, &in));
+done:
+    hy_array_free(ctx, in.length);
+    hy_array_free(ctx, in.tallies);
+    return status;
+}
+
+/* ---- the profile ------------------------------------------------------------- */
 
 static hybrid_status alloc_profile(hy_context *ctx, int64_t rows, hy_profile *p)
 {
@@ -344,15 +286,10 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
 
     HY_TRY_ELSE_DONE(alloc_profile(ctx, A->rows, &p));
     HY_TRY_ELSE_DONE(count_rows(ctx, A, B, &p, &sum));
-    HY_TRY_ELSE_DONE(check_size(ctx, A, B, dense_cols, sum.products));
     p.nnz[A->rows] = A->nnz;
-    if (B) {
-        HY_TRY_ELSE_DONE(hy_prefix_sum(ctx, p.products, A->rows));
-        HY_TRY_ELSE_DONE(hy_prefix_sum(ctx, p.bound, A->rows));
-    }
     set_features(&p, &sum);
     if (B)
-        HY_TRY_ELSE_DONE(estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
+        HY_TRY_ELSE_DONE(hy_estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
 done:
     if (status == HYBRID_OK)
         *out = p;

@@ -39,6 +39,10 @@ hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t e
    and block_* when the result has one column. */
 hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *profile);
 
+/* ratio.c: hy_features.out_ratio of A*B, from rows of C; `profile` has its sums. */
+hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                const hy_profile *profile, double *ratio);
+
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
