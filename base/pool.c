@@ -96,6 +96,7 @@ typedef struct loop {
     int64_t begin, end, grain;
     int64_t pieces, next; /* next: drawn atomically */
     int parts;            /* given out, atomically */
+    int over;             /* set atomically by the last helper that leaves */
     /* Guarded by the pool's lock: */
     int wanted;           /* helpers that may still join */
     int inside;           /* helpers that joined and have not left */
@@ -319,8 +320,10 @@ static void help(hy_task *task, int index)
     pthread_mutex_lock(&pool->lock);
     leave_loop(l, status);
     l->inside--;
-    if (l->inside == 0)
+    if (l->inside == 0) { /* the caller may return, and the loop be gone, from here on */
+        __atomic_store_n(&l->over, 1, __ATOMIC_RELEASE);
         pthread_cond_broadcast(&pool->left);
+    }
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -335,16 +338,33 @@ static void offer(loop *l)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Waking the caller takes as long as waking a worker: it looks for a while too. */
+static int sees_end(const loop *l)
+{
+    for (int i = 0; i < LOOKS && l->pool->looks; i++) {
+        if (__atomic_load_n(&l->over, __ATOMIC_ACQUIRE))
+            return 1;
+        relax();
+    }
+    return 0;
+}
+
 static hybrid_status run_loop(loop *l, int draws)
 {
-    hy_pool *pool        = l->pool;
-    hybrid_status status = HYBRID_OK;
+    hy_pool *pool = l->pool;
 
-    if (draws)
-        status = draw(l);
-    pthread_mutex_lock(&pool->lock);
-    if (draws)
+    if (draws) {
+        const hybrid_status status = draw(l);
+        pthread_mutex_lock(&pool->lock);
         leave_loop(l, status);
+        const int alone = l->inside == 0;
+        pthread_mutex_unlock(&pool->lock);
+        if (alone)
+            return l->status;
+    }
+    if (sees_end(l))
+        return l->status;
+    pthread_mutex_lock(&pool->lock);
     while (l->wanted > 0 || l->inside > 0)
         pthread_cond_wait(&pool->left, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

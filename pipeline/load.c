@@ -7,7 +7,7 @@
 #include "partition/pack.h"
 #include "pipeline/run.h"
 
-enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 256 << 10 };
+enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 64 << 10 };
 
 /* ---- open and close ------------------------------------------------------------ */
 
