@@ -40,7 +40,8 @@ static void put_rules(const hybrid_calibration *found)
     char fitted[64], scaled[64];
 
     snprintf(fitted, sizeof fitted, "the same with %.4g", found->threshold);
-    snprintf(scaled, sizeof scaled, "cost model, merge x %.3g", found->merge_factor);
+    snprintf(scaled, sizeof scaled, "the same as measured, merge x %.3g",
+             found->merge_factor);
     printf("\n%-38s %7s  %8s\n", "merge instead of rows where", "right", "slower");
     put_rule("a row has < 9.35 entries (the paper)", &found->paper);
     put_rule(fitted, &found->fitted);

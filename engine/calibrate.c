@@ -28,10 +28,10 @@ typedef struct calibration {
     void *user;
     int64_t begin_ns;
     const hy_variant *rows, *merge; /* of the device; NULL if it has not both */
-    hybrid_timing timing[TIMINGS_MOST];
     int64_t timings;
     hy_trial by_mean[TIMINGS_MOST];  /* x: entries a row */
-    hy_trial by_model[TIMINGS_MOST]; /* x: predicted time of merge over that of rows */
+    hy_trial built_in[TIMINGS_MOST]; /* x: merge over rows, by the model as built in, */
+    hy_trial here[TIMINGS_MOST];     /* and with the speeds found */
     char path[HY_RATES_PATH];        /* of the file */
     hy_rates_file file;              /* the device that computes comes first */
 } calibration;
@@ -81,10 +81,28 @@ static double positive(double seconds)
     return seconds > CLOCK_S ? seconds : CLOCK_S;
 }
 
-/* A product in one chunk by this variant: its time on the device, and as predicted. */
+/* What was found of a variant at a product, in seconds. */
+typedef struct variant_times {
+    double measured;
+    double built_in, here; /* by the cost model: with the speeds of before, and of here */
+} variant_times;
+
+static void predict(const hybrid_plan *plan, const hy_variant *variant,
+                    variant_times *out)
+{
+    const hy_features *f      = &plan->profile.features;
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    hy_rates built_in;
+
+    backend->ops->rates(backend, &built_in);
+    out->built_in = positive(variant->cost(f, &built_in).multiply_s);
+    out->here     = positive(variant->cost(f, &plan->rates).multiply_s);
+}
+
+/* A product in one chunk by this variant; the first run is not counted. */
 static hybrid_status time_variant(const calibration *c, const hy_variant *variant,
                                   const hybrid_csr *A, const hybrid_dense *X,
-                                  hybrid_dense *Y, double *seconds, double *model_s)
+                                  hybrid_dense *Y, variant_times *out)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     const int runs              = c->set->runs < RUNS_MOST ? c->set->runs : RUNS_MOST;
@@ -96,48 +114,52 @@ static hybrid_status time_variant(const calibration *c, const hy_variant *varian
     options.chunk_rows = A->rows;
     options.depth      = 1;
     HY_TRY(hybrid_spmm_plan(c->engine, A, X->cols, &options, &plan));
-    for (int i = -1; i < runs && status == HYBRID_OK;
-         i++) { /* the first is not counted */
+    for (int i = -1; i < runs && status == HYBRID_OK; i++) {
         status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
         if (i >= 0)
             each[i] = plan->report.multiply_s;
     }
     if (status == HYBRID_OK) {
-        *seconds = positive(hy_median(each, runs));
-        *model_s =
-            positive(variant->cost(&plan->profile.features, &plan->rates).multiply_s);
+        out->measured = positive(hy_median(each, runs));
+        predict(plan, variant, out);
     }
     hybrid_plan_destroy(plan);
     return status;
 }
 
-static void note(calibration *c, const hybrid_timing *t)
+static void note(calibration *c, hybrid_timing t, const variant_times *rows,
+                 const variant_times *merge)
 {
-    const double ratio = t->merge_model_s / t->rows_model_s;
+    const int64_t i = c->timings++;
 
-    c->by_mean[c->timings]  = (hy_trial){t->row_mean, t->rows_s, t->merge_s};
-    c->by_model[c->timings] = (hy_trial){ratio, t->rows_s, t->merge_s};
-    c->timing[c->timings++] = *t;
-    tell(c, t->problem, &c->timing[c->timings - 1]);
+    t.rows_s        = rows->measured;
+    t.merge_s       = merge->measured;
+    t.rows_model_s  = rows->here;
+    t.merge_model_s = merge->here;
+    c->by_mean[i]   = (hy_trial){t.row_mean, t.rows_s, t.merge_s};
+    c->built_in[i]  = (hy_trial){merge->built_in / rows->built_in, t.rows_s, t.merge_s};
+    c->here[i]      = (hy_trial){merge->here / rows->here, t.rows_s, t.merge_s};
+    tell(c, t.problem, &t);
 }
 
 static hybrid_status time_product(calibration *c, const char *problem,
                                   const hybrid_csr *A, int64_t columns)
 {
     hybrid_engine *engine = c->engine;
-    hybrid_timing t       = {.problem = problem, .columns = columns};
+    const double mean     = (double)A->nnz / (double)A->rows;
+    const hybrid_timing t = {.problem = problem, .columns = columns, .row_mean = mean};
     hybrid_dense X = {0}, Y = {0};
+    variant_times rows, merge;
     hybrid_status status;
 
-    t.row_mean = (double)A->nnz / (double)A->rows;
     HY_TRY_ELSE_DONE(
         hybrid_dense_create(engine, A->cols, columns, HYBRID_ROW_MAJOR, A->type, &X));
     HY_TRY_ELSE_DONE(
         hybrid_dense_create(engine, A->rows, columns, HYBRID_ROW_MAJOR, A->type, &Y));
     HY_TRY_ELSE_DONE(hybrid_dense_random(engine, 1, &X));
-    HY_TRY_ELSE_DONE(time_variant(c, c->rows, A, &X, &Y, &t.rows_s, &t.rows_model_s));
-    HY_TRY_ELSE_DONE(time_variant(c, c->merge, A, &X, &Y, &t.merge_s, &t.merge_model_s));
-    note(c, &t);
+    HY_TRY_ELSE_DONE(time_variant(c, c->rows, A, &X, &Y, &rows));
+    HY_TRY_ELSE_DONE(time_variant(c, c->merge, A, &X, &Y, &merge));
+    note(c, t, &rows, &merge);
 done:
     hybrid_dense_free(engine, &X);
     hybrid_dense_free(engine, &Y);
@@ -176,13 +198,13 @@ static void judge(calibration *c)
 
     if (n == 0)
         return;
-    const double cut       = hy_fit_threshold(c->by_model, n, 1);
+    const double cut       = hy_fit_threshold(c->here, n, 1);
     d->products            = (double)n;
     d->threshold           = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
     d->paper               = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
     d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
-    d->model               = hy_rule_at(c->by_model, n, 1);
-    d->scaled              = hy_rule_at(c->by_model, n, cut);
+    d->model               = hy_rule_at(c->built_in, n, 1);
+    d->scaled              = hy_rule_at(c->here, n, cut);
     d->speeds.merge_factor = 1 / cut; /* merge where ratio < cut: factor * ratio < 1 */
 }
 

@@ -48,8 +48,8 @@ static const number_key keys[] = {
     RULE(paper, "the rule with a threshold of 9.35: share of right picks, and\n"
                 "# geometric mean of the time lost by the others"),
     RULE(fitted, "the rule with the threshold above"),
-    RULE(model, "the cost model as it is"),
-    RULE(scaled, "the cost model with merge_factor"),
+    RULE(model, "the cost model as built in"),
+    RULE(scaled, "the cost model with the speeds above and merge_factor"),
 };
 
 enum { KEYS = (int)(sizeof keys / sizeof *keys) };

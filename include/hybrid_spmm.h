@@ -202,9 +202,10 @@ typedef struct hybrid_calibration {
     hybrid_rule   paper;        /* merge where a row has less than 9.35 entries on average */
     double        threshold;    /* the number that suits this device best, */
     hybrid_rule   fitted;       /* and the rule with it */
-    hybrid_rule   model;        /* the cost model, which is what plans choose by, */
+    hybrid_rule   model;        /* the cost model, by which plans choose, as built in */
     double        merge_factor; /* what its times of merge are to be multiplied by here, */
-    hybrid_rule   scaled;       /* and the model with that: what plans do from now on */
+    hybrid_rule   scaled;       /* and the model with that and the speeds found: what
+                                   plans do from now on */
 } hybrid_calibration;
 
 #define HYBRID_CALIBRATION_INIT                                                \
@@ -217,7 +218,7 @@ typedef struct hybrid_timing {
     int64_t     columns;           /* of X */
     double      row_mean;          /* entries a row */
     double      rows_s, merge_s;   /* medians */
-    double      rows_model_s, merge_model_s; /* as the cost model has them */
+    double      rows_model_s, merge_model_s; /* by the cost model with the speeds found */
 } hybrid_timing;
 
 /* What goes on: a step begins, `timing` NULL, or a product was timed. */
