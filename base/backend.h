@@ -27,7 +27,8 @@ typedef struct hy_buffer {
     hy_space space;
 } hy_buffer;
 
-/* Speeds; the cost models' only constants. Defaults in engine/rates.c. */
+/* Speeds; the cost models' only constants. Built into backends, or measured: see
+   hy_rates_of() of engine/rates.h. */
 typedef struct hy_rates {
     double h2d_Bps, d2h_Bps; /* copies to and from pinned memory; 0 = none needed */
     double mem_Bps;          /* the backend's own memory */
@@ -37,7 +38,18 @@ typedef struct hy_rates {
     int sm;                  /* CUDA: compute capability, 90 for 9.0; else 0 */
     size_t memory;           /* device bytes this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 */
+    double merge_factor;     /* CUDA: seconds of spmm.cuda.merge over those of its model */
 } hy_rates;
+
+/* What `hybrid_spmm calibrate` found; 0 = was not measured. */
+typedef struct hy_measured {
+    double h2d_Bps, d2h_Bps; /* as above, */
+    double both_Bps;         /* and both ways at once, summed */
+    double mem_Bps;          /* bytes read and bytes written by a copy */
+    double flops, launch_s, merge_factor;
+    double driver; /* CUDA: its version, 13000 for 13.0 */
+    char date[12]; /* "2026-11-21"; empty: nothing was measured */
+} hy_measured;
 
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */
@@ -49,7 +61,11 @@ typedef struct hy_backend_ops {
                           hy_backend **out);
     void (*close)(hy_backend *self);                 /* NULL is fine */
     const char *(*describe)(const hy_backend *self); /* "NVIDIA H200, 132 SMs" */
-    void (*rates)(const hy_backend *self, hy_rates *out);
+    void (*rates)(const hy_backend *self, hy_rates *out); /* as built in */
+
+    /* (optional) Take some seconds to measure what of *out this backend has; the rest is
+       left alone. Nothing else runs meanwhile. */
+    hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
     /* Aligned to 256 bytes, unset. Counted on self->device or self->pinned. Freed
        blocks may be kept for the next alloc, and stay counted until trim. */
@@ -95,6 +111,7 @@ struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */
     hy_context *ctx;
     hy_meter device, pinned;
+    hy_measured measured; /* in place of what is built in */
 };
 
 struct hy_lane {

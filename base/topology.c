@@ -182,6 +182,19 @@ int hy_topology_cores(const hy_topology *topology)
     return topology->cores;
 }
 
+const char *hy_topology_name(const hy_topology *topology)
+{
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_MACHINE};
+
+    for (int i = 0; i < 2; i++) {
+        const hwloc_obj_t obj = hwloc_get_obj_by_type(topology->machine, types[i], 0);
+        const char *name      = obj ? hwloc_obj_get_info_by_name(obj, "CPUModel") : NULL;
+        if (name && name[strspn(name, " ")])
+            return name + strspn(name, " ");
+    }
+    return "CPU";
+}
+
 size_t hy_topology_l2_bytes(const hy_topology *topology)
 {
     return topology->l2_bytes;

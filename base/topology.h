@@ -18,6 +18,9 @@ void hy_topology_close(hy_context *ctx, hy_topology *topology); /* NULL is fine 
    CPU quota rounded up; at least 1. */
 int hy_topology_cores(const hy_topology *topology);
 
+/* What the processor calls itself; "CPU" if it does not tell. */
+const char *hy_topology_name(const hy_topology *topology);
+
 /* Bytes of one core's L2 and of the last-level cache; 0 if unknown. */
 size_t hy_topology_l2_bytes(const hy_topology *topology);
 size_t hy_topology_llc_bytes(const hy_topology *topology);

@@ -21,6 +21,7 @@ fi
 bench=${BENCH:-$here/../build/bin/hybrid_spmm_bench}
 python=${PYTHON:-python3}
 problems=${PROBLEMS:-@$here/problems.txt}
+export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
 commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
 type=f32 previous=
 for option in "$@"; do

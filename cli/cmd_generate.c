@@ -40,7 +40,7 @@ int cli_generate(const cli_options *options)
         code = cli_output_claim(options->output, &output);
     if (code != CLI_DONE)
         return code;
-    hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, &code);
+    hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, "", &code);
     if (engine)
         code = generate(options, engine, &output);
     hybrid_engine_destroy(engine);

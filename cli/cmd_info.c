@@ -82,7 +82,7 @@ int cli_info(const cli_options *options)
     hybrid_csr A          = {0};
     hybrid_dense X        = {0};
     int code              = CLI_DONE, dense;
-    hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, &code);
+    hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, "", &code);
 
     if (!engine)
         return code;

@@ -14,6 +14,7 @@ static int put_backend(const char *name, hybrid_backend backend)
     wanted.backend             = backend;
     wanted.message             = message;
     wanted.message_size        = sizeof message;
+    wanted.rates_path          = "";
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
     if (status == HYBRID_OK)
         printf("  %-8s %s\n", name, hybrid_engine_device(engine));

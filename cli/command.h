@@ -10,7 +10,8 @@ enum {
     CLI_EXPLAIN  = 1u << 1,
     CLI_INFO     = 1u << 2,
     CLI_LIST     = 1u << 3,
-    CLI_GENERATE = 1u << 4
+    CLI_GENERATE = 1u << 4,
+    CLI_CALIBRATE = 1u << 5
 };
 
 typedef struct cli_command {
@@ -28,5 +29,6 @@ int cli_explain(const cli_options *options);
 int cli_info(const cli_options *options);
 int cli_list(const cli_options *options);
 int cli_generate(const cli_options *options);
+int cli_calibrate(const cli_options *options);
 
 #endif /* CLI_COMMAND_H */

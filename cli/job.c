@@ -29,7 +29,7 @@ double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t b
  */
 
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
-                               int *code)
+                               const char *rates, int *code)
 {
     char message[1024]           = "";
     hybrid_engine_options wanted = HYBRID_ENGINE_OPTIONS_INIT;
@@ -42,6 +42,7 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.host_bytes          = options->host_bytes;
     wanted.message             = message;
     wanted.message_size        = sizeof message;
+    wanted.rates_path          = rates;
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
     if (status == HYBRID_OK)
         return engine;
@@ -54,7 +55,7 @@ int cli_job_open(cli_job *job)
     const cli_options *o = job->options;
     int code             = CLI_DONE;
 
-    job->engine = cli_engine_open(o, o->backend, &code);
+    job->engine = cli_engine_open(o, o->backend, o->rates, &code);
     if (job->engine && o->backend == HYBRID_AUTO && !o->quiet &&
         hybrid_engine_backend(job->engine) == HYBRID_HOST)
         cli_note("computing on the CPU, there is no GPU: %s",

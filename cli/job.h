@@ -29,9 +29,10 @@ int cli_job_plan(cli_job *job);
 /* Frees what was made; zeroed is fine. */
 void cli_job_close(cli_job *job);
 
-/* An engine as the options want it; NULL after an error, whose exit code is at *code. */
+/* An engine as the options want it, with these rates (hybrid_engine_options.rates_path);
+   NULL after an error, whose exit code is at *code. */
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
-                               int *code);
+                               const char *rates, int *code);
 
 /* A step of this program ends: put it in the trace and return its seconds. */
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,

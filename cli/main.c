@@ -29,6 +29,14 @@ static const cli_command commands[] = {
      "powerlaw:ROWS,MEAN,MAX   Pareto row lengths\n"
      "road:N                   N x N grid with a part of its edges\n"
      "band:ROWS,HALF           full band"},
+    {"calibrate", cli_calibrate, "measure this machine, for better plans", "", 0, 0,
+     CLI_CALIBRATE,
+     "Measures copies, memory and launches, and times spmm.cuda.rows against\n"
+     "spmm.cuda.merge, in less than 30 s; nothing else should run meanwhile. Without\n"
+     "-o the file is one in $XDG_CACHE_HOME/hybrid_spmm, or $HOME/.cache/hybrid_spmm,\n"
+     "named after the device, and all programs of this library read it from then on.\n"
+     "Without a GPU the CPU is measured alone. With another number of threads the CPU\n"
+     "counts as another device."},
 };
 
 enum { COMMANDS = (int)(sizeof commands / sizeof *commands) };

@@ -21,6 +21,13 @@ SET_TEXT(trace)
 SET_TEXT(report)
 SET_TEXT(variant)
 
+/* "" is no file. */
+static const char *set_rates(cli_options *o, const char *value)
+{
+    o->rates = value;
+    return NULL;
+}
+
 #define SET_FLAG(field)                                                                  \
     static const char *set_##field(cli_options *o, const char *value)                    \
     {                                                                                    \
@@ -127,7 +134,8 @@ static const char *set_progress(cli_options *o, const char *value)
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
-    ALL      = COMPUTES | CLI_LIST
+    OPENS    = PRODUCT | CLI_CALIBRATE, /* a backend of the user's choice */
+    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST
 };
 
 typedef struct option_row {
@@ -142,33 +150,38 @@ typedef struct option_row {
 static const option_row rows[] = {
     {"output", 'o', "FILE", CLI_MULTIPLY | CLI_GENERATE, set_output,
      "write the result: .mtx, or .npy when it is dense"},
+    {"output", 'o', "FILE", CLI_CALIBRATE, set_output,
+     "write the rates there, for --rates"},
     {"dense-cols", 0, "N", PRODUCT, set_dense_cols,
      "multiply by a random dense matrix of N columns"},
     {"transpose-b", 0, NULL, PRODUCT, set_transpose_b,
      "multiply by the transpose of B (of A without B)"},
     {"type", 0, "f32|f64", COMPUTES, set_type, "type of values (f64)"},
     {"seed", 0, "S", COMPUTES, set_seed, "seed of everything random (1)"},
-    {"backend", 0, "WHERE", PRODUCT, set_backend,
+    {"backend", 0, "WHERE", OPENS, set_backend,
      "auto, host or cuda (auto: a GPU if one answers)"},
-    {"device", 0, "N", PRODUCT, set_device, "number of the CUDA device (0)"},
+    {"device", 0, "N", OPENS, set_device, "number of the CUDA device (0)"},
     {"variant", 0, "NAME", PRODUCT, set_variant,
      "algorithm, or beginning of its name; see list"},
-    {"threads", 0, "N", COMPUTES, set_threads, "CPU workers (one a core)"},
+    {"threads", 0, "N", COMPUTES | CLI_CALIBRATE, set_threads,
+     "CPU workers (one a core)"},
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,
      "most device memory to use: 1000000, 512MiB, 4G"},
     {"host-memory", 0, "SIZE", COMPUTES, set_host_memory,
      "most host memory to use, results included"},
     {"chunk-rows", 0, "N", PRODUCT, set_chunk_rows,
      "rows a chunk (from the work and memory found)"},
+    {"rates", 0, "FILE", PRODUCT, set_rates,
+     "speeds by calibrate (from the cache folder); '' is built in"},
     {"deterministic", 0, NULL, PRODUCT, set_deterministic, "same bits on every run"},
     {"verify", 0, NULL, CLI_MULTIPLY, set_verify,
      "check the result by Freivalds' method"},
     {"trace", 0, "FILE", CLI_MULTIPLY, set_trace, "write a timeline for ui.perfetto.dev"},
     {"report", 0, "FILE", CLI_MULTIPLY, set_report,
      "write sizes, times and bytes as JSON; - is stdout"},
-    {"progress", 0, "WHEN", CLI_MULTIPLY, set_progress,
+    {"progress", 0, "WHEN", CLI_MULTIPLY | CLI_CALIBRATE, set_progress,
      "auto (on a terminal), always or never"},
-    {"quiet", 'q', NULL, PRODUCT | CLI_GENERATE, set_quiet,
+    {"quiet", 'q', NULL, OPENS | CLI_GENERATE, set_quiet,
      "no notes and no summary on stderr"},
     {"help", 'h', NULL, ALL, set_help, "this text"},
 };

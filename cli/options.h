@@ -10,7 +10,7 @@ enum { CLI_INPUTS = 2 };
 
 struct cli_options {
     const char *input[CLI_INPUTS]; /* those not given are NULL */
-    const char *output, *trace, *report, *variant;
+    const char *output, *trace, *report, *variant, *rates;
     int64_t dense_cols, chunk_rows;  /* 0 = not given */
     size_t device_bytes, host_bytes; /* 0 = not given */
     uint64_t seed;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/results.h"
+#include "engine/rates.h"
 
 enum { MANY_CORES = 8, DRIVER_CORES = 2 };
 
@@ -106,7 +107,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     HY_TRY(hy_results_create(ctx, &ctx->results));
     if (engine->device && engine->device->ops->pin)
         hy_results_pin_for(ctx, engine->device);
-    return open_host(engine, options, backends);
+    HY_TRY(open_host(engine, options, backends));
+    return hy_rates_load(engine, options->rates_path);
 }
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,

@@ -5,7 +5,7 @@
 #include "base/pool.h"
 #include "engine/tables.h"
 
-enum { HY_DEVICE_TEXT = 256 };
+enum { HY_DEVICE_TEXT = 256, HY_RATES_PATH = 4096 };
 
 struct hybrid_engine {
     hy_context ctx;
@@ -15,6 +15,7 @@ struct hybrid_engine {
     hybrid_backend wanted;             /* as asked for */
     const hy_variant *const *variants; /* the table */
     char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
+    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
     hybrid_trace_fn trace;
     void *trace_user;
 };

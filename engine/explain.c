@@ -151,6 +151,15 @@ static void put_transfers(writer *w, const hybrid_plan *plan)
     put(w, "\n");
 }
 
+static void put_rates(writer *w, const hybrid_engine *engine, const hy_backend *backend)
+{
+    if (backend->measured.date[0])
+        put(w, "rates     measured on %s: %s\n", backend->measured.date,
+            engine->rates_path);
+    else
+        put(w, "rates     built in; see hybrid_spmm calibrate\n");
+}
+
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
@@ -177,6 +186,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         put_bytes(w, (double)plan->shared_bytes);
         put(w, "\n");
     }
+    put_rates(w, plan->engine, backend);
     put_transfers(w, plan);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "engine/rates.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
@@ -157,7 +158,7 @@ static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
     const int depth      = o->depth > 0 ? o->depth : DEPTH;
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
 
-    backend->ops->rates(backend, &plan->rates);
+    hy_rates_of(backend, &plan->rates);
     const size_t shared  = hy_align(resident_bytes(plan, backend));
     plan->resident_bytes = shared;
     const layout ways[]  = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "engine/rates.h"
 
 /* Entries of the chunk that stands for all when times are predicted. */
 enum { TYPICAL_PRODUCTS = 8 << 20 };
@@ -76,7 +77,7 @@ static double predict(const hy_candidate *c, const hy_profile *profile, int work
     const int64_t chunks = f->products / TYPICAL_PRODUCTS + 1;
     hy_rates rates;
 
-    c->backend->ops->rates(c->backend, &rates);
+    hy_rates_of(c->backend, &rates);
     const hy_cost cost = c->variant->cost(f, &rates);
     hy_stage_times t   = hy_predict_stages(&cost, &rates, workers);
     t.prepare /= (double)chunks;
@@ -92,7 +93,7 @@ static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
     hy_candidate c = {.variant = variant, .backend = backend};
     hy_rates rates;
 
-    backend->ops->rates(backend, &rates);
+    hy_rates_of(backend, &rates);
     c.refused = variant->refuse(&profile->features, &rates);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";

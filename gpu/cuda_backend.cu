@@ -295,6 +295,7 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->width            = b->width;
     out->sm               = b->sm;
     out->memory           = size_t(self->device.cap);
+    out->merge_factor     = 1;
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {
@@ -303,6 +304,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .close       = close,
     .describe    = describe,
     .rates       = rates,
+    .measure     = hy_cuda_measure,
     .alloc       = alloc,
     .free        = release,
     .trim        = trim,

@@ -17,10 +17,11 @@ typedef struct hy_block {
 enum { HEADER = 256 };
 
 static const double CORE_BPS   = 10e9,
-                    MEMORY_BPS = 80e9;            /* memory traffic: of a core, of all */
-static const double CORE_FLOPS = 2 * 8 * 2.5e9;   /* FMAs of 8 lanes at 2.5 GHz */
-static const double LOOP_S     = 20e-6;           /* to wake the workers */
-static const size_t MEMORY     = (size_t)1 << 30; /* of chunks, unless capped */
+                    MEMORY_BPS = 80e9; /* memory traffic: of a core, of all */
+static const double CORE_FLOPS =
+    HY_HOST_CYCLE_FLOPS * 2.5e9;              /* FMAs of 8 lanes at 2.5 GHz */
+static const double LOOP_S = 20e-6;           /* to wake the workers */
+static const size_t MEMORY = (size_t)1 << 30; /* of chunks, unless capped */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -73,7 +74,8 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
     *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
     self->base.device.cap = (int64_t)options->device_bytes;
     self->threads         = hy_pool_threads(ctx->pool);
-    snprintf(self->text, sizeof self->text, "%d core%s", self->threads,
+    snprintf(self->text, sizeof self->text, "%.96s, %d core%s",
+             hy_topology_name(hy_pool_topology(ctx->pool)), self->threads,
              self->threads == 1 ? "" : "s");
     pthread_mutex_init(&self->lock, NULL);
     const hybrid_status status = hy_host_scratch_open(self);
@@ -185,6 +187,7 @@ const hy_backend_ops hy_host_backend_ops = {
     .close      = close_host,
     .describe   = describe,
     .rates      = rates,
+    .measure    = hy_host_measure,
     .alloc      = alloc,
     .free       = free_buffer,
     .trim       = trim,

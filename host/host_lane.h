@@ -39,10 +39,12 @@ hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, vo
 
 extern const hy_backend_ops hy_host_backend_ops;
 
+enum { HY_HOST_CYCLE_FLOPS = 2 * 8 }; /* of a core, as hy_rates.flops counts */
+
 typedef struct hy_host_backend {
     hy_backend       base;
     int              threads;
-    char             text[64];
+    char             text[128];
     pthread_mutex_t  lock;    /* of kept */
     struct hy_piece *scratch; /* threads * HY_SCRATCHES */
     struct hy_block *kept;  /* freed buffers */
@@ -56,6 +58,9 @@ hybrid_status hy_host_mark_set(hy_lane *lane, hy_mark *mark);
 hybrid_status hy_host_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status hy_host_wait(hy_mark *mark);
 int64_t       hy_host_mark_ns(const hy_mark *mark);
+
+/* host_measure.c */
+hybrid_status hy_host_measure(hy_backend *self, hy_measured *out);
 
 /* host_scratch.c. Trimming is for when no lane works. */
 hybrid_status hy_host_scratch_open(hy_host_backend *self);

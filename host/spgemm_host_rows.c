@@ -322,8 +322,9 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
     const double size = f->type == HYBRID_F64 ? 8 : 4;
-    const double hz   = r->flops / (16 * (r->width > 0 ? r->width : 1)); /* of a core */
-    const double out  = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
+    const double hz =
+        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
+    const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
     const double compute =
         ((double)f->products * cycles + out * 4 + (double)f->rows * 100) /
         (hz * (r->width > 0 ? r->width : 1));

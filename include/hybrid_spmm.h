@@ -139,13 +139,18 @@ typedef struct hybrid_engine_options {
                                       hybrid_engine_trim() */
     char            *message;      /* NULL, or where a failed create writes its sentence */
     size_t           message_size; /* bytes at `message` */
+    const char      *rates_path;   /* file of hybrid_engine_calibrate(); NULL = the one in
+                                      the user's cache folder, if it is there and about
+                                      this device; "" = none: speeds as built in */
 } hybrid_engine_options;
 
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0 }
+      { NULL, NULL, NULL }, NULL, 0, NULL }
 
 /* Start worker threads and open the device. `options` may be NULL.
+   A file of rates that is malformed is an error, BAD_FILE, the user's too; so is one that
+   `options` names and that is about other devices, BAD_STATE.
    On success *engine is to be closed with hybrid_engine_destroy(). On failure
    there is no engine to ask: the sentence is at options->message. */
 HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
@@ -168,6 +173,66 @@ HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /*
    because touching fresh pages costs more than computing what goes in them.
    This gives the kept ones back to the system. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
+
+/* ---- calibrate ----------------------------------------------------------- */
+
+/* Plans predict times from the speeds of the machine: built-in ones, which are those of
+   one machine, or what was measured here. Zero: this place has no such thing. */
+typedef struct hybrid_speeds {
+    const char *name;        /* "NVIDIA H200, 132 SMs, ..."; as long as the engine */
+    double h2d_Bps, d2h_Bps; /* bytes a second of pinned memory to and from the device */
+    double both_Bps;         /* both at once, summed */
+    double mem_Bps;          /* bytes a second that a copy in its memory reads and writes */
+    double flops;            /* of all cores, 16 a cycle of each */
+    double launch_s;         /* to start a kernel or a parallel loop */
+} hybrid_speeds;
+
+/* How good a rule is at choosing between spmm.cuda.rows and spmm.cuda.merge. */
+typedef struct hybrid_rule {
+    double accuracy; /* share of products for which it picks the faster */
+    double slowdown; /* time of its picks over that of the faster, geometric mean */
+} hybrid_rule;
+
+typedef struct hybrid_calibration {
+    size_t        struct_size;  /* set by the initializer; do not touch */
+    const char   *path;         /* of the file; valid until the next call */
+    hybrid_speeds host, device; /* device.name is NULL without a GPU */
+    int64_t       products;     /* timed with rows and with merge; 0 without a GPU, and
+                                   then what follows is 0 too */
+    hybrid_rule   paper;        /* merge where a row has less than 9.35 entries on average */
+    double        threshold;    /* the number that suits this device best, */
+    hybrid_rule   fitted;       /* and the rule with it */
+    hybrid_rule   model;        /* the cost model, by which plans choose, as built in */
+    double        merge_factor; /* what its times of merge are to be multiplied by here, */
+    hybrid_rule   scaled;       /* and the model with that and the speeds found: what
+                                   plans do from now on */
+} hybrid_calibration;
+
+#define HYBRID_CALIBRATION_INIT                                                \
+    { sizeof(hybrid_calibration), NULL, { NULL, 0, 0, 0, 0, 0, 0 },            \
+      { NULL, 0, 0, 0, 0, 0, 0 }, 0, { 0, 0 }, 0, { 0, 0 }, { 0, 0 }, 0, { 0, 0 } }
+
+/* One product, timed by both variants on the device, operands and result there. */
+typedef struct hybrid_timing {
+    const char *problem;           /* as hybrid_generate() takes it; static string */
+    int64_t     columns;           /* of X */
+    double      row_mean;          /* entries a row */
+    double      rows_s, merge_s;   /* medians */
+    double      rows_model_s, merge_model_s; /* by the cost model with the speeds found */
+} hybrid_timing;
+
+/* What goes on: a step begins, `timing` NULL, or a product was timed. */
+typedef void (*hybrid_calibrate_fn)(void *user, const char *step,
+                                    const hybrid_timing *timing);
+
+/* Measure this machine, in less than 30 s, with nothing else running on it; write a file
+   for hybrid_engine_options.rates_path, complete or not at all; and let plans made from
+   now on use what it says. `path` NULL is the user's file for this device:
+   $XDG_CACHE_HOME/hybrid_spmm/DEVICE.rates, or that in $HOME/.cache. `fn` and `out` may be
+   NULL. */
+HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
+                                                 hybrid_calibrate_fn fn, void *user,
+                                                 hybrid_calibration *out);
 
 /* ---- one-shot products --------------------------------------------------- */
 

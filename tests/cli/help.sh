@@ -5,7 +5,7 @@ expect 0 --help
 golden help
 expect 0 --version
 grep -Exq 'hybrid_spmm [0-9]+\.[0-9]+\.[0-9]+' out || fail "odd version"
-for command in multiply explain info list generate; do
+for command in multiply explain info list generate calibrate; do
     expect 0 "$command" --help
     golden "help_$command"
     grep -q " $command " "$here/help.stdout" || fail "--help does not tell of $command"

@@ -77,13 +77,25 @@ static const char *describe(const hy_backend *self)
 
 static void rates(const hy_backend *self, hy_rates *out)
 {
-    *out = (hy_rates){.h2d_Bps  = 50e9,
-                      .d2h_Bps  = 50e9,
-                      .mem_Bps  = 1e12,
-                      .flops    = 1e13,
-                      .launch_s = 5e-6,
-                      .width    = 100,
-                      .memory   = (size_t)self->device.cap};
+    *out = (hy_rates){.h2d_Bps      = 50e9,
+                      .d2h_Bps      = 50e9,
+                      .mem_Bps      = 1e12,
+                      .flops        = 1e13,
+                      .launch_s     = 5e-6,
+                      .width        = 100,
+                      .memory       = (size_t)self->device.cap,
+                      .merge_factor = 1};
+}
+
+static hybrid_status measure(hy_backend *self, hy_measured *out)
+{
+    (void)self;
+    out->h2d_Bps  = 20e9;
+    out->d2h_Bps  = 21e9;
+    out->both_Bps = 35e9;
+    out->mem_Bps  = 5e11;
+    out->launch_s = 3e-6;
+    return HYBRID_OK;
 }
 
 /* ---- memory ------------------------------------------------------------------ */
@@ -252,6 +264,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .close      = close_fake,
     .describe   = describe,
     .rates      = rates,
+    .measure    = measure,
     .alloc      = alloc_block,
     .free       = free_block,
     .trim       = trim,

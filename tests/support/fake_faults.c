@@ -47,6 +47,13 @@ static void rates(const hy_backend *self, hy_rates *out)
     hy_fake_backend_ops.rates(self, out);
 }
 
+static hybrid_status measure(hy_backend *self, hy_measured *out)
+{
+    if (fault_hits(self->ctx, "measuring"))
+        return HYBRID_DEVICE_FAILED;
+    return hy_fake_backend_ops.measure(self, out);
+}
+
 static hybrid_status alloc_fault(hy_backend *self, hy_space space, size_t bytes,
                                  hy_buffer *out)
 {
@@ -114,6 +121,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .close      = close_fault,
     .describe   = describe,
     .rates      = rates,
+    .measure    = measure,
     .alloc      = alloc_fault,
     .free       = free_fault,
     .trim       = trim,
