@@ -128,18 +128,37 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* Ordinary memory becomes a pinned block that is not the device's own. */
+/* With the lock held. */
+static int meets_a_block(const fake *self, const void *ptr, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+
+    for (const block *b = self->blocks; b; b = b->next)
+        if (begin < (uintptr_t)b->ptr + b->bytes && (uintptr_t)b->ptr < begin + bytes)
+            return 1;
+    return 0;
+}
+
+/* Ordinary memory becomes a pinned block that is not the device's own; what is pinned
+   already is refused. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
     fake *self = (fake *)base;
     block *b   = malloc(sizeof *b);
 
-    if (!b)
-        return HYBRID_NO_MEMORY;
+    if (!b || bytes == 0 || bytes > FAKE_PIN_BYTES)
+        abort();
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, HY_PINNED};
-    self->blocks = b;
+    const int meets = meets_a_block(self, ptr, bytes);
+    if (!meets) {
+        *b           = (block){self->blocks, ptr, bytes, HY_PINNED};
+        self->blocks = b;
+    }
     pthread_mutex_unlock(&self->lock);
+    if (meets) {
+        free(b);
+        return HYBRID_DEVICE_FAILED;
+    }
     fake_count(1);
     __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);
     return HYBRID_OK;
@@ -161,7 +180,10 @@ static block *take_out(fake *self, const void *ptr)
 
 void fake_unpin(hy_backend *base, void *ptr)
 {
-    free(take_out((fake *)base, ptr));
+    block *b = take_out((fake *)base, ptr);
+    if (!b) /* never pinned, or unpinned before */
+        abort();
+    free(b);
     fake_count(-1);
 }
 

@@ -35,6 +35,9 @@ extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
    Counted is every call that can fail, hy_fake_enqueue() included. */
 void fault_arm(int64_t calls);
 
+/* The same for calls that pin memory, which fault_arm() does not count. */
+void fault_arm_pins(int64_t calls);
+
 /* 1 if this call is to fail; the sentence is left in the context. */
 int fault_hits(hy_context *ctx, const char *what);
 
