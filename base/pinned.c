@@ -79,11 +79,10 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     hy_array_free(ctx, done);
     if (status == HYBRID_OK)
         return HYBRID_OK;
-    return hy_fail(
-        ctx, HYBRID_NO_MEMORY,
-        "the system does not pin %zu bytes: too much memory is pinned, or some "
-        "of these bytes or of their pages are",
-        pin->bytes);
+    return hy_fail(ctx, HYBRID_NO_MEMORY,
+                   "the system does not pin %zu bytes: too much is pinned, or "
+                   "some of these bytes are by other means",
+                   pin->bytes);
 }
 
 static void unpin_all(hy_context *ctx, const hy_pin *pin)

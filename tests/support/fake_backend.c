@@ -16,6 +16,7 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
+    int foreign; /* pinned where it was */
 } block;
 
 typedef struct fake {
@@ -24,7 +25,7 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive, pins;
+static int64_t alive, pins, direct;
 
 int64_t fake_alive(void)
 {
@@ -34,6 +35,11 @@ int64_t fake_alive(void)
 int64_t fake_pins(void)
 {
     return __atomic_load_n(&pins, __ATOMIC_RELAXED);
+}
+
+int64_t fake_direct(void)
+{
+    return __atomic_load_n(&direct, __ATOMIC_RELAXED);
 }
 
 void fake_count(int64_t by)
@@ -120,7 +126,7 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     }
     memset(ptr, POISON, bytes);
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, space};
+    *b           = (block){self->blocks, ptr, bytes, space, 0};
     self->blocks = b;
     pthread_mutex_unlock(&self->lock);
     fake_count(1);
@@ -151,7 +157,7 @@ hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
     pthread_mutex_lock(&self->lock);
     const int meets = meets_a_block(self, ptr, bytes);
     if (!meets) {
-        *b           = (block){self->blocks, ptr, bytes, HY_PINNED};
+        *b           = (block){self->blocks, ptr, bytes, HY_PINNED, 1};
         self->blocks = b;
     }
     pthread_mutex_unlock(&self->lock);
@@ -216,8 +222,11 @@ static int space_of(fake *self, const void *ptr, size_t bytes)
 
     pthread_mutex_lock(&self->lock);
     for (const block *b = self->blocks; b; b = b->next)
-        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes)
+        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes) {
             space = (int)b->space;
+            if (b->foreign)
+                __atomic_fetch_add(&direct, (int64_t)bytes, __ATOMIC_RELAXED);
+        }
     pthread_mutex_unlock(&self->lock);
     return space;
 }

@@ -2,7 +2,8 @@
 
    For testing all that surrounds a device where there is none. Each lane is a thread
    that does its work in order, after random delays; memory is poisoned when it is
-   allocated; copies are refused unless one side is device memory and the other pinned.
+   allocated; copies are refused unless one side is device memory and the other pinned,
+   both within one block or pinned piece.
    Device memory is capped by options->device_bytes, or 64 MB. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
@@ -24,8 +25,9 @@ void fake_delays(unsigned seed, int most_us);
 /* Backends, blocks, lanes and marks that were made and not released. */
 int64_t fake_alive(void);
 
-/* Pieces of memory pinned so far. */
+/* Pieces of memory pinned so far, and bytes copied from or to such memory. */
 int64_t fake_pins(void);
+int64_t fake_direct(void);
 
 /* ---- fake_faults.c: the same device, of which one call fails ---- */
 

@@ -1,0 +1,419 @@
+/* tests/test_pin.c - arrays that the caller pins: what is accepted, and products that are
+   copied from and to them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/fake_lane.h"
+#include "support/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              &hy_spmm_fake_tiled, NULL};
+
+enum { PIECE = FAKE_PIN_BYTES };
+
+static hybrid_engine *open_with(hybrid_backend backend)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.backend = backend;
+    options.threads = 3;
+    assert_int_equal(hy_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
+    return engine;
+}
+
+/* ---- what is accepted ------------------------------------------------------------ */
+
+static void refused(hybrid_engine *engine, hybrid_status status)
+{
+    assert_int_equal(status, HYBRID_BAD_ARGUMENT);
+    assert_true(strlen(hybrid_engine_message(engine)) > 10);
+}
+
+static void check_arguments(hybrid_engine *engine)
+{
+    static char memory[10 * PIECE];
+    char *at = memory + 3 * PIECE + 5; /* in pieces of any length */
+
+    refused(engine, hybrid_pin(engine, NULL, 100));
+    refused(engine, hybrid_pin(engine, at, 0));
+    refused(engine, hybrid_pin(engine, at, SIZE_MAX));
+    refused(engine, hybrid_unpin(engine, NULL));
+    refused(engine, hybrid_unpin(engine, at));
+    assert_int_equal(hybrid_pin(engine, at, 2 * PIECE), HYBRID_OK);
+    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* again */
+    refused(engine, hybrid_pin(engine, at, 1));
+    refused(engine, hybrid_pin(engine, at + 10, 20));            /* inside */
+    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around */
+    refused(engine, hybrid_pin(engine, at - 7, 8));              /* its first byte */
+    refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* its last */
+    refused(engine, hybrid_unpin(engine, at + 1));
+    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours */
+    assert_int_equal(hybrid_pin(engine, at + 2 * PIECE, 99), HYBRID_OK);
+    assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
+    refused(engine, hybrid_unpin(engine, at)); /* again */
+    assert_int_equal(hybrid_pin(engine, at, 1), HYBRID_OK);
+    assert_int_equal(hybrid_unpin(engine, at - 7), HYBRID_OK);
+}
+
+static void arguments_are_checked(void **state)
+{
+    (void)state;
+    assert_int_equal(hybrid_pin(NULL, &state, 1), HYBRID_BAD_ARGUMENT);
+    assert_int_equal(hybrid_unpin(NULL, &state), HYBRID_BAD_ARGUMENT);
+    for (int i = 0; i < 2; i++) {
+        hybrid_engine *engine = open_with(i == 0 ? HYBRID_HOST : HYBRID_AUTO);
+        check_arguments(engine);
+        hybrid_engine_destroy(engine); /* unpins two that are left */
+        assert_int_equal(fake_alive(), 0);
+    }
+}
+
+static void nothing_is_pinned_without_a_device(void **state)
+{
+    static char memory[3 * PIECE];
+    const int64_t before  = fake_pins();
+    hybrid_engine *engine = open_with(HYBRID_HOST);
+
+    (void)state;
+    assert_int_equal(hybrid_pin(engine, memory, sizeof memory), HYBRID_OK);
+    assert_false(hy_pinned(&engine->ctx, memory, 1));
+    assert_int_equal(hybrid_unpin(engine, memory), HYBRID_OK);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_pins(), before);
+}
+
+static void pieces_end_at_multiples_of_their_size(void **state)
+{
+    static char memory[8 * PIECE];
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    const size_t shift    = PIECE - (uintptr_t)memory % PIECE; /* memory + shift: one */
+    static const struct {
+        size_t at, bytes;
+        int pieces;
+    } ranges[] = {{0, 1, 1},         {0, PIECE, 1},     {0, PIECE + 1, 2},
+                  {1, PIECE - 1, 1}, {1, PIECE, 2},     {PIECE - 1, 1, 1},
+                  {PIECE - 1, 2, 2}, {7, 3 * PIECE, 4}, {0, 4 * PIECE, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const int64_t before = fake_pins(), alive = fake_alive();
+        char *at = memory + shift + ranges[i].at;
+        assert_int_equal(hybrid_pin(engine, at, ranges[i].bytes), HYBRID_OK);
+        assert_int_equal(fake_pins() - before, ranges[i].pieces);
+        assert_int_equal(fake_alive() - alive, ranges[i].pieces);
+        assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
+        assert_int_equal(fake_alive(), alive);
+    }
+    hybrid_engine_destroy(engine);
+}
+
+/* Ranges of STEP bytes with gaps of as many, in an order without order. */
+static void ranges_are_found_again(void **state)
+{
+    enum { RANGES = 101, STEP = 40, STRIDE = 37 };
+    static char memory[2 * RANGES * STEP];
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+
+    (void)state;
+    for (int i = 0; i < RANGES; i++)
+        assert_int_equal(
+            hybrid_pin(engine, memory + i * STRIDE % RANGES * 2 * STEP, STEP), HYBRID_OK);
+    for (int i = 1; i < RANGES; i += 2)
+        assert_int_equal(hybrid_unpin(engine, memory + i * 2 * STEP), HYBRID_OK);
+    for (int i = 0; i < 2 * RANGES * STEP; i++)
+        for (int bytes = 1; bytes <= STEP + 1; bytes += 13) {
+            const int in = i % (4 * STEP) + bytes <= STEP;
+            assert_int_equal(hy_pinned(&engine->ctx, memory + i, (size_t)bytes), in);
+        }
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void what_the_system_refuses_leaves_nothing(void **state)
+{
+    static char memory[6 * PIECE];
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    const int64_t alive   = fake_alive();
+    int64_t refusals      = 0;
+
+    (void)state;
+    for (;; refusals++) {
+        fault_arm_pins(refusals + 1);
+        const hybrid_status status = hybrid_pin(engine, memory + 3, 5 * PIECE);
+        fault_arm_pins(0);
+        if (status == HYBRID_OK)
+            break;
+        assert_int_equal(status, HYBRID_NO_MEMORY);
+        assert_non_null(strstr(hybrid_engine_message(engine), "does not pin"));
+        assert_int_equal(fake_alive(), alive);
+        assert_false(hy_pinned(&engine->ctx, memory + 3, 1));
+    }
+    assert_in_range(refusals, 5, 6);
+    assert_int_equal(hybrid_unpin(engine, memory + 3), HYBRID_OK);
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- products -------------------------------------------------------------------- */
+
+enum { ROWS = 700, COLS = 650, CHUNKS = 7 };
+
+/* One product, of which each operand is pinned from `at` for `bytes`; 0: not at all. */
+typedef struct trial {
+    const char *variant;
+    test_kind kind;
+    int64_t width;
+    hybrid_order x_order, y_order;
+    int64_t x_gap, y_gap;
+    double alpha, beta;
+    int pin_x, pin_y; /* percent of the array */
+} trial;
+
+static size_t dense_bytes(const hybrid_dense *m)
+{
+    const int64_t lines = m->order == HYBRID_ROW_MAJOR ? m->rows : m->cols;
+    return (size_t)(lines * m->ld) * (m->type == HYBRID_F64 ? 8 : 4);
+}
+
+/* Move to memory that is pinned in part, and begins in the middle of a pinned piece. */
+static char *move(hybrid_engine *engine, hybrid_dense *m, int percent)
+{
+    const size_t bytes = dense_bytes(m), pinned = bytes * (size_t)percent / 100;
+    char *memory = test_malloc(bytes + 100);
+
+    memcpy(memory + 24, m->data, bytes);
+    dense_free(&(hybrid_dense){.data = m->data});
+    m->data = memory + 24;
+    if (percent > 0) /* what is all pinned is so with some bytes before and after it */
+        assert_int_equal(
+            hybrid_pin(engine, memory + 5, pinned + (percent == 100 ? 22 : 19)),
+            HYBRID_OK);
+    return memory;
+}
+
+typedef struct seen {
+    int64_t places, downs;
+} seen;
+
+static void count(void *user, const hybrid_event *event)
+{
+    seen *s = user;
+    s->places += strcmp(event->stage, "place") == 0;
+    s->downs += strcmp(event->stage, "d2h") == 0;
+}
+
+/* Bytes that went directly; *places: chunks that were stored by workers. */
+static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_dense X, before, Y;
+    hybrid_plan *plan;
+    hybrid_csr A;
+    seen s = {0};
+
+    matrix_random(ROWS, COLS, 6, 21, t->kind, &A);
+    dense_make(COLS, t->width, t->x_gap, t->x_order, 22, t->kind, &X);
+    dense_make(ROWS, t->width, t->y_gap, t->y_order, 23, t->kind, &before);
+    dense_copy(&before, &Y);
+    char *x = move(engine, &X, t->pin_x), *y = move(engine, &Y, t->pin_y);
+    options.variant    = t->variant;
+    options.chunk_rows = ROWS / CHUNKS;
+    assert_int_equal(hybrid_spmm_plan(engine, &A, t->width, &options, &plan), HYBRID_OK);
+    hybrid_engine_trace(engine, count, &s);
+    const int64_t direct = fake_direct();
+    assert_int_equal(hybrid_spmm_run(plan, t->alpha, &A, &X, t->beta, &Y), HYBRID_OK);
+    const int64_t moved = fake_direct() - direct;
+    assert_null(oracle_check_spmm(t->alpha, &A, &X, t->beta, &before, &Y, 1));
+    assert_true(dense_gaps_intact(&Y));
+    assert_int_equal(s.downs, CHUNKS);
+    *places = s.places;
+    hybrid_plan_destroy(plan);
+    assert_int_equal(t->pin_x ? hybrid_unpin(engine, x + 5) : HYBRID_OK, HYBRID_OK);
+    assert_int_equal(t->pin_y ? hybrid_unpin(engine, y + 5) : HYBRID_OK, HYBRID_OK);
+    test_free(x);
+    test_free(y);
+    dense_free(&before);
+    matrix_free(&A);
+    return moved;
+}
+
+static const trial plain = {.kind    = {HYBRID_F64, HYBRID_I64, 1},
+                            .variant = "spmm.fake.rows",
+                            .width   = 19,
+                            .x_order = HYBRID_ROW_MAJOR,
+                            .y_order = HYBRID_ROW_MAJOR,
+                            .alpha   = 1};
+
+static void pinned_operands_are_copied_where_they_are(void **state)
+{
+    static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
+                                      {HYBRID_F32, HYBRID_I32, 1}};
+    hybrid_engine *engine          = open_with(HYBRID_AUTO);
+    int64_t places;
+
+    (void)state;
+    fake_delays(7, 100);
+    for (int k = 0; k < 2; k++)
+        for (int pins = 0; pins < 4; pins++) {
+            trial t            = plain;
+            t.kind             = kinds[k];
+            t.pin_x            = pins & 1 ? 100 : 0;
+            t.pin_y            = pins & 2 ? 100 : 0;
+            const int64_t size = k == 0 ? 8 : 4;
+            const int64_t all =
+                t.width * size * ((pins & 1 ? COLS : 0) + (pins & 2 ? ROWS : 0));
+            assert_int_equal(run_trial(engine, &t, &places), all);
+            assert_int_equal(places, pins & 2 ? 0 : CHUNKS);
+        }
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void part_of_an_operand_may_be_pinned(void **state)
+{
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    trial t               = plain;
+    int64_t places;
+
+    (void)state;
+    t.pin_y             = 50;
+    const int64_t chunk = ROWS / CHUNKS * t.width * 8;
+    assert_int_equal(run_trial(engine, &t, &places), 3 * chunk);
+    assert_int_equal(places, CHUNKS - 3);
+    t.pin_y = 0;
+    t.pin_x = 50;
+    t.width = 400; /* in the loader's pieces, a fourth each */
+    assert_in_range(run_trial(engine, &t, &places), COLS * t.width * 8 / 5,
+                    COLS * t.width * 8 / 2);
+    hybrid_engine_destroy(engine);
+}
+
+static void other_results_take_the_other_way(void **state)
+{
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    int64_t places;
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        trial t = plain;
+        t.pin_x = t.pin_y  = 100;
+        t.alpha            = i == 0 ? 2 : 1;
+        t.beta             = i == 1 ? 3 : 0;
+        t.y_gap            = i == 2 ? 1 : 0;
+        t.y_order          = i == 3 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+        t.x_gap            = i == 4 ? 2 : 0;
+        const int64_t up   = i < 4 ? COLS * t.width * 8 : 0;
+        const int64_t down = i < 4 ? 0 : ROWS * t.width * 8;
+        assert_int_equal(run_trial(engine, &t, &places), up + down);
+        assert_int_equal(places, i < 4 ? CHUNKS : 0);
+    }
+    hybrid_engine_destroy(engine);
+}
+
+/* X of one slab lies on the device as in the caller's columns; Y does in one column. */
+static void columns_are_copied_where_they_are(void **state)
+{
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    int64_t places;
+
+    (void)state;
+    for (int tiled = 0; tiled < 2; tiled++)
+        for (int width = 1; width < 10; width += 8) {
+            trial t   = plain;
+            t.variant = tiled ? "spmm.fake.tiled" : "spmm.fake.rows";
+            t.x_order = t.y_order = HYBRID_COL_MAJOR;
+            t.width               = width;
+            t.pin_x = t.pin_y  = 100;
+            const int64_t up   = tiled || width == 1 ? COLS * width * 8 : 0;
+            const int64_t down = width == 1 ? ROWS * 8 : 0;
+            assert_int_equal(run_trial(engine, &t, &places), up + down);
+            assert_int_equal(places, width == 1 ? 0 : CHUNKS);
+        }
+    hybrid_engine_destroy(engine);
+}
+
+static void pin_csr(hybrid_engine *engine, const hybrid_csr *B, int on)
+{
+    const struct {
+        void *ptr;
+        size_t bytes;
+    } arrays[] = {{B->row_ptr, (size_t)(B->rows + 1) * 8},
+                  {B->col, (size_t)B->nnz * 4},
+                  {B->val, (size_t)B->nnz * 8}};
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(on ? hybrid_pin(engine, arrays[i].ptr, arrays[i].bytes)
+                            : hybrid_unpin(engine, arrays[i].ptr),
+                         HYBRID_OK);
+}
+
+static void sparse_operands_are_copied_where_they_are(void **state)
+{
+    const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    hybrid_csr A, B, C;
+    oracle reference;
+
+    (void)state;
+    fake_delays(9, 100);
+    matrix_random(ROWS, COLS, 6, 31, kind, &A);
+    matrix_random(COLS, 800, 7, 32, kind, &B);
+    oracle_spgemm(&A, &B, &reference);
+    pin_csr(engine, &B, 1);
+    const int64_t before = fake_direct();
+    assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
+    assert_true(fake_direct() - before >= B.nnz * 12); /* offsets end in padding */
+    assert_null(oracle_check(&reference, &C, 1));
+    hybrid_csr_free(engine, &C);
+    pin_csr(engine, &B, 0);
+    oracle_free(&reference);
+    matrix_free(&A);
+    matrix_free(&B);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* X and Y in one range, and memory that was pinned once is not taken for pinned. */
+static void what_was_unpinned_is_not_copied_directly(void **state)
+{
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    trial t               = plain;
+    int64_t places;
+
+    (void)state;
+    for (int run = 0; run < 4; run++) {
+        t.pin_x = t.pin_y = run % 2 == 0 ? 100 : 0;
+        const int64_t all = run % 2 == 0 ? (COLS + ROWS) * t.width * 8 : 0;
+        assert_int_equal(run_trial(engine, &t, &places), all);
+    }
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(nothing_is_pinned_without_a_device),
+        cmocka_unit_test(pieces_end_at_multiples_of_their_size),
+        cmocka_unit_test(ranges_are_found_again),
+        cmocka_unit_test(what_the_system_refuses_leaves_nothing),
+        cmocka_unit_test(pinned_operands_are_copied_where_they_are),
+        cmocka_unit_test(part_of_an_operand_may_be_pinned),
+        cmocka_unit_test(other_results_take_the_other_way),
+        cmocka_unit_test(columns_are_copied_where_they_are),
+        cmocka_unit_test(sparse_operands_are_copied_where_they_are),
+        cmocka_unit_test(what_was_unpinned_is_not_copied_directly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
