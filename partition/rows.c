@@ -193,7 +193,7 @@ static storing storing_of(const hy_job *job)
 /* The chunk lies in Y as it lies in its own memory. */
 static int is_flat(const storing *s)
 {
-    return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1;
+    return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
 void *hy_rows_home(const hy_job *job)

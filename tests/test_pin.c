@@ -12,6 +12,7 @@
 #include "support/fake_backend.h"
 #include "support/fake_lane.h"
 #include "support/oracle.h"
+#include "support/variants.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -163,6 +164,23 @@ static void what_the_system_refuses_leaves_nothing(void **state)
     assert_in_range(refusals, 5, 6);
     assert_int_equal(hybrid_unpin(engine, memory + 3), HYBRID_OK);
     hybrid_engine_destroy(engine);
+}
+
+static void every_case_passes_with_pinned_operands(void **state)
+{
+    static const char *const names[] = {"spgemm.fake.esc", "spmm.fake.rows",
+                                        "spmm.fake.tiled", NULL};
+    hybrid_engine *engine            = open_with(HYBRID_AUTO);
+    const int64_t before             = fake_direct();
+    int64_t checked                  = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(variants_check_pinned(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    assert_true(fake_direct() - before > 1 << 20);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
 }
 
 /* ---- products -------------------------------------------------------------------- */
@@ -384,7 +402,6 @@ static void sparse_operands_are_copied_where_they_are(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* X and Y in one range, and memory that was pinned once is not taken for pinned. */
 static void what_was_unpinned_is_not_copied_directly(void **state)
 {
     hybrid_engine *engine = open_with(HYBRID_AUTO);
@@ -408,6 +425,7 @@ int main(void)
         cmocka_unit_test(pieces_end_at_multiples_of_their_size),
         cmocka_unit_test(ranges_are_found_again),
         cmocka_unit_test(what_the_system_refuses_leaves_nothing),
+        cmocka_unit_test(every_case_passes_with_pinned_operands),
         cmocka_unit_test(pinned_operands_are_copied_where_they_are),
         cmocka_unit_test(part_of_an_operand_may_be_pinned),
         cmocka_unit_test(other_results_take_the_other_way),
