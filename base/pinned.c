@@ -179,16 +179,26 @@ void hy_pins_close(hy_context *ctx)
 
 /* ---- what the pipeline asks ------------------------------------------------------ */
 
-int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes)
+static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
 {
-    const hy_pins *all = &ctx->pins;
-    const size_t at    = all->device ? count_before(all, ptr) : 0;
+    const size_t at = count_before(all, ptr);
 
     if (at == 0)
         return 0;
     const hy_pin *pin   = &all->pins[at - 1];
     const size_t before = (size_t)((uintptr_t)ptr - (uintptr_t)pin->ptr);
     return before <= pin->bytes && bytes <= pin->bytes - before;
+}
+
+int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes)
+{
+    const hy_pins *all = &ctx->pins;
+    hy_backend *device = all->device;
+
+    if (!device)
+        return 0;
+    return in_range(all, ptr, bytes) ||
+           (device->ops->pinned && device->ops->pinned(device, ptr, bytes) >= bytes);
 }
 
 hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t bytes,

@@ -37,7 +37,8 @@ hybrid_status hy_pins_remove(struct hy_context *ctx, const void *ptr);
 /* Unpin all. */
 void hy_pins_close(struct hy_context *ctx);
 
-/* Whether the device copies from and to all of these bytes directly. */
+/* Whether the device copies from and to all of these bytes directly: they are in one range,
+   or the caller pinned them by other means. */
 int hy_pinned(const struct hy_context *ctx, const void *ptr, size_t bytes);
 
 /* Enqueue copies between the device and such bytes, which are at dst or src: `pinned` is

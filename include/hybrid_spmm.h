@@ -175,7 +175,8 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
    all variants but those in columns) and B of a SpGEMM are read so, and Y is written so
    when it is row-major without gaps, alpha == 1 and beta == 0; all else takes the way of
    pageable memory, with the same result. Pinning takes as long as a few products and
-   keeps the pages from being swapped. Without a GPU the range is noted and nothing else
+   keeps the pages from being swapped. Memory from cudaHostAlloc, or that you registered
+   with CUDA in one piece, is used in the same way and needs no call. Without a GPU the range is noted and nothing else
    is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
    given before; NO_MEMORY if the system does not pin so much, or if you pinned some of it

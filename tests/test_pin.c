@@ -361,6 +361,41 @@ static void columns_are_copied_where_they_are(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* By the device's own means, in pieces of which a copy may cross none. */
+static void what_the_caller_pinned_is_found(void **state)
+{
+    enum { BYTES = ROWS * 8 };
+    static _Alignas(PIECE) double x[ROWS], y[ROWS];
+    const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    hy_backend *device    = engine->device;
+    hybrid_dense X = {ROWS, 1, 1, HYBRID_ROW_MAJOR, x, HYBRID_F64}, Y = X;
+    hybrid_csr A;
+
+    (void)state;
+    Y.data = y;
+    matrix_random(ROWS, ROWS, 6, 41, kind, &A);
+    for (int i = 0; i < ROWS; i++)
+        x[i] = i % 17;
+    assert_int_equal(device->ops->pin(device, x, PIECE), HYBRID_OK);
+    assert_int_equal(device->ops->pin(device, (char *)x + PIECE, BYTES - PIECE),
+                     HYBRID_OK);
+    assert_int_equal(device->ops->pin(device, y, BYTES - PIECE), HYBRID_OK);
+    assert_true(hy_pinned(&engine->ctx, x + 1, PIECE - 8));
+    assert_false(hy_pinned(&engine->ctx, x + 1, PIECE));
+    assert_false(hy_pinned(&engine->ctx, (char *)y + BYTES - PIECE, 1));
+    const int64_t before = fake_direct();
+    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(1, &A, &X, 0, &Y, &Y, 1));
+    assert_in_range(fake_direct() - before, PIECE / 2, 2 * BYTES - 1);
+    device->ops->unpin(device, x);
+    device->ops->unpin(device, (char *)x + PIECE);
+    device->ops->unpin(device, y);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 static void pin_csr(hybrid_engine *engine, const hybrid_csr *B, int on)
 {
     const struct {
@@ -430,6 +465,7 @@ int main(void)
         cmocka_unit_test(part_of_an_operand_may_be_pinned),
         cmocka_unit_test(other_results_take_the_other_way),
         cmocka_unit_test(columns_are_copied_where_they_are),
+        cmocka_unit_test(what_the_caller_pinned_is_found),
         cmocka_unit_test(sparse_operands_are_copied_where_they_are),
         cmocka_unit_test(what_was_unpinned_is_not_copied_directly),
     };

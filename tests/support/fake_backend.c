@@ -170,6 +170,21 @@ hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
     return HYBRID_OK;
 }
 
+size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
+{
+    fake *self            = (fake *)base;
+    const uintptr_t begin = (uintptr_t)ptr;
+    size_t left           = 0;
+
+    pthread_mutex_lock(&self->lock);
+    for (const block *b = self->blocks; b; b = b->next)
+        if (b->foreign && begin >= (uintptr_t)b->ptr &&
+            begin < (uintptr_t)b->ptr + b->bytes)
+            left = b->bytes - (begin - (uintptr_t)b->ptr);
+    pthread_mutex_unlock(&self->lock);
+    return bytes < left ? bytes : left;
+}
+
 static block *take_out(fake *self, const void *ptr)
 {
     block **link = &self->blocks;
@@ -299,4 +314,5 @@ const hy_backend_ops hy_fake_backend_ops = {
     .pin_bytes  = FAKE_PIN_BYTES,
     .pin        = fake_pin,
     .unpin      = fake_unpin,
+    .pinned     = fake_pinned,
 };

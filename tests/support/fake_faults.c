@@ -144,4 +144,5 @@ const hy_backend_ops hy_fault_backend_ops = {
     .pin_bytes  = FAKE_PIN_BYTES,
     .pin        = pin,
     .unpin      = fake_unpin,
+    .pinned     = fake_pinned,
 };
