@@ -143,14 +143,15 @@ static void tick(hy_pipeline *p)
     p->loader.ticking = 1;
 }
 
-/* Tell how far it got. 0: nobody needs more. */
+/* Tell how far it got, if it got so far. 0: nobody needs more. */
 static int advance_to(hy_pipeline *p, int64_t entries, hybrid_status status)
 {
     hy_loader *loader = &p->loader;
 
     pthread_mutex_lock(&loader->lock);
-    loader->entries = entries;
-    loader->status  = status;
+    loader->status = status;
+    if (status == HYBRID_OK)
+        loader->entries = entries;
     if (loader->wanted >= 0 && (entries >= loader->wanted || status != HYBRID_OK))
         tick(p);
     const int goes_on = !loader->stop && status == HYBRID_OK;
