@@ -101,6 +101,10 @@ typedef struct hy_backend_ops {
     hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
     void (*unpin)(hy_backend *self, void *ptr);
 
+    /* (optional) Bytes from ptr on, of so many, that one copy can take directly because
+       somebody pinned them, in whichever way. Any thread. */
+    size_t (*pinned)(hy_backend *self, const void *ptr, size_t bytes);
+
     /* (optional) Names what the calling thread does between the two in a profiler's
        timeline. Both or none. */
     void (*range_begin)(const char *name);

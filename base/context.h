@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/pinned.h"
 #include "base/status.h"
 
 #ifdef __cplusplus
@@ -18,6 +19,7 @@ typedef struct hy_context {
     hy_message message;  /* the sentence of the first error since the call began */
     hy_pool *pool;       /* CPU workers */
     hy_results *results; /* pages of results */
+    hy_pins pins;        /* memory of the caller that is pinned */
 } hy_context;
 
 #ifdef __cplusplus

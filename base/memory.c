@@ -144,32 +144,76 @@ void hy_array_free(struct hy_context *ctx, void *array)
 
 /* ---- copies --------------------------------------------------------------------- */
 
+enum { PAST_LEAST = 4096, LINE = 64, ROW_LEAST = 2 * LINE };
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-enum { PAST_LEAST = 4096, VECTOR = 16 };
-
-void hy_copy_past(void *dst, const void *src, size_t bytes)
+static void stream_line(char *to, const char *from)
 {
-    char *to          = dst;
-    const char *from  = src;
-    const size_t lead = (VECTOR - (uintptr_t)to % VECTOR) % VECTOR;
+    __m128i *out      = (__m128i *)(void *)to;
+    const __m128i *in = (const __m128i *)(const void *)from;
 
-    if (bytes < PAST_LEAST) {
-        memcpy(to, from, bytes);
-        return;
-    }
+    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+    const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+    _mm_stream_si128(out, a);
+    _mm_stream_si128(out + 1, b);
+    _mm_stream_si128(out + 2, c);
+    _mm_stream_si128(out + 3, d);
+}
+
+/* Whole lines of the caches past them, the ends through them. */
+static void copy_lines(char *to, const char *from, size_t bytes)
+{
+    const size_t gap  = (LINE - (uintptr_t)to % LINE) % LINE;
+    const size_t lead = gap < bytes ? gap : bytes;
+    const size_t end  = lead + (bytes - lead) / LINE * LINE;
+
     memcpy(to, from, lead);
-    const size_t body = (bytes - lead) / VECTOR * VECTOR;
-    for (size_t i = lead; i < lead + body; i += VECTOR)
-        _mm_stream_si128((__m128i *)(void *)(to + i),
-                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
-    memcpy(to + lead + body, from + lead + body, bytes - lead - body);
+    for (size_t i = lead; i < end; i += LINE)
+        stream_line(to + i, from + i);
+    memcpy(to + end, from + end, bytes - end);
+}
+
+/* Such stores are not ordered with what follows them; this orders them. */
+static void end_copy(void)
+{
     _mm_sfence();
 }
 #else
-void hy_copy_past(void *dst, const void *src, size_t bytes)
+static void copy_lines(char *to, const char *from, size_t bytes)
 {
-    memcpy(dst, src, bytes);
+    memcpy(to, from, bytes);
+}
+
+static void end_copy(void)
+{
 }
 #endif
+
+void hy_copy_past(void *dst, const void *src, size_t bytes)
+{
+    if (bytes < PAST_LEAST) {
+        memcpy(dst, src, bytes);
+        return;
+    }
+    copy_lines(dst, src, bytes);
+    end_copy();
+}
+
+void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
+                       size_t bytes, size_t rows)
+{
+    const int past = bytes >= ROW_LEAST && bytes * rows >= PAST_LEAST;
+
+    for (size_t i = 0; i < rows; i++) {
+        char *to         = (char *)dst + i * dst_step;
+        const char *from = (const char *)src + i * src_step;
+        if (past)
+            copy_lines(to, from, bytes);
+        else
+            memcpy(to, from, bytes);
+    }
+    if (past)
+        end_copy();
+}

@@ -44,6 +44,11 @@ int hy_memory_fails(hy_memory *memory);
    overwritten. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
 
+/* The same for `rows` rows of `bytes` bytes, so many bytes apart. Rows of less than two
+   lines of the caches are left in them. */
+void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
+                       size_t bytes, size_t rows);
+
 /* The next multiple of 256 bytes: where an array may start inside a block. */
 static inline size_t hy_align(size_t bytes)
 {

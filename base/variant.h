@@ -114,7 +114,7 @@ typedef struct hy_job {
     int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
     int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
-    int direct;         /* d2h copied the entries to C itself */
+    int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;
 

@@ -27,6 +27,7 @@ typedef struct bench_options {
     int            threads, reps, warmup;
     int            core, end;     /* which times are wanted */
     int            cold;          /* every call writes into pages never used before */
+    int            pinned;        /* operands and Y are pinned before the clock starts */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;
@@ -106,6 +107,10 @@ extern const bench_product bench_spgemm, bench_spmm, bench_spmv;
 
 const bench_product *bench_product_of(bench_op op);
 
+/* Pin the arrays of the case's operands for its engine, and take that back. */
+hybrid_status bench_pin(bench_case *c);
+void          bench_unpin(bench_case *c);
+
 /* Time every variant asked for on bench->problem. */
 void bench_ours(bench *b);
 
@@ -126,6 +131,7 @@ typedef struct bench_times {
 /* One line of the table and of the JSON file. */
 typedef struct bench_line {
     const char   *op, *mode, *alloc, *order, *peer; /* order, peer: NULL = none */
+    int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
     char          error[BENCH_TEXT]; /* empty = none */
     int64_t       cols;              /* 0 = not an SpMM */

@@ -235,6 +235,12 @@ static int time_opened(bench_case *c, const bench_product *product, const char *
         free(all.timed);
         return -1;
     }
+    if (options->pinned && bench_pin(c) != HYBRID_OK) {
+        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
+        bench_print(c->bench, line);
+        free(all.timed);
+        return -1;
+    }
     if (options->core && !options->device_memory &&
         hybrid_engine_backend(c->engine) == HYBRID_CUDA)
         status = time_mode(c, product, variant, 1, &all, line);
@@ -259,8 +265,11 @@ static void time_variant(bench *b, const char *variant, int may_refuse)
         b->failed = 1;
         return;
     }
+    line.pinned = b->options.pinned;
     if (time_opened(&c, product, variant, may_refuse, &line))
         b->failed = 1;
+    if (line.pinned)
+        bench_unpin(&c);
     product->close(&c);
     hybrid_engine_destroy(c.engine);
 }

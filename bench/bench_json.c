@@ -103,6 +103,7 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_text(f, "mode", line->mode);
     put_text(f, "alloc", line->alloc);
     put_text(f, "pages", o->cold ? "cold" : "warm");
+    put_truth(f, "pinned", line->pinned);
     put_whole(f, "reps", o->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);

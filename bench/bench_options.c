@@ -21,6 +21,7 @@ static const char usage[] =
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
     "  --cold                   every call writes into pages never used before\n"
+    "  --pinned                 operands and Y are pinned before the clock starts\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
     "  --json FILE              append lines of JSON\n"
@@ -40,6 +41,7 @@ enum {
     WARMUP,
     MODE,
     COLD,
+    PINNED,
     NO_VERIFY,
     PEER,
     JSON,
@@ -60,6 +62,7 @@ static const struct option names[] = {
     {"warmup", required_argument, NULL, WARMUP},
     {"mode", required_argument, NULL, MODE},
     {"cold", no_argument, NULL, COLD},
+    {"pinned", no_argument, NULL, PINNED},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
     {"json", required_argument, NULL, JSON},
@@ -216,6 +219,9 @@ static int take(int option, const char *text, bench_options *o)
     case COLD:
         o->cold = 1;
         return 0;
+    case PINNED:
+        o->pinned = 1;
+        return 0;
     case NO_VERIFY:
         o->verify = 0;
         return 0;
@@ -263,6 +269,10 @@ int bench_parse(int argc, char **argv, bench_options *out)
     }
     if (word("product", argv[optind], ops, &op))
         return -1;
+    if (o.cold && o.pinned) {
+        fputs("hybrid_spmm_bench: --cold and --pinned exclude each other\n", stderr);
+        return -1;
+    }
     o.op = (bench_op)op;
     if (o.op == BENCH_SPMV)
         o.cols = 1;

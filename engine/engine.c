@@ -105,8 +105,10 @@ static hybrid_status open_parts(hybrid_engine *engine,
     HY_TRY(hy_pool_create(ctx, engine->topology, count_threads(engine, options),
                           &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
-    if (engine->device && engine->device->ops->pin)
+    if (engine->device && engine->device->ops->pin) {
         hy_results_pin_for(ctx, engine->device);
+        ctx->pins.device = engine->device;
+    }
     HY_TRY(open_host(engine, options, backends));
     return hy_rates_load(engine, options->rates_path);
 }
@@ -147,7 +149,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     if (!engine)
         return;
     hy_context *ctx = &engine->ctx;
-    hy_results_destroy(ctx, ctx->results); /* first: the device has pages of it pinned */
+    hy_pins_close(ctx); /* first: the device has pages of both pinned */
+    hy_results_destroy(ctx, ctx->results);
     if (engine->device)
         engine->device->ops->close(engine->device);
     if (engine->host)

@@ -44,22 +44,6 @@ static void trim(hy_backend *self)
     hy_blocks_trim(&hy_cuda_mine(self)->blocks, self);
 }
 
-/* A refusal is no error: copies then go through the pinned ring. */
-static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
-{
-    if (cudaSetDevice(hy_cuda_mine(self)->device) == cudaSuccess &&
-        cudaHostRegister(ptr, bytes, cudaHostRegisterPortable) == cudaSuccess)
-        return HYBRID_OK;
-    (void)cudaGetLastError();
-    return HYBRID_DEVICE_FAILED;
-}
-
-static void unpin(hy_backend *self, void *ptr)
-{
-    (void)cudaSetDevice(hy_cuda_mine(self)->device);
-    (void)cudaHostUnregister(ptr);
-}
-
 /* ---- marks ---- */
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
@@ -319,8 +303,9 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .mark_ns     = mark_ns,
     .rebase      = hy_rebase,
     .pin_bytes   = HY_PIN_BYTES,
-    .pin         = pin,
-    .unpin       = unpin,
+    .pin         = hy_cuda_pin,
+    .unpin       = hy_cuda_unpin,
+    .pinned      = hy_cuda_pinned,
     .range_begin = range_begin,
     .range_end   = range_end,
 };

@@ -378,6 +378,10 @@ size_t hy_shared_bytes(const hy_problem *problem);
 /* B of that image, at problem->shared. */
 hy_csr_view hy_shared_b(const hy_problem *problem);
 
+/* Where bytes [at, at + bytes) of that image lie just so in the caller's own arrays;
+   NULL if they do not. */
+const void *hy_shared_source(const hy_problem *problem, size_t at, size_t bytes);
+
 /* Write bytes [at, at + bytes) of that image to dst. Any thread. */
 void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *dst);
 
@@ -389,6 +393,10 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
+
+/* Where in Y the result of a SpMM chunk would lie just as it lies in its own memory, if
+   alpha and beta leave it as it is; else NULL. */
+void *hy_rows_home(const hy_job *job);
 
 /* Store the result of a SpMM chunk (dense, in rows or in columns) as
    Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not

@@ -1,15 +1,14 @@
 /* partition/rows.c - room for a chunk's result, and the way of dense rows into Y. */
 #include "partition/pack.h"
 
-#include <string.h>
-
 #include "base/csr.h"
 #include "base/pool.h"
 
 enum {
     STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
     TILE_ELEMENTS  = 1 << 10, /* of the chunk stay in the first-level cache while they */
-    TILE_COLS      = 16       /* are written across its lines */
+    TILE_COLS      = 16,      /* are written across its lines */
+    BLOCK          = 1 << 10  /* elements scaled at a time */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -65,7 +64,7 @@ hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at)
             for (int64_t i = 0; i < count; i++)                                          \
                 out[i] = (real)(alpha * (double)in[i * step]);                           \
         else if (step == 1)                                                              \
-            memcpy(out, in, (size_t)count * sizeof(real));                               \
+            hy_copy_past(out, in, (size_t)count * sizeof(real));                         \
         else                                                                             \
             for (int64_t i = 0; i < count; i++)                                          \
                 out[i] = in[i * step];                                                   \
@@ -74,26 +73,55 @@ hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at)
 DEFINE_STORE(store_f32, float)
 DEFINE_STORE(store_f64, double)
 
-/* `count` elements of the chunk from element `from`, `step` apart, to consecutive
-   elements of Y from element `to`. */
-static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
-                  int64_t to)
+static char *y_at(const hy_problem *p, int64_t element)
+{
+    return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
+}
+
+/* `count` elements of the chunk from element `from`, `step` apart, to `out`. */
+static void store_at(const hy_job *job, int64_t from, int64_t step, int64_t count,
+                     void *out)
 {
     const hy_problem *p = job->problem;
 
     if (p->Y->type == HYBRID_F64)
         store_f64((const double *)job->back.val + from, step, count, p->alpha, p->beta,
-                  (double *)p->Y->data + to);
+                  out);
     else
         store_f32((const float *)job->back.val + from, step, count, p->alpha, p->beta,
-                  (float *)p->Y->data + to);
+                  out);
+}
+
+/* The same to consecutive elements of Y from element `to`. What is scaled passes through
+   the first-level cache, so that it can be stored past the others. */
+static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
+                  int64_t to)
+{
+    const hy_problem *p = job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    char *out           = y_at(p, to);
+    union {
+        float f32[BLOCK];
+        double f64[BLOCK];
+    } block;
+
+    if (p->beta != 0 || p->alpha == 1 || step != 1) {
+        store_at(job, from, step, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        const int64_t n = count - i < BLOCK ? count - i : BLOCK;
+        store_at(job, from + i, 1, n, &block);
+        hy_copy_past(out + (size_t)i * size, &block, (size_t)n * size);
+    }
 }
 
 /* A chunk of so many lines, rows or columns, as it lies in its own memory. */
 typedef struct storing {
     const hy_job *job;
-    int64_t length;     /* of a line */
-    int64_t ld, origin; /* of Y; of the chunk in Y */
+    int along;             /* its lines are parts of lines of Y */
+    int64_t lines, length; /* of a line */
+    int64_t ld, origin;    /* of Y; of the chunk in Y */
 } storing;
 
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
@@ -109,9 +137,18 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s = arg;
+    const storing *s    = arg;
+    const hy_problem *p = s->job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    const size_t bytes  = (size_t)s->length * size;
 
     (void)part;
+    if (p->alpha == 1 && p->beta == 0) {
+        hy_copy_rows_past(y_at(p, s->origin + begin * s->ld), (size_t)s->ld * size,
+                          (const char *)s->job->back.val + (size_t)begin * bytes, bytes,
+                          bytes, (size_t)(end - begin));
+        return HYBRID_OK;
+    }
     for (int64_t i = begin; i < end; i++)
         store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
     return HYBRID_OK;
@@ -135,26 +172,51 @@ static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-hybrid_status hy_rows_store_dense(const hy_job *job)
+static storing storing_of(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const hybrid_dense *Y = job->problem->Y;
-    hy_pool *pool         = job->problem->ctx->pool;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
     const int in_cols     = job->problem->in_cols;
-    const int64_t lines   = in_cols ? width : rows;
-    storing s             = {.job = job, .length = in_cols ? rows : width, .ld = Y->ld};
 
-    if (rows == 0 || width == 0)
+    return (storing){.job    = job,
+                     .along  = in_rows != in_cols,
+                     .lines  = in_cols ? width : rows,
+                     .length = in_cols ? rows : width,
+                     .ld     = Y->ld,
+                     .origin = in_rows ? chunk->row_begin * Y->ld + chunk->col_begin
+                                       : chunk->row_begin + chunk->col_begin * Y->ld};
+}
+
+/* The chunk lies in Y as it lies in its own memory. */
+static int is_flat(const storing *s)
+{
+    return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
+}
+
+void *hy_rows_home(const hy_job *job)
+{
+    const hy_problem *p = job->problem;
+    const storing s     = storing_of(job);
+
+    if (p->alpha != 1 || p->beta != 0 || s.lines * s.length == 0 || !is_flat(&s))
+        return NULL;
+    return y_at(p, s.origin);
+}
+
+hybrid_status hy_rows_store_dense(const hy_job *job)
+{
+    hy_pool *pool = job->problem->ctx->pool;
+    storing s     = storing_of(job);
+
+    if (s.lines * s.length == 0)
         return HYBRID_OK;
-    s.origin = in_rows ? chunk->row_begin * Y->ld + chunk->col_begin
-                       : chunk->row_begin + chunk->col_begin * Y->ld;
-    if (in_rows != in_cols && (s.length == Y->ld || lines == 1))
-        return hy_pool_for(pool, HY_PLACE, 0, rows * width, STORE_ELEMENTS, store_flat,
-                           &s);
+    if (is_flat(&s))
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, STORE_ELEMENTS,
+                           store_flat, &s);
     const int64_t grain = 1 + STORE_ELEMENTS / s.length;
-    return hy_pool_for(pool, HY_PLACE, 0, lines, grain,
-                       in_rows != in_cols ? store_along : store_across, &s);
+    return hy_pool_for(pool, HY_PLACE, 0, s.lines, grain,
+                       s.along ? store_along : store_across, &s);
 }

@@ -240,6 +240,31 @@ static size_t overlap(size_t at, size_t bytes, size_t begin, size_t end, size_t 
     return first < last ? last - first : 0;
 }
 
+/* The array of B that holds these bytes, all of them, as they are. */
+static const void *source_csr(const hybrid_csr *B, size_t at, size_t bytes)
+{
+    const hy_shared_layout to = csr_layout(B);
+    const size_t begin[]      = {0, to.col, to.val};
+    const size_t ends[]       = {((size_t)B->rows + 1) * 8, to.col + (size_t)B->nnz * 4,
+                                 to.bytes};
+    const void *source[]      = {B->offset_type == HYBRID_I64 ? B->row_ptr : NULL, B->col,
+                            B->val};
+
+    for (int k = 0; k < 3; k++)
+        if (source[k] && at >= begin[k] && at + bytes <= ends[k])
+            return (const char *)source[k] + (at - begin[k]);
+    return NULL;
+}
+
+const void *hy_shared_source(const hy_problem *problem, size_t at, size_t bytes)
+{
+    if (problem->op == HY_SPGEMM)
+        return source_csr(problem->B, at, bytes);
+    if (bytes == 0 || !is_flat(problem->X, problem->in_cols))
+        return NULL;
+    return (const char *)problem->X->data + at;
+}
+
 static void fill_csr(const hybrid_csr *B, size_t at, size_t bytes, char *dst)
 {
     const hy_shared_layout to = csr_layout(B);

@@ -80,7 +80,14 @@ static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Bytes [at, at + bytes) of the image, no more than a piece. */
+static hybrid_status fill_piece(hy_pipeline *p, size_t at, size_t bytes, char *to)
+{
+    filling f = {p->problem, to, at};
+    return hy_pool_for(p->ctx->pool, HY_PACK, 0, (int64_t)bytes, FILL_BYTES, fill, &f);
+}
+
+/* Bytes [at, at + bytes) of the image, no more than a piece: from where they lie, if the
+   caller pinned them, or through the ring. */
 static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes)
 {
     const hy_backend_ops *ops = p->backend->ops;
@@ -88,13 +95,17 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes)
     hy_lane *lane             = p->lanes[HY_ON_IN];
     hy_load_piece *piece      = &loader->pieces[loader->next];
     char *room = (char *)loader->ring.ptr + (size_t)loader->next * loader->piece_bytes;
-    filling f  = {p->problem, room, at};
+    char *to   = (char *)p->shared.ptr + at;
+    const void *source = hy_shared_source(p->problem, at, bytes);
+    const int direct   = source && hy_pinned(p->ctx, source, bytes);
 
     loader->next = (loader->next + 1) % HY_LOAD_PIECES;
     HY_TRY(retire(p, piece));
-    HY_TRY(hy_pool_for(p->ctx->pool, HY_PACK, 0, (int64_t)bytes, FILL_BYTES, fill, &f));
+    if (!direct)
+        HY_TRY(fill_piece(p, at, bytes, room));
     HY_TRY(ops->mark_set(lane, piece->begin));
-    HY_TRY(ops->copy(lane, (char *)p->shared.ptr + at, room, bytes));
+    HY_TRY(direct ? hy_pinned_copy(lane, to, source, bytes, source)
+                  : ops->copy(lane, to, room, bytes));
     HY_TRY(ops->mark_set(lane, piece->end));
     piece->bytes = (int64_t)bytes;
     return HYBRID_OK;
@@ -132,14 +143,15 @@ static void tick(hy_pipeline *p)
     p->loader.ticking = 1;
 }
 
-/* Tell how far it got. 0: nobody needs more. */
+/* Tell how far it got, if it got so far. 0: nobody needs more. */
 static int advance_to(hy_pipeline *p, int64_t entries, hybrid_status status)
 {
     hy_loader *loader = &p->loader;
 
     pthread_mutex_lock(&loader->lock);
-    loader->entries = entries;
-    loader->status  = status;
+    loader->status = status;
+    if (status == HYBRID_OK)
+        loader->entries = entries;
     if (loader->wanted >= 0 && (entries >= loader->wanted || status != HYBRID_OK))
         tick(p);
     const int goes_on = !loader->stop && status == HYBRID_OK;

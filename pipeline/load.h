@@ -1,7 +1,8 @@
 /* pipeline/load.h - B or X to the device, piece by piece, ahead of the chunks.
 
    Pageable memory is copied by all workers into a ring of pinned pieces that stays in the
-   last-level cache, and from there by DMA. A thread of its own does this from the first
+   last-level cache, and from there by DMA; memory that the caller pinned is copied from
+   where it is, piece by piece all the same. A thread of its own does this from the first
    row to the last; a chunk enters the lanes as soon as the rows that it touches are on
    their way: a banded matrix computes while most of B is still to come. */
 #ifndef HY_LOAD_H

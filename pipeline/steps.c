@@ -5,6 +5,11 @@
 #include "partition/pack.h"
 #include "pipeline/run.h"
 
+static int is_dense(const hy_job *job)
+{
+    return job->problem->op == HY_SPMM;
+}
+
 int hy_step_applies(const hy_slot *slot, hy_step step)
 {
     const hy_variant *variant = slot->job.variant;
@@ -20,7 +25,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
     case HY_STEP_D2H:
         return copies;
     case HY_STEP_PLACE:
-        return !variant->in_place;
+        return !variant->in_place && !(slot->job.direct && is_dense(&slot->job));
     case HY_STEP_MULTIPLY:
     case HY_STEP_RESERVE:
     case HY_STEPS:
@@ -45,7 +50,7 @@ static int64_t out_bytes(const hy_slot *slot)
     const hy_job *job  = &slot->job;
     const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
 
-    if (job->problem->op == HY_SPMM)
+    if (is_dense(job))
         return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
     const int64_t offsets = slot->pipeline->place->known ? 0 : chunk_rows(job) + 1;
     return offsets * 8 + job->nnz * (4 + size);
@@ -116,13 +121,25 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     return copy_turn(slot, lane, 0);
 }
 
+/* Straight to Y where that is pinned and takes the result as it is. */
+static hybrid_status copy_dense(hy_slot *slot, hy_lane *lane)
+{
+    hy_job *job        = &slot->job;
+    const size_t bytes = (size_t)out_bytes(slot);
+    void *home         = hy_rows_home(job);
+
+    job->direct = home && hy_pinned(job->problem->ctx, home, bytes);
+    if (job->direct)
+        return hy_pinned_copy(lane, home, job->out.val, bytes, home);
+    return lane->backend->ops->copy(lane, job->back.val, job->out.val, bytes);
+}
+
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 {
     const hy_job *job = &slot->job;
 
-    if (job->problem->op == HY_SPMM)
-        return lane->backend->ops->copy(lane, job->back.val, job->out.val,
-                                        (size_t)out_bytes(slot));
+    if (is_dense(job))
+        return copy_dense(slot, lane);
     if (!slot->pipeline->place->known)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
@@ -176,7 +193,7 @@ static hybrid_status store_sparse(const hy_slot *slot)
 
 static hybrid_status store(const hy_slot *slot)
 {
-    if (slot->job.problem->op == HY_SPMM)
+    if (is_dense(&slot->job))
         return hy_rows_store_dense(&slot->job);
     return store_sparse(slot);
 }

@@ -36,6 +36,11 @@ int main(void)
         return 1;
     int failed = variants_check(engine, names, &checked);
     printf("%lld products checked, %d wrong\n", (long long)checked, failed);
+    checked          = 0;
+    const int pinned = variants_check_pinned(engine, names, &checked);
+    printf("%lld products of pinned operands checked, %d wrong\n", (long long)checked,
+           pinned);
+    failed += pinned;
     checked         = 0;
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);

@@ -132,6 +132,26 @@ static hybrid_status dense(world *w)
     return status;
 }
 
+/* The same with X and Y pinned for the time of it. */
+static hybrid_status pinned_dense(world *w)
+{
+    const size_t bytes = (size_t)60 * COLUMNS * 8;
+
+    hybrid_status status = hybrid_pin(w->engine, w->X.data, bytes);
+    if (status != HYBRID_OK)
+        return status;
+    status = hybrid_pin(w->engine, w->Y.data, bytes);
+    if (status == HYBRID_OK) {
+        const int64_t before = fake_direct();
+        status               = dense(w);
+        if (status == HYBRID_OK)
+            assert_int_equal(fake_direct() - before, 2 * bytes);
+        hy_pins_remove(&w->engine->ctx, w->Y.data); /* which keeps the sentence */
+    }
+    hy_pins_remove(&w->engine->ctx, w->X.data);
+    return status;
+}
+
 /* What the engine holds when nothing is under way. */
 static int64_t held(world *w)
 {
@@ -161,6 +181,12 @@ static void arm_backend(world *w, int64_t n)
 {
     (void)w;
     fault_arm(n);
+}
+
+static void arm_pins(world *w, int64_t n)
+{
+    (void)w;
+    fault_arm_pins(n);
 }
 
 /* Returns how many calls there were to fail. */
@@ -201,6 +227,7 @@ static void allocations_fail_on_a_device(void **state)
     assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
     assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
     assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 4);
+    assert_true(fail_each(&w, pinned_dense, arm_memory, HYBRID_NO_MEMORY) > 6);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
@@ -228,6 +255,8 @@ static void calls_of_the_backend_fail(void **state)
     assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 80);
     assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 30);
     assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
+    assert_true(fail_each(&w, pinned_dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
+    assert_true(fail_each(&w, pinned_dense, arm_pins, HYBRID_NO_MEMORY) > 1);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }

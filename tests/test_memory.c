@@ -238,11 +238,33 @@ static void copies_past_the_caches_copy_all(void **state)
         }
 }
 
+static void rows_past_the_caches_are_copied_whole(void **state)
+{
+    enum { ROWS = 40, FROM = 310, TO = 330 };
+    static unsigned char from[ROWS * FROM], to[ROWS * TO + 64];
+
+    (void)state;
+    for (int i = 0; i < ROWS * FROM; i++)
+        from[i] = (unsigned char)(i * 29 + i / 253);
+    for (size_t bytes = 0; bytes <= FROM; bytes += bytes < 200 ? 25 : 11)
+        for (size_t shift = 0; shift < 64; shift += 21) {
+            memset(to, 0xee, sizeof to);
+            hy_copy_rows_past(to + shift, TO, from, FROM, bytes, ROWS);
+            for (size_t i = 0; i < ROWS; i++) {
+                const unsigned char *row = to + shift + i * TO;
+                assert_memory_equal(row, from + i * FROM, bytes);
+                for (size_t k = bytes; k < TO && row + k < to + sizeof to; k++)
+                    assert_int_equal(row[k], 0xee);
+            }
+        }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_past_the_caches_copy_all),
+        cmocka_unit_test(rows_past_the_caches_are_copied_whole),
         TEST(meter_counts_up_to_its_cap),
         TEST(meter_is_exact_when_shared),
         TEST(array_is_aligned_and_counted),

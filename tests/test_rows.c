@@ -13,6 +13,7 @@
 #include "tests/support/poison.h"
 
 static hy_context *ctx;
+static int homes; /* chunks that have one */
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
@@ -54,6 +55,26 @@ static double expected(const hy_problem *p, const hybrid_dense *before, double s
     return p->Y->type == HYBRID_F32 ? (double)(float)y : y;
 }
 
+/* A chunk has a home where each of its elements is as far from the first as in Y, and
+   nothing is to be done with it. */
+static void check_home(const hy_job *job, int64_t rows, int64_t width)
+{
+    const hy_problem *p   = job->problem;
+    const hybrid_dense *Y = p->Y;
+    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
+    const int64_t by_row = in_rows ? Y->ld : 1, by_col = in_rows ? 1 : Y->ld;
+    const int64_t first = job->chunk->row_begin * by_row + job->chunk->col_begin * by_col;
+    int flat            = rows * width > 0 && p->alpha == 1 && p->beta == 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < width; j++)
+            flat &=
+                i * by_row + j * by_col == (p->in_cols ? i + j * rows : i * width + j);
+    char *home = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
+    assert_ptr_equal(hy_rows_home(job), flat ? home : NULL);
+    homes += flat;
+}
+
 /* Store a chunk in the middle of Y; all else stays. */
 static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 {
@@ -63,6 +84,7 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
            .problem = p, .chunk = chunk, .back = {.val = (void *)(uintptr_t)sums}};
     hybrid_dense before;
 
+    check_home(&job, rows, width);
     dense_copy(p->Y, &before);
     if (p->beta == 0)
         dense_set(p->Y, 0.0 / 0.0);
@@ -89,11 +111,11 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 static void rows_are_stored(void **state)
 {
     static const double scales[][2]  = {{1, 0}, {2.5, 0}, {1, 1}, {-0.3, 0.7}, {0, 2}};
-    static const int64_t shapes[][2] = {{2000, 1}, {300, 70}, {1, 1}};
+    static const int64_t shapes[][2] = {{2000, 1}, {300, 70}, {1, 1}, {1, 300}};
 
     (void)state;
     for (size_t k = 0; k < 2; k++)
-        for (size_t s = 0; s < 3; s++)
+        for (size_t s = 0; s < 4; s++)
             for (int order = 0; order < 2; order++)
                 for (int64_t gap = 0; gap < 2; gap++)
                     for (size_t a = 0; a < 5; a++) {
@@ -118,6 +140,7 @@ static void rows_are_stored(void **state)
                         dense_free(&sums);
                         dense_free(&Y);
                     }
+    assert_true(homes > 20);
 }
 
 static int open_context(void **state)

@@ -31,6 +31,9 @@ static void check_pieces(const hy_problem *p, const char *whole, size_t bytes)
             hy_shared_fill(p, at, n, piece);
             assert_memory_equal(piece, whole + at, n);
             assert_true(poison_guard_intact(piece, sizes[s]));
+            const void *source = hy_shared_source(p, at, n);
+            if (source)
+                assert_memory_equal(source, whole + at, n);
         }
         free(piece);
     }

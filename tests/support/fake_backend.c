@@ -16,6 +16,7 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
+    int foreign; /* pinned where it was */
 } block;
 
 typedef struct fake {
@@ -24,7 +25,7 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive, pins;
+static int64_t alive, pins, direct;
 
 int64_t fake_alive(void)
 {
@@ -34,6 +35,11 @@ int64_t fake_alive(void)
 int64_t fake_pins(void)
 {
     return __atomic_load_n(&pins, __ATOMIC_RELAXED);
+}
+
+int64_t fake_direct(void)
+{
+    return __atomic_load_n(&direct, __ATOMIC_RELAXED);
 }
 
 void fake_count(int64_t by)
@@ -132,7 +138,7 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     }
     memset(ptr, POISON, bytes);
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, space};
+    *b           = (block){self->blocks, ptr, bytes, space, 0};
     self->blocks = b;
     pthread_mutex_unlock(&self->lock);
     fake_count(1);
@@ -140,21 +146,55 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* Ordinary memory becomes a pinned block that is not the device's own. */
+/* With the lock held. */
+static int meets_a_block(const fake *self, const void *ptr, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+
+    for (const block *b = self->blocks; b; b = b->next)
+        if (begin < (uintptr_t)b->ptr + b->bytes && (uintptr_t)b->ptr < begin + bytes)
+            return 1;
+    return 0;
+}
+
+/* Ordinary memory becomes a pinned block that is not the device's own; what is pinned
+   already is refused. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
     fake *self = (fake *)base;
     block *b   = malloc(sizeof *b);
 
-    if (!b)
-        return HYBRID_NO_MEMORY;
+    if (!b || bytes == 0 || bytes > FAKE_PIN_BYTES)
+        abort();
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, HY_PINNED};
-    self->blocks = b;
+    const int meets = meets_a_block(self, ptr, bytes);
+    if (!meets) {
+        *b           = (block){self->blocks, ptr, bytes, HY_PINNED, 1};
+        self->blocks = b;
+    }
     pthread_mutex_unlock(&self->lock);
+    if (meets) {
+        free(b);
+        return HYBRID_DEVICE_FAILED;
+    }
     fake_count(1);
     __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);
     return HYBRID_OK;
+}
+
+size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
+{
+    fake *self            = (fake *)base;
+    const uintptr_t begin = (uintptr_t)ptr;
+    size_t left           = 0;
+
+    pthread_mutex_lock(&self->lock);
+    for (const block *b = self->blocks; b; b = b->next)
+        if (b->foreign && begin >= (uintptr_t)b->ptr &&
+            begin < (uintptr_t)b->ptr + b->bytes)
+            left = b->bytes - (begin - (uintptr_t)b->ptr);
+    pthread_mutex_unlock(&self->lock);
+    return bytes < left ? bytes : left;
 }
 
 static block *take_out(fake *self, const void *ptr)
@@ -173,7 +213,10 @@ static block *take_out(fake *self, const void *ptr)
 
 void fake_unpin(hy_backend *base, void *ptr)
 {
-    free(take_out((fake *)base, ptr));
+    block *b = take_out((fake *)base, ptr);
+    if (!b) /* never pinned, or unpinned before */
+        abort();
+    free(b);
     fake_count(-1);
 }
 
@@ -206,8 +249,11 @@ static int space_of(fake *self, const void *ptr, size_t bytes)
 
     pthread_mutex_lock(&self->lock);
     for (const block *b = self->blocks; b; b = b->next)
-        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes)
+        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes) {
             space = (int)b->space;
+            if (b->foreign)
+                __atomic_fetch_add(&direct, (int64_t)bytes, __ATOMIC_RELAXED);
+        }
     pthread_mutex_unlock(&self->lock);
     return space;
 }
@@ -281,4 +327,5 @@ const hy_backend_ops hy_fake_backend_ops = {
     .pin_bytes  = FAKE_PIN_BYTES,
     .pin        = fake_pin,
     .unpin      = fake_unpin,
+    .pinned     = fake_pinned,
 };

@@ -2,7 +2,8 @@
 
    For testing all that surrounds a device where there is none. Each lane is a thread
    that does its work in order, after random delays; memory is poisoned when it is
-   allocated; copies are refused unless one side is device memory and the other pinned.
+   allocated; copies are refused unless one side is device memory and the other pinned,
+   both within one block or pinned piece.
    Device memory is capped by options->device_bytes, or 64 MB. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
@@ -24,8 +25,9 @@ void fake_delays(unsigned seed, int most_us);
 /* Backends, blocks, lanes and marks that were made and not released. */
 int64_t fake_alive(void);
 
-/* Pieces of memory pinned so far. */
+/* Pieces of memory pinned so far, and bytes copied from or to such memory. */
 int64_t fake_pins(void);
+int64_t fake_direct(void);
 
 /* ---- fake_faults.c: the same device, of which one call fails ---- */
 
@@ -34,6 +36,9 @@ extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
 /* The call that brings `calls` from 1 to 0 fails with DEVICE_FAILED; 0: none does.
    Counted is every call that can fail, hy_fake_enqueue() included. */
 void fault_arm(int64_t calls);
+
+/* The same for calls that pin memory, which fault_arm() does not count. */
+void fault_arm_pins(int64_t calls);
 
 /* 1 if this call is to fail; the sentence is left in the context. */
 int fault_hits(hy_context *ctx, const char *what);

@@ -6,7 +6,7 @@
 
 #include "tests/support/fake_lane.h"
 
-static int64_t armed;
+static int64_t armed, armed_pins;
 
 void fault_arm(int64_t calls)
 {
@@ -20,6 +20,20 @@ int fault_hits(hy_context *ctx, const char *what)
         return 0;
     hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: %s failed", what);
     return 1;
+}
+
+void fault_arm_pins(int64_t calls)
+{
+    __atomic_store_n(&armed_pins, calls, __ATOMIC_RELAXED);
+}
+
+/* Counted apart from the others, because results do without. */
+static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
+{
+    if (__atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0 &&
+        __atomic_sub_fetch(&armed_pins, 1, __ATOMIC_RELAXED) == 0)
+        return HYBRID_DEVICE_FAILED;
+    return fake_pin(self, ptr, bytes);
 }
 
 static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
@@ -136,6 +150,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .mark_ns    = fake_mark_ns,
     .rebase     = fake_rebase,
     .pin_bytes  = FAKE_PIN_BYTES,
-    .pin        = fake_pin,
+    .pin        = pin,
     .unpin      = fake_unpin,
+    .pinned     = fake_pinned,
 };

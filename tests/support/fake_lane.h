@@ -27,5 +27,6 @@ hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64
                           int64_t base);
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
 void fake_unpin(hy_backend *base, void *ptr);
+size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes);
 
 #endif /* FAKE_LANE_H */

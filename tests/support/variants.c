@@ -34,6 +34,7 @@ typedef struct trial {
     const char *variant;
     const test_case *c;
     test_kind kind;
+    int pinned; /* operands and Y */
     hybrid_plan_options options;
 } trial;
 
@@ -67,6 +68,32 @@ static int check_spgemm(const trial *t, const oracle *reference)
     return failed;
 }
 
+/* Pin an array, or unpin it; NULL and empty ones are left alone. */
+static int pin(const trial *t, void *array, size_t bytes, int on)
+{
+    if (!t->pinned || !array || bytes == 0)
+        return 0;
+    const hybrid_status status =
+        on ? hybrid_pin(t->engine, array, bytes) : hybrid_unpin(t->engine, array);
+    return status == HYBRID_OK ? 0 : complain(t, hybrid_engine_message(t->engine));
+}
+
+static int pin_dense(const trial *t, const hybrid_dense *m, int on)
+{
+    const size_t size = m->type == HYBRID_F64 ? 8 : 4;
+    return pin(t, m->data, (size_t)(m->rows * m->cols) * size, on);
+}
+
+static int pin_csr(const trial *t, const hybrid_csr *m, int on)
+{
+    const size_t size   = m->type == HYBRID_F64 ? 8 : 4;
+    const size_t offset = m->offset_type == HYBRID_I64 ? 8 : 4;
+
+    return pin(t, m->row_ptr, (size_t)(m->rows + 1) * offset, on) +
+           pin(t, m->col, (size_t)m->nnz * 4, on) +
+           pin(t, m->val, (size_t)m->nnz * size, on);
+}
+
 /* What is for one column and for blocks may refuse all else. */
 static int may_refuse(const trial *t, int64_t cols)
 {
@@ -91,15 +118,17 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     if (status != HYBRID_OK)
         return complain(t, hybrid_engine_message(t->engine));
     dense_copy(Y, &before);
+    failed += pin_dense(t, X, 1) + pin_dense(t, Y, 1);
     if (hybrid_spmm_run(plan, alpha, &t->c->A, X, beta, Y) != HYBRID_OK) {
-        failed = complain(t, hybrid_engine_message(t->engine));
+        failed += complain(t, hybrid_engine_message(t->engine));
     } else {
         const char *wrong =
             oracle_check_spmm(alpha, &t->c->A, X, beta, &before, Y, t->kind.integers);
         if (!wrong && !dense_gaps_intact(Y))
             wrong = "wrote between the rows of Y";
-        failed = wrong ? complain(t, wrong) : 0;
+        failed += wrong ? complain(t, wrong) : 0;
     }
+    failed += pin_dense(t, X, 0) + pin_dense(t, Y, 0);
     dense_free(&before);
     hybrid_plan_destroy(plan);
     return failed;
@@ -115,10 +144,12 @@ static int check_spmm_shapes(const trial *t, int64_t *checked)
         const int turn             = w % 3;
         const hybrid_order x_order = turn == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
         const hybrid_order y_order = turn == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-        const double alpha = turn == 0 ? 1 : -2, beta = turn == 1 ? 0 : 3;
+        const double alpha         = t->pinned || turn == 0 ? 1 : -2;
+        const double beta          = t->pinned || turn == 1 ? 0 : 3;
+        const int64_t x_gap = t->pinned ? 0 : turn, y_gap = t->pinned ? 0 : 2 - turn;
         hybrid_dense X, Y;
-        dense_make(t->c->A.cols, widths[w], turn, x_order, 11, t->kind, &X);
-        dense_make(t->c->A.rows, widths[w], 2 - turn, y_order, 12, t->kind, &Y);
+        dense_make(t->c->A.cols, widths[w], x_gap, x_order, 11, t->kind, &X);
+        dense_make(t->c->A.rows, widths[w], y_gap, y_order, 12, t->kind, &Y);
         failed += check_spmm(t, &X, &Y, alpha, beta, checked);
         dense_free(&X);
         dense_free(&Y);
@@ -132,6 +163,7 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     int failed = 0;
 
     oracle_spgemm(&t.c->A, &t.c->B, &reference);
+    failed += pin_csr(&t, &t.c->A, 1) + pin_csr(&t, &t.c->B, 1);
     for (const char *const *name = names; *name; name++)
         for (int k = 0; k < CHUNKINGS; k++) {
             t.variant            = *name;
@@ -146,11 +178,13 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
                 failed += check_spmm_shapes(&t, checked);
             }
         }
+    failed += pin_csr(&t, &t.c->A, 0) + pin_csr(&t, &t.c->B, 0);
     oracle_free(&reference);
     return failed;
 }
 
-int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+static int check_all(hybrid_engine *engine, const char *const *names, int pinned,
+                     int64_t *checked)
 {
     int failed = 0;
 
@@ -158,11 +192,23 @@ int variants_check(hybrid_engine *engine, const char *const *names, int64_t *che
         for (int k = 0; k < KINDS; k++) {
             test_case c;
             case_make(i, kinds[k], &c);
-            failed += check_case((trial){.engine = engine, .c = &c, .kind = kinds[k]},
-                                 names, checked);
+            const trial t = {
+                .engine = engine, .c = &c, .kind = kinds[k], .pinned = pinned};
+            failed += check_case(t, names, checked);
             case_free(&c);
         }
     return failed;
+}
+
+int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    return check_all(engine, names, 0, checked);
+}
+
+int variants_check_pinned(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked)
+{
+    return check_all(engine, names, 1, checked);
 }
 
 int variants_of(const char *backend, const char **names, int room)

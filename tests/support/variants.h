@@ -11,6 +11,11 @@
    of SpMV may refuse matrices without blocks, and more than one column. */
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
+/* The same with X, Y and the arrays of A and B pinned; X and Y without gaps, alpha 1 and
+   beta 0. */
+int variants_check_pinned(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked);
+
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */
 int variants_of(const char *backend, const char **names, int room);

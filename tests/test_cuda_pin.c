@@ -1,0 +1,117 @@
+/* tests/test_cuda_pin.c - pinned memory as the GPU sees it; skips without one. Plain C
+   without a test framework: GPU machines seldom have one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "support/cases.h"
+#include "support/oracle.h"
+
+enum { SKIP = 77, BYTES = 80 << 20, ROWS = 20000, COLUMNS = 64 };
+
+static int failed;
+
+static void expect(int truth, const char *what)
+{
+    if (!truth)
+        fprintf(stderr, "wrong: %s\n", what);
+    failed += !truth;
+}
+
+static void check_ranges(hybrid_engine *engine, char *memory)
+{
+    hy_context *ctx = &engine->ctx;
+    char *at        = memory + 1001;
+
+    expect(!hy_pinned(ctx, memory, BYTES), "fresh memory is pinned");
+    expect(hybrid_pin(engine, at, BYTES / 2) == HYBRID_OK, "it cannot be pinned");
+    expect(hy_pinned(ctx, at, BYTES / 2), "it is not pinned");
+    expect(!hy_pinned(ctx, at - 1, 2), "what is before it is pinned");
+    expect(!hy_pinned(ctx, at, BYTES / 2 + 1), "what is behind it is pinned");
+    expect(hybrid_pin(engine, at + 5, 10) == HYBRID_BAD_ARGUMENT, "pinned twice");
+    expect(hybrid_pin(engine, at + BYTES / 2, 99) == HYBRID_OK, "no neighbour in a page");
+    expect(hybrid_unpin(engine, at + BYTES / 2) == HYBRID_OK, "neighbour stays");
+    expect(hybrid_unpin(engine, at) == HYBRID_OK, "it cannot be unpinned");
+    expect(!hy_pinned(ctx, at, 1), "it is still pinned");
+}
+
+/* What others pin is found by its ends, and two pieces are not one. */
+static void check_foreign(hybrid_engine *engine, char *memory)
+{
+    hy_backend *device = engine->device;
+    hy_context *ctx    = &engine->ctx;
+    const size_t half  = BYTES / 2;
+    hy_buffer block;
+
+    expect(device->ops->pin(device, memory, half) == HYBRID_OK, "first half");
+    expect(device->ops->pin(device, memory + half, half) == HYBRID_OK, "second half");
+    expect(hy_pinned(ctx, memory, half) && hy_pinned(ctx, memory + half, half),
+           "registered memory is not found");
+    expect(hy_pinned(ctx, memory + 77, half - 77), "nor the end of it");
+    expect(!hy_pinned(ctx, memory + half - 8, 16), "two pieces are taken for one");
+    device->ops->unpin(device, memory);
+    device->ops->unpin(device, memory + half);
+    expect(!hy_pinned(ctx, memory, 1) && !hy_pinned(ctx, memory + half, 1),
+           "unregistered memory is found");
+    if (device->ops->alloc(device, HY_PINNED, half, &block) != HYBRID_OK) {
+        expect(0, "no pinned block");
+        return;
+    }
+    expect(hy_pinned(ctx, block.ptr, half), "cudaHostAlloc's memory is not found");
+    expect(!hy_pinned(ctx, block.ptr, half + 1), "more than it has");
+    device->ops->free(device, &block);
+}
+
+static void count(void *user, const hybrid_event *event)
+{
+    *(int *)user += strcmp(event->stage, "place") == 0;
+}
+
+/* Y in memory of cudaHostAlloc's is written by the device alone. */
+static void check_product(hybrid_engine *engine)
+{
+    const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
+    const size_t bytes   = (size_t)ROWS * COLUMNS * 4;
+    hybrid_dense X, before, Y;
+    int places = 0;
+    hy_buffer block;
+    hybrid_csr A;
+
+    matrix_random(ROWS, ROWS, 8, 3, kind, &A);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &before);
+    hy_backend *device = engine->device;
+    if (device->ops->alloc(device, HY_PINNED, bytes, &block) == HYBRID_OK) {
+        Y      = before;
+        Y.data = block.ptr;
+        hybrid_engine_trace(engine, count, &places);
+        expect(hybrid_spmm(engine, 1, &A, &X, 0, &Y) == HYBRID_OK, "no product");
+        expect(!oracle_check_spmm(1, &A, &X, 0, &before, &Y, 1), "the product");
+        expect(places == 0, "workers placed rows of Y");
+        device->ops->free(device, &block);
+    }
+    matrix_free(&A);
+    dense_free(&X);
+    dense_free(&before);
+}
+
+int main(void)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.backend            = HYBRID_CUDA;
+    const hybrid_status status = hybrid_engine_create(&options, &engine);
+    if (status == HYBRID_NO_DEVICE)
+        return SKIP;
+    char *memory = malloc(BYTES);
+    if (status != HYBRID_OK || !memory)
+        return 1;
+    check_ranges(engine, memory);
+    check_foreign(engine, memory);
+    check_product(engine);
+    hybrid_engine_destroy(engine);
+    free(memory);
+    return failed > 0;
+}
