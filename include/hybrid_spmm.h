@@ -260,11 +260,11 @@ HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 
 /* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if
-   resident_chunks == chunks in the report and the backend is not the host, the
-   arrays of A are read by the first run that succeeds and by the first after this
-   call, else not: other runs are given A's shape, and pointers that are not NULL.
-   If less is resident, the rest is read in every run, and until this call a run may
-   mix old and new values. Other plans read A in every run. NULL is fine. */
+   resident_chunks == chunks in the report, A's arrays are read up to the first run
+   that succeeds, and again from this call up to the next that does; other runs are
+   given A's shape, and pointers that are not NULL. If less is resident, the rest is
+   read in every run, and without this call a run mixes old and new values. Other
+   plans, and those of the host, read A in every run. NULL is fine. */
 HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* ---- explain ------------------------------------------------------------- */
