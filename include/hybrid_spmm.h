@@ -297,7 +297,8 @@ HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 /* What a plan will do and where its last run's time went. Stage times are busy
    times summed over chunks, so their sum exceeds total_s when stages
    overlapped. Before the first run only chunks, rows, flops, what is resident and
-   what is predicted are set. A run that makes A resident predicts its bytes too. Start from HYBRID_REPORT_INIT. */
+   what is predicted are set: for that run, which sends the packs that stay, too.
+   Start from HYBRID_REPORT_INIT. */
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
     double  total_s;         /* wall time of the run */

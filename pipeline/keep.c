@@ -1,8 +1,6 @@
 /* pipeline/keep.c - packs of A that stay on the device from run to run. */
 #include "pipeline/keep.h"
 
-#include <string.h>
-
 #include "partition/chunks.h"
 #include "pipeline/run.h"
 
@@ -86,8 +84,7 @@ void hy_keeper_close(hy_pipeline *p)
     p->backend->ops->free(p->backend, &p->keeper.block);
 }
 
-/* ---- runs ---------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------ */
 
 void hy_keeper_begin(hy_keeper *keeper)
 {
