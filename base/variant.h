@@ -45,6 +45,8 @@ typedef struct hy_chunk {
     int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
     int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches */
+    int kept;      /* 1: its pack stays on the device from run to run, */
+    size_t kept_at; /* there, in the block of all that are kept */
     hy_features features;       /* of this rectangle */
     const hy_variant *variant;
 } hy_chunk;
@@ -89,7 +91,7 @@ typedef struct hy_rows {
     void *val;
 } hy_rows;
 
-enum { HY_ARRAYS = 6 }; /* most arrays that a packed format has */
+enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 6 }; /* most arrays that a packed format has */
 
 /* Several arrays in one block, so that one copy moves them all. Array k is at
    ptr + at[k], in host and device memory alike. */
@@ -97,6 +99,7 @@ typedef struct hy_pack {
     hy_buffer mem;
     size_t bytes; /* used part */
     size_t at[HY_ARRAYS];
+    int64_t head[HY_HEAD_WORDS]; /* what the host needs of it to launch, by its format */
 } hy_pack;
 
 /* One chunk on its way: what prepare makes, multiply reads, assembly stores.
@@ -114,6 +117,7 @@ typedef struct hy_job {
     int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
     int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
+    int there;          /* `in` holds the pack already: of a chunk that is kept */
     int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;

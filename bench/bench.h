@@ -28,6 +28,7 @@ typedef struct bench_options {
     int            core, end;     /* which times are wanted */
     int            cold;          /* every call writes into pages never used before */
     int            pinned;        /* operands and Y are pinned before the clock starts */
+    int            resident;      /* end: runs of one plan whose A stays on the device */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;
@@ -137,6 +138,8 @@ typedef struct bench_line {
     int64_t       cols;              /* 0 = not an SpMM */
     bench_times   times;
     hybrid_report report;            /* stage times are NAN where unknown */
+    int           resident;          /* A was on the device; -1 = not ours */
+    double        pack_s;            /* core: to pack A in the first run; NAN = unknown */
     double        ratio;             /* peer / ours; NAN = unknown */
     int           verified;          /* 1 yes, 0 failed, -1 not tried */
     int           first;             /* cold_s was the first product of this process */

@@ -73,6 +73,18 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);
 }
 
+/* Packing A once, in units of its entries and of one product. */
+static void put_packing(FILE *f, const bench *b, const bench_line *line)
+{
+    const double entries = (double)b->problem.A.nnz;
+
+    put_truth(f, "resident", line->resident);
+    put_real(f, "pack_s", line->pack_s);
+    put_real(f, "pack_per_nnz_ns", entries > 0 ? 1e9 * line->pack_s / entries : NAN);
+    put_real(f, "pack_runs",
+             line->times.seconds > 0 ? line->pack_s / line->times.seconds : NAN);
+}
+
 static void put_times(FILE *f, const bench_line *line)
 {
     const bench_times *t = &line->times;
@@ -129,6 +141,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_setting(f, b, line);
     put_times(f, line);
     put_report(f, &line->report);
+    put_packing(f, b, line);
     put_truth(f, "verified", line->verified);
     put_text(f, "error", *line->error ? line->error : NULL);
     fputs("}\n", f);

@@ -20,6 +20,7 @@ static const char usage[] =
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
+    "  --resident               end: runs of one plan whose A stays on the device\n"
     "  --cold                   every call writes into pages never used before\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
     "  --no-verify              do not check the results\n"
@@ -40,6 +41,7 @@ enum {
     REPS,
     WARMUP,
     MODE,
+    RESIDENT,
     COLD,
     PINNED,
     NO_VERIFY,
@@ -61,6 +63,7 @@ static const struct option names[] = {
     {"reps", required_argument, NULL, REPS},
     {"warmup", required_argument, NULL, WARMUP},
     {"mode", required_argument, NULL, MODE},
+    {"resident", no_argument, NULL, RESIDENT},
     {"cold", no_argument, NULL, COLD},
     {"pinned", no_argument, NULL, PINNED},
     {"no-verify", no_argument, NULL, NO_VERIFY},
@@ -216,6 +219,9 @@ static int take(int option, const char *text, bench_options *o)
         return count("--warmup", text, 0, &o->warmup);
     case MODE:
         return mode(text, o);
+    case RESIDENT:
+        o->resident = 1;
+        return 0;
     case COLD:
         o->cold = 1;
         return 0;
@@ -274,6 +280,8 @@ int bench_parse(int argc, char **argv, bench_options *out)
         return -1;
     }
     o.op = (bench_op)op;
+    if (o.op == BENCH_SPGEMM && o.resident)
+        return refuse("spgemm", "--resident");
     if (o.op == BENCH_SPMV)
         o.cols = 1;
     o.problems      = argv + optind + 1;

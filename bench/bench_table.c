@@ -17,6 +17,8 @@ void bench_line_open(const bench *b, bench_line *line)
     line->cols          = dense ? o->cols : 0;
     line->times         = (bench_times){NAN, NAN, NAN, NAN};
     line->ratio         = NAN;
+    line->resident      = -1;
+    line->pack_s        = NAN;
     line->verified      = -1;
     line->report        = (hybrid_report)HYBRID_REPORT_INIT;
     line->report.load_s = line->report.prepare_s = line->report.h2d_s = NAN;

@@ -26,7 +26,8 @@ def read(paths):
 
 def table_of(line):
     return (line["op"], line["mode"], line["type"], line.get("cols"),
-            line.get("pages") or "warm", line.get("device_memory") or 0)
+            line.get("pages") or "warm", line.get("device_memory") or 0,
+            line["mode"] == "end" and bool(line.get("resident")))
 
 
 def who(line, by_variant):
@@ -96,11 +97,12 @@ def row_text(problem, row, columns, mode):
 
 
 def print_table(key, rows):
-    op, mode, kind, cols, pages, memory = key
+    op, mode, kind, cols, pages, memory, resident = key
     names = {name for row in rows.values() for name in row}
     columns = sorted(n for n in names if n.startswith("ours")) + [p for p in PEERS if p in names]
     title = f"{op}, {kind}" + (f", {cols} columns" if cols else "")
     title += ", in core" if mode == "core" else ", end to end"
+    title += ", A resident" if resident else ""
     title += ", cold pages" if pages == "cold" else ""
     title += f", device memory capped at {memory / 2**20:.0f} MiB" if memory else ""
     head = ["problem"] + [n + " ms" for n in columns] + ["fastest of ours", "GFLOP/s"]

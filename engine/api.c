@@ -43,6 +43,10 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_check_plan_options(ctx, o));
+    if (o->flags & HYBRID_RESIDENT)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
+                       "matrix; what stays of sparse ones, the planner decides");
     HY_TRY(hy_check_spgemm(ctx, A, B));
     if (o->flags & HYBRID_CHECK) {
         HY_TRY(hy_csr_check(ctx, A, "A"));
@@ -88,6 +92,7 @@ static void begin_report(hybrid_plan *plan)
     hy_backend *backend = plan->candidates[plan->chosen].backend;
 
     hy_plan_start_report(plan);
+    plan->there_bytes           = hy_plan_there_bytes(plan);
     plan->report.reused_pattern = plan->pattern.known;
     hy_meter_reset_peak(&backend->device);
     hy_meter_reset_peak(&backend->pinned);
@@ -100,10 +105,10 @@ static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
     hybrid_report *r          = &plan->report;
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
 
-    r->nnz_out = nnz_out;
-    r->total_s = (double)(hy_now_ns() - start_ns) * 1e-9;
-    r->floor_s =
-        hy_floor(&plan->profile.features, plan->op, second_bytes, nnz_out, &plan->rates);
+    r->nnz_out    = nnz_out;
+    r->total_s    = (double)(hy_now_ns() - start_ns) * 1e-9;
+    r->floor_s    = hy_floor(&plan->profile.features, plan->op, second_bytes,
+                             plan->there_bytes, nnz_out, &plan->rates);
     r->efficiency = r->floor_s / r->total_s;
     r->overlap    = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
@@ -209,6 +214,12 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     end_report(plan, start, Y->rows * Y->cols,
                X->rows * X->cols * (int64_t)hy_value_size(X->type));
     return HYBRID_OK;
+}
+
+void hybrid_plan_refresh(hybrid_plan *plan)
+{
+    if (plan)
+        plan->pipeline->keeper.there = 0;
 }
 
 /* ---- one shot -----------------------------------------------------------------------

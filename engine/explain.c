@@ -114,7 +114,8 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
         const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
-        const double times[] = {t.prepare, t.h2d, t.run, t.d2h};
+        const double times[] = {chunk->kept ? 0 : t.prepare, chunk->kept ? 0 : t.h2d,
+                                t.run, t.d2h};
         for (int k = 0; k < 4; k++) {
             sum[k] += times[k];
             total += times[k];
@@ -126,6 +127,17 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
     if (total > 0)
         put(w, "; bottleneck %s (%.0f %% of stage time)", names[most],
             100 * sum[most] / total);
+}
+
+static void put_resident(writer *w, const hybrid_plan *plan)
+{
+    if (!(plan->flags & HYBRID_RESIDENT) ||
+        !plan->candidates[plan->chosen].backend->ops->copy)
+        return;
+    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
+        (long long)plan->report.resident_chunks, (long long)plan->chunk_count);
+    put_bytes(w, (double)plan->report.resident_bytes);
+    put(w, "\n");
 }
 
 /* What is predicted of the way taken and of the other, and the last run beside it. */
@@ -186,6 +198,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         put_bytes(w, (double)plan->shared_bytes);
         put(w, "\n");
     }
+    put_resident(w, plan);
     put_rates(w, plan->engine, backend);
     put_transfers(w, plan);
 }

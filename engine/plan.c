@@ -9,7 +9,10 @@
        resident, one slot      a row's share of B may exceed B itself
 
    The first that can hold every row wins. With a variant that carries all it needs of B
-   they differ in their slots only. */
+   they differ in their slots only.
+
+   HYBRID_RESIDENT comes before them: X resident if it takes no more than three quarters
+   of the budget, slots in a fourth of what it leaves, and A in the rest. */
 #include "engine/plan.h"
 
 #include <string.h>
@@ -27,13 +30,15 @@ enum {
     MIN_PRODUCTS    = 1 << 20,
     HOST_PRODUCTS =
         256 << 10, /* a core: results of all slots stay in the last-level cache */
-    HOST_DENSE  = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
-    DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
-    CHUNKS      = 16         /* at least, of a product large enough */
+    HOST_DENSE     = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES    = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    CHUNKS         = 16,        /* at least, of a product large enough */
+    RESIDENT_SHARE = 4          /* slots beside an A that stays: small, and many fit */
 };
 
 typedef struct layout {
     int gathered, depth;
+    int share; /* slots take one part in so many of what X leaves */
 } layout;
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -118,7 +123,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         .profile      = &plan->profile,
         .variant      = c->variant,
         .rates        = &plan->rates,
-        .slot_bytes   = (budget - kept) / (size_t)way.depth & ~(size_t)255,
+        .slot_bytes   = (budget - kept) / (size_t)(way.share * way.depth) & ~(size_t)255,
         .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
         .chunk_rows   = o->chunk_rows,
         .gathered     = gathered};
@@ -159,14 +164,16 @@ static hybrid_status cut_somehow(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
 
     hy_rates_of(backend, &plan->rates);
-    const size_t shared  = hy_align(resident_bytes(plan, backend));
-    plan->resident_bytes = shared;
-    const layout ways[]  = {{0, depth}, {1, depth}, {1, (depth + 1) / 2}, {1, 1}, {0, 1}};
+    plan->resident_bytes = resident_bytes(plan, backend);
+    const size_t shared  = hy_align(plan->resident_bytes);
+    const layout ways[]  = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
+                            {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
+    const size_t memory  = plan->rates.memory;
+    const size_t most[]  = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
     const int in_place   = !backend->ops->copy;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (ways[i].gathered && in_place)
-            continue;
-        if (!ways[i].gathered && shared > plan->rates.memory / (i == 0 ? 2 : 1))
+    const int resident   = !in_place && plan->flags & HYBRID_RESIDENT;
+    for (size_t i = resident ? 0 : 1; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].gathered ? in_place : shared > most[i])
             continue;
         hy_message_clear(&ctx->message);
         status     = cut(plan, A, B, o, shared, ways[i]);
@@ -203,6 +210,9 @@ static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
     hy_backend *backend = plan->candidates[plan->chosen].backend;
     const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
 
+    if (plan->flags & HYBRID_RESIDENT && backend->ops->copy)
+        hy_keep_choose(&plan->rates, depth, plan->rates.memory - shared, plan->chunks,
+                       plan->chunk_count);
     hybrid_status status =
         hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
                          plan->chunk_count, depth, shared, &plan->pipeline);
@@ -215,6 +225,17 @@ static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
                             plan->chunk_count, depth, shared, &plan->pipeline);
 }
 
+int64_t hy_plan_there_bytes(const hybrid_plan *plan)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; plan->pipeline->keeper.there && i < plan->chunk_count; i++) {
+        const hy_features *f = &plan->chunks[i].features;
+        sum += plan->chunks[i].kept ? hy_csr_bytes(f->rows, f->nnz, f->type) - 8 : 0;
+    }
+    return sum;
+}
+
 void hy_plan_start_report(hybrid_plan *plan)
 {
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
@@ -225,6 +246,10 @@ void hy_plan_start_report(hybrid_plan *plan)
     plan->report.predicted_d2h_bytes = plan->traffic.down;
     plan->report.other_h2d_bytes     = plan->traffic.other_up;
     plan->report.gathered            = plan->gathered;
+    plan->report.resident_chunks     = plan->pipeline->keeper.count;
+    plan->report.resident_bytes      = (int64_t)plan->pipeline->keeper.block.bytes;
+    if (!plan->pipeline->keeper.there)
+        plan->report.predicted_h2d_bytes += plan->traffic.first;
 }
 
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)

@@ -24,6 +24,7 @@ struct hybrid_plan {
     hy_pipeline *pipeline;
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;
+    int64_t there_bytes; /* of A's CSR arrays, that the run needs not send */
     hybrid_report report;
 };
 
@@ -35,6 +36,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
+
+/* Of A's CSR arrays, the bytes of rows that are on the device, packed. */
+int64_t hy_plan_there_bytes(const hybrid_plan *plan);
 
 /* A report of what is known before a run. */
 void hy_plan_start_report(hybrid_plan *plan);

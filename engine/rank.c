@@ -45,8 +45,8 @@ int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
     return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
 }
 
-double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t nnz_out,
-                const hy_rates *rates)
+double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t there_bytes,
+                int64_t nnz_out, const hy_rates *rates)
 {
     const double up   = (double)(hy_csr_bytes(f->rows, f->nnz, f->type) + second_bytes);
     const double size = (double)hy_value_size(f->type);
@@ -56,7 +56,7 @@ double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t nn
 
     t = longest(t, 2 * (double)f->products / rates->flops);
     if (rates->h2d_Bps > 0)
-        t = longest(t, up / rates->h2d_Bps);
+        t = longest(t, (up - (double)there_bytes) / rates->h2d_Bps);
     if (rates->d2h_Bps > 0)
         t = longest(t, down / rates->d2h_Bps);
     return t;
@@ -70,8 +70,9 @@ static int runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
-/* The product as a pipeline of equal chunks. */
-static double predict(const hy_candidate *c, const hy_profile *profile, int workers)
+/* The product as a pipeline of equal chunks; with an A that is resident, a later run. */
+static double predict(const hy_candidate *c, const hy_profile *profile, int workers,
+                      int resident)
 {
     const hy_features *f = &profile->features;
     const int64_t chunks = f->products / TYPICAL_PRODUCTS + 1;
@@ -80,8 +81,8 @@ static double predict(const hy_candidate *c, const hy_profile *profile, int work
     hy_rates_of(c->backend, &rates);
     const hy_cost cost = c->variant->cost(f, &rates);
     hy_stage_times t   = hy_predict_stages(&cost, &rates, workers);
-    t.prepare /= (double)chunks;
-    t.h2d /= (double)chunks;
+    t.prepare          = resident ? 0 : t.prepare / (double)chunks;
+    t.h2d              = resident ? 0 : t.h2d / (double)chunks;
     t.run /= (double)chunks;
     t.d2h /= (double)chunks;
     return hy_predict(&t, 0, chunks);
@@ -98,7 +99,8 @@ static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
     if (!c.refused)
-        c.predicted_s = predict(&c, profile, hy_pool_threads(engine->ctx.pool));
+        c.predicted_s = predict(&c, profile, hy_pool_threads(engine->ctx.pool),
+                                (flags & HYBRID_RESIDENT) != 0);
     return c;
 }
 

@@ -41,6 +41,16 @@ static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
     return sum;
 }
 
+/* Packs that stay: sent in the first run, and whenever A has changed. */
+static int64_t kept_up(const hybrid_plan *plan)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < plan->chunk_count && plan->chunks[i].kept; i++)
+        sum += own_bytes(plan, &plan->chunks[i]);
+    return sum;
+}
+
 /* Packs as they were cut, with what they carry. */
 static int64_t packed_up(const hybrid_plan *plan)
 {
@@ -114,7 +124,7 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
 
-    *out = (hy_traffic){0, 0, -1};
+    *out = (hy_traffic){0, 0, 0, -1};
     if (!c->backend->ops->copy || plan->chunk_count == 0)
         return HYBRID_OK;
     out->down = result_down(plan);
@@ -124,7 +134,8 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
             out->other_up = resident_up(plan, A, B);
         return HYBRID_OK;
     }
-    out->up = resident_up(plan, A, B);
+    out->first = kept_up(plan);
+    out->up    = resident_up(plan, A, B) - out->first;
     return plan->flags & HYBRID_EXPLAIN ? gathered_up(plan, A, B, &out->other_up)
                                         : HYBRID_OK;
 }

@@ -8,6 +8,7 @@ struct hybrid_plan;
 
 typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
+    int64_t first;    /* more up in a run that makes A resident */
     int64_t other_up; /* if B or X were gathered instead of resident, or resident instead
                          of gathered; -1: there is no other way */
 } hy_traffic;

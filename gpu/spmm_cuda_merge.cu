@@ -284,7 +284,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
-    const hy_merge_view view   = hy_packed_merge(job, shape);
+    const hy_merge_view view   = hy_packed_merge(job);
     merge_path<T> p            = {};
     p.items                    = shape.items + shape.longest;
     p.shares                   = shape.shares;

@@ -296,7 +296,12 @@ enum {
                                        all but the first know where rows of C start */
     HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, which takes
                                        some milliseconds */
-    HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
+    HYBRID_CHECK         = 1u << 3, /* verify the CSR rules of every input */
+    HYBRID_RESIDENT      = 1u << 4  /* SpMM and SpMV again with the same A: what of A fits
+                                       stays on the device, packed. The plan is made for
+                                       the runs after the first: see
+                                       hybrid_plan_refresh(). On the host, which computes
+                                       in place, it changes nothing. SpGEMM: refused */
 };
 
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */
@@ -337,6 +342,14 @@ HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
                                          double beta, hybrid_dense *Y);
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 
+/* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if
+   resident_chunks == chunks in the report, A's arrays are read up to the first run
+   that succeeds, and again from this call up to the next that does; other runs are
+   given A's shape, and pointers that are not NULL. If less is resident, the rest is
+   read in every run, and without this call a run mixes old and new values. Other
+   plans, and those of the host, read A in every run. NULL is fine. */
+HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
+
 /* ---- explain ------------------------------------------------------------- */
 
 /* Write the plan in words: features found, every candidate with its predicted
@@ -366,8 +379,9 @@ HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 
 /* What a plan will do and where its last run's time went. Stage times are busy
    times summed over chunks, so their sum exceeds total_s when stages
-   overlapped. Before the first run only chunks, rows, flops and what is
-   predicted are set. Start from HYBRID_REPORT_INIT. */
+   overlapped. Before the first run only chunks, rows, flops, what is resident and
+   what is predicted are set: for that run, which sends the packs that stay, too.
+   Start from HYBRID_REPORT_INIT. */
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
     double  total_s;         /* wall time of the run */
@@ -387,11 +401,13 @@ typedef struct hybrid_report {
     int     gathered;        /* 1: chunks bring the rows of B or X that they touch;
                                 0: it stays on the device, or is read in place */
     int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
+    int64_t resident_chunks; /* HYBRID_RESIDENT: so many, the first, keep their rows of A */
+    int64_t resident_bytes;  /* on the device, in so many bytes */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                     \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 

@@ -49,7 +49,7 @@ size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape);
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
 /* The cuts where the kernels read them. Only after hy_pack_merge(). */
-hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape);
+hy_merge_view hy_packed_merge(const hy_job *job);
 
 #ifdef __cplusplus
 }

@@ -125,7 +125,6 @@ hy_dup_view hy_packed_dup(const hy_job *job);
 
 /* Arrays of the pack; X where hy_packed_x() looks for it. */
 enum {
-    HY_HRPB_HEAD,
     HY_HRPB_UNITS,
     HY_HRPB_SPLITS,
     HY_HRPB_BLOCKS,
@@ -163,7 +162,7 @@ typedef struct hy_hrpb_split {
     int32_t row, partial, parts;
 } hy_hrpb_split;
 
-/* At the start of the pack: how many there are of each. */
+/* In pack.head: how many there are of each. */
 typedef struct hy_hrpb_head {
     int64_t units, splits, partials, blocks;
 } hy_hrpb_head;
@@ -182,7 +181,7 @@ int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules);
 /* Fill job->pack (mem is given). */
 hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules);
 
-/* The pack where the kernels read it; the head is the host's. */
+/* The pack where the kernels read it; the head is from pack.head. */
 typedef struct hy_hrpb_view {
     hy_hrpb_head head;
     const hy_hrpb_unit *unit;
@@ -195,7 +194,7 @@ hy_hrpb_view hy_packed_hrpb(const hy_job *job);
 /* ---- pack_tiled.c: A as panels of portions, whose rows of X are staged in tiles ---- */
 
 /* Arrays of the pack; X where hy_packed_x_cols() looks for it. */
-enum { HY_TILED_HEAD, HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
+enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
 /* A portion is a row of A, or a segment of a long one: what one thread adds up. */
 enum {
@@ -218,7 +217,7 @@ typedef struct hy_tiled_split {
     int32_t row, partial, parts;
 } hy_tiled_split;
 
-/* At the start of the pack: how many there are of each. */
+/* In pack.head: how many there are of each. */
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
     int64_t reordered; /* 1: portions are not in the order of rows */
@@ -236,7 +235,7 @@ size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);
 /* Fill job->pack (mem is given). */
 hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 
-/* The pack where the kernels read it; the head is the host's. */
+/* The pack where the kernels read it; the head is from pack.head. */
 typedef struct hy_tiled_view {
     hy_tiled_head head;
     const int32_t *out;          /* 256 a panel: row of the chunk, -1 - partial, or NONE */
@@ -288,7 +287,6 @@ const char *hy_block_refuse(const hy_features *f);
 
 /* Arrays of the pack; X where hy_packed_x() looks for it. */
 enum {
-    HY_BCSR_HEAD,
     HY_BCSR_ROW_PTR, /* int32, block rows + 1: blocks before each */
     HY_BCSR_COL,     /* int32: first column of each block */
     HY_BCSR_VAL,
@@ -297,7 +295,7 @@ enum {
 
 /* Blocks of a row are kept in batches of 2^log_group, the last with what is left: block b
    of n in a batch that begins at block f has its element e = i c + j at val[f r c + e n +
-   b], so that lanes which hold neighbouring blocks read neighbouring words. */
+   b], so that lanes which hold neighbouring blocks read neighbouring words. In pack.head. */
 typedef struct hy_bcsr_head {
     int64_t rows, blocks; /* rows: block rows */
     hy_block_shape shape;
@@ -308,7 +306,7 @@ typedef struct hy_bcsr_head {
 size_t hy_pack_bcsr_bytes(const hy_features *f); /* at most */
 hybrid_status hy_pack_bcsr(hy_job *job);         /* fill job->pack (mem is given) */
 
-/* The pack where the kernels read it; the head is the host's. */
+/* The pack where the kernels read it; the head is from pack.head. */
 typedef struct hy_bcsr_view {
     hy_bcsr_head head;
     const int32_t *row_ptr, *col;
@@ -319,7 +317,6 @@ hy_bcsr_view hy_packed_bcsr(const hy_job *job);
 /* ---- pack_bellpack.c: slices of block rows of about equal length, a lane to each ---- */
 
 enum {
-    HY_BELLPACK_HEAD,
     HY_BELLPACK_SLICES,
     HY_BELLPACK_ORDER, /* int32: the block row at each place */
     HY_BELLPACK_COL,   /* int32: first column of each cell */

@@ -24,9 +24,8 @@ static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[H
     const size_t size     = hy_value_size(f->type);
     const size_t elements = hy_block_elements(head->shape);
 
-    at[HY_BCSR_HEAD]    = 0;
-    at[HY_BCSR_ROW_PTR] = hy_align(sizeof *head);
-    at[HY_BCSR_COL]     = at[HY_BCSR_ROW_PTR] + hy_align((size_t)(head->rows + 1) * 4);
+    at[HY_BCSR_ROW_PTR] = 0;
+    at[HY_BCSR_COL]     = hy_align((size_t)(head->rows + 1) * 4);
     at[HY_BCSR_VAL]     = at[HY_BCSR_COL] + hy_align((size_t)head->blocks * 4);
     at[HY_BCSR_X] = at[HY_BCSR_VAL] + hy_align((size_t)head->blocks * elements * size);
     return at[HY_BCSR_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
@@ -111,7 +110,7 @@ static hybrid_status fill(const hy_blocking *b, const hy_bcsr_head *head, hy_job
                         .col     = (void *)(base + at[HY_BCSR_COL]),
                         .val     = base + at[HY_BCSR_VAL]};
 
-    memcpy(base + at[HY_BCSR_HEAD], head, sizeof *head);
+    memcpy(job->pack.head, head, sizeof *head);
     HY_TRY(hy_prefix_sum(job->problem->ctx, b->count, b->rows));
     p.row_ptr[b->rows] = (int32_t)head->blocks;
     HY_TRY(hy_blocking_for(b, b->rows, pack_rows, &p));
@@ -149,7 +148,6 @@ hy_bcsr_view hy_packed_bcsr(const hy_job *job)
                            .col     = (const void *)(base + pack->at[HY_BCSR_COL]),
                            .val     = base + pack->at[HY_BCSR_VAL]};
 
-    memcpy(&view.head, (const char *)pack->mem.ptr + pack->at[HY_BCSR_HEAD],
-           sizeof view.head);
+    memcpy(&view.head, pack->head, sizeof view.head);
     return view;
 }

@@ -42,13 +42,11 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
     const size_t elements = hy_block_elements(head->shape);
     const size_t cells    = (size_t)head->cells;
 
-    at[HY_BELLPACK_HEAD]   = 0;
-    at[HY_BELLPACK_SLICES] = hy_align(sizeof *head);
-    at[HY_BELLPACK_ORDER]  = at[HY_BELLPACK_SLICES] +
-                            hy_align((size_t)head->slices * sizeof(hy_bellpack_slice));
-    at[HY_BELLPACK_COL] = at[HY_BELLPACK_ORDER] + hy_align((size_t)head->rows * 4);
-    at[HY_BELLPACK_VAL] = at[HY_BELLPACK_COL] + hy_align(cells * 4);
-    at[HY_BELLPACK_X]   = at[HY_BELLPACK_VAL] + hy_align(cells * elements * size);
+    at[HY_BELLPACK_SLICES] = 0;
+    at[HY_BELLPACK_ORDER]  = hy_align((size_t)head->slices * sizeof(hy_bellpack_slice));
+    at[HY_BELLPACK_COL]    = at[HY_BELLPACK_ORDER] + hy_align((size_t)head->rows * 4);
+    at[HY_BELLPACK_VAL]    = at[HY_BELLPACK_COL] + hy_align(cells * 4);
+    at[HY_BELLPACK_X]      = at[HY_BELLPACK_VAL] + hy_align(cells * elements * size);
     return at[HY_BELLPACK_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
@@ -286,7 +284,7 @@ static hybrid_status fill(packing *p, hy_job *job)
     p->slice = (void *)(base + at[HY_BELLPACK_SLICES]);
     p->col   = (void *)(base + at[HY_BELLPACK_COL]);
     p->val   = base + at[HY_BELLPACK_VAL];
-    memcpy(base + at[HY_BELLPACK_HEAD], &p->head, sizeof p->head);
+    memcpy(job->pack.head, &p->head, sizeof p->head);
     memcpy(base + at[HY_BELLPACK_ORDER], p->order, (size_t)p->b.rows * sizeof *p->order);
     cut_slices(p, p->head.log_lanes, p->slice);
     HY_TRY(hy_blocking_for(&p->b, p->head.slices, pack_slices, p));
@@ -341,7 +339,6 @@ hy_bellpack_view hy_packed_bellpack(const hy_job *job)
                              .col   = (const void *)(base + pack->at[HY_BELLPACK_COL]),
                              .val   = base + pack->at[HY_BELLPACK_VAL]};
 
-    memcpy(&view.head, (const char *)pack->mem.ptr + pack->at[HY_BELLPACK_HEAD],
-           sizeof view.head);
+    memcpy(&view.head, pack->head, sizeof view.head);
     return view;
 }

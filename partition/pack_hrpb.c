@@ -46,8 +46,7 @@ static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[H
 {
     const size_t size = hy_value_size(f->type);
 
-    at[HY_HRPB_HEAD]  = 0;
-    at[HY_HRPB_UNITS] = hy_align(sizeof *head);
+    at[HY_HRPB_UNITS] = 0;
     at[HY_HRPB_SPLITS] =
         at[HY_HRPB_UNITS] + hy_align((size_t)head->units * sizeof(hy_hrpb_unit));
     at[HY_HRPB_BLOCKS] =
@@ -214,7 +213,7 @@ static hybrid_status fill(packing *p, hy_job *job, const hy_hrpb_rules *rules)
 
     job->pack.bytes = layout(&job->chunk->features, &head, at);
     HY_TRY(hy_pack_check(job, job->pack.bytes));
-    memcpy(base + at[HY_HRPB_HEAD], &head, sizeof head);
+    memcpy(job->pack.head, &head, sizeof head);
     p->block = (void *)(base + at[HY_HRPB_BLOCKS]);
     p->val   = base + at[HY_HRPB_VAL];
     list_units(p, longest, (void *)(base + at[HY_HRPB_UNITS]),
@@ -257,7 +256,6 @@ hy_hrpb_view hy_packed_hrpb(const hy_job *job)
                            .block = (const void *)(base + pack->at[HY_HRPB_BLOCKS]),
                            .val   = base + pack->at[HY_HRPB_VAL]};
 
-    memcpy(&view.head, (const char *)pack->mem.ptr + pack->at[HY_HRPB_HEAD],
-           sizeof view.head);
+    memcpy(&view.head, pack->head, sizeof view.head);
     return view;
 }

@@ -8,7 +8,9 @@
 
 enum { CUTS = 1 << 9 }; /* that one worker makes at a time */
 
-/* ---- layout: their number | pieces | cuts, after hy_pack_csr()'s arrays ------- */
+/* ---- layout: pieces | cuts, after hy_pack_csr()'s arrays ------------------- */
+
+enum { TILES, PIECES }; /* words of the head */
 
 int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape)
 {
@@ -17,7 +19,7 @@ int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape)
 
 static size_t cuts_at(int64_t tiles)
 {
-    return hy_align(8 + (size_t)tiles * sizeof(hy_merge_piece));
+    return hy_align((size_t)tiles * sizeof(hy_merge_piece));
 }
 
 static size_t cuts_end(int64_t tiles)
@@ -164,25 +166,24 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape)
                        "chunk %lld packs into %zu bytes, its block has %zu",
                        (long long)job->chunk->id, bytes, job->pack.mem.bytes);
     char *own       = (char *)job->pack.mem.ptr + at;
-    c.piece         = (void *)(own + 8);
+    c.piece         = (void *)own;
     c.cut           = (void *)(own + cuts_at(c.tiles));
     job->pack.bytes = bytes;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, c.tiles, CUTS, make_cuts, &c));
     c.cut[c.tiles] = (hy_merge_cut){
         .row = c.end.row - c.begin.row, .entry = c.end.entry - c.begin.entry, .share = 1};
-    *(int64_t *)(void *)own = find_pieces(&c);
+    job->pack.head[TILES]  = c.tiles;
+    job->pack.head[PIECES] = find_pieces(&c);
     return HYBRID_OK;
 }
 
-hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape)
+hy_merge_view hy_packed_merge(const hy_job *job)
 {
-    const cutter c   = cutter_of(job, shape);
-    const size_t at  = own_at(&job->chunk->features);
-    const char *host = (const char *)job->pack.mem.ptr + at;
-    const char *own  = (const char *)job->in.ptr + at;
+    const char *own     = (const char *)job->in.ptr + own_at(&job->chunk->features);
+    const int64_t tiles = job->pack.head[TILES];
 
-    return (hy_merge_view){.tiles  = c.tiles,
-                           .pieces = *(const int64_t *)(const void *)host,
-                           .cut    = (const void *)(own + cuts_at(c.tiles)),
-                           .piece  = (const void *)(own + 8)};
+    return (hy_merge_view){.tiles  = tiles,
+                           .pieces = job->pack.head[PIECES],
+                           .cut    = (const void *)(own + cuts_at(tiles)),
+                           .piece  = (const void *)own};
 }

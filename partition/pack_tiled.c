@@ -66,9 +66,8 @@ static size_t layout(const hy_features *f, const hy_tiled_head *head,
 {
     const size_t size = hy_value_size(f->type);
 
-    at[HY_TILED_HEAD] = 0;
-    at[HY_TILED_A]    = hy_align(sizeof *head);
-    at[HY_TILED_X]    = at[HY_TILED_A] + places_of(head, f->nnz, size).bytes;
+    at[HY_TILED_A] = 0;
+    at[HY_TILED_X] = at[HY_TILED_A] + places_of(head, f->nnz, size).bytes;
     return at[HY_TILED_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
@@ -325,7 +324,7 @@ static hybrid_status fill(packing *p, hy_job *job, int sorted)
 
     job->pack.bytes = layout(&job->chunk->features, &head, job->pack.at);
     HY_TRY(hy_pack_check(job, job->pack.bytes));
-    memcpy(base, &head, sizeof head);
+    memcpy(job->pack.head, &head, sizeof head);
     place_arrays(p, &head, base + job->pack.at[HY_TILED_A]);
     HY_TRY(over_panels(p, pack_panels));
     return p->touched.count == 0
@@ -375,7 +374,7 @@ hy_tiled_view hy_packed_tiled(const hy_job *job)
     const char *base    = (const char *)job->in.ptr + pack->at[HY_TILED_A];
     hy_tiled_view view;
 
-    memcpy(&view.head, pack->mem.ptr, sizeof view.head);
+    memcpy(&view.head, pack->head, sizeof view.head);
     const hy_features *f = &job->chunk->features;
     const places at      = places_of(&view.head, f->nnz, hy_value_size(f->type));
     view.out             = (const void *)(base + at.out);

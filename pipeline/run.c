@@ -100,6 +100,7 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     hy_slot_queue_open(&p->inbox);
     HY_TRY_ELSE_DONE(open_lanes(p));
     HY_TRY_ELSE_DONE(open_slots(p, count < depth ? (int)count : depth));
+    HY_TRY_ELSE_DONE(hy_keeper_open(p));
     if (shared_bytes > 0) {
         HY_TRY_ELSE_DONE(
             backend->ops->alloc(backend, HY_DEVICE, shared_bytes, &p->shared));
@@ -125,6 +126,7 @@ void hy_pipeline_close(hy_pipeline *p)
         hy_slot_close(&p->slots[i]);
     hy_array_free(p->ctx, p->slots);
     hy_loader_close(p);
+    hy_keeper_close(p);
     p->backend->ops->free(p->backend, &p->shared);
     hy_slot_queue_destroy(&p->inbox);
     hy_array_free(p->ctx, p);
@@ -313,6 +315,7 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     p->next = p->next_lane = p->finished = 0;
     p->status                            = HYBRID_OK;
     p->stopped                           = 0;
+    hy_keeper_begin(&p->keeper);
 
     hybrid_status status = p->shared.bytes > 0 ? hy_loader_start(p) : HYBRID_OK;
     if (status != HYBRID_OK)
@@ -325,5 +328,6 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */
     if (p->stopped)
         drain_lanes(p);
+    hy_keeper_end(&p->keeper, p->status);
     return p->status;
 }

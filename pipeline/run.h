@@ -13,6 +13,7 @@
 #ifndef HY_RUN_H
 #define HY_RUN_H
 
+#include "pipeline/keep.h"
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 #include "pipeline/trace.h"
@@ -36,6 +37,7 @@ typedef struct hy_pipeline {
     hy_lane *lanes[HY_LANES]; /* NULL where slots have their own, or there is none */
     hy_watcher watchers[HY_LANES];
     hy_loader loader; /* of shared */
+    hy_keeper keeper; /* of A */
     hy_slot *slots;
     int depth;
 

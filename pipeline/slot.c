@@ -39,7 +39,8 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
     *pinned = WORD_BYTES;
     for (int64_t i = 0; i < count; i++) {
         const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
-        *device            = max_bytes(*device, hy_cost_bytes(&cost));
+        const size_t kept  = chunks[i].kept ? hy_align(cost.pack_bytes) : 0;
+        *device            = max_bytes(*device, hy_cost_bytes(&cost) - kept);
         if (backend->ops->copy)
             *pinned = max_bytes(
                 *pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
@@ -112,12 +113,15 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     const hy_features *f = &chunk->features;
     const hy_cost cost   = chunk->variant->cost(f, &slot->pipeline->rates);
     const int in_host    = slot->pipeline->backend->ops->copy == NULL;
-    const size_t work_at = hy_align(cost.pack_bytes);
+    const size_t room    = hy_align(cost.pack_bytes);
+    const size_t work_at = chunk->kept ? 0 : room;
     const size_t out_at  = work_at + hy_align(cost.work_bytes);
+    hy_keeper *keeper    = &slot->pipeline->keeper;
     hy_job *job          = &slot->job;
 
     *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in   = part(&slot->device, 0, cost.pack_bytes);
+    job->in   = chunk->kept ? part(&keeper->block, chunk->kept_at, cost.pack_bytes)
+                            : part(&slot->device, 0, cost.pack_bytes);
     job->work = part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     if (cost.out_bytes > 0)
@@ -127,9 +131,13 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     } else {
         job->pack.mem          = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
         const hy_features back = back_features(f);
-        job->back      = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + work_at,
-                                    problem->op, &back, 0);
+        job->back = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + room, problem->op,
+                               &back, 0);
         job->back_room = back.out_bound;
+    }
+    if (chunk->kept && keeper->packs[index].bytes > 0) {
+        job->pack  = keeper->packs[index];
+        job->there = 1;
     }
     job->shared_a = slot->pipeline->backend->ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;

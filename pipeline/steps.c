@@ -17,7 +17,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
     switch (step) {
     case HY_STEP_PREPARE:
-        return variant->prepare != NULL && !slot->job.shared_a;
+        return variant->prepare != NULL && !slot->job.shared_a && !slot->job.there;
     case HY_STEP_H2D:
         return copies && slot->job.in.bytes > 0;
     case HY_STEP_FINISH:
@@ -61,6 +61,10 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
 
+    if (job->there) /* the stage is there for its marks: what follows waits for X */
+        return HYBRID_OK;
+    if (job->chunk->kept)
+        slot->pipeline->keeper.packs[slot->index] = job->pack;
     if (!job->shared_a)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
     return ops->rebase(lane, (int64_t *)job->in.ptr, /* where a pack begins */
@@ -212,7 +216,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         break;
     case HY_STEP_H2D:
         status         = copy_in(slot, lane);
-        passage->bytes = (int64_t)job->pack.bytes;
+        passage->bytes = job->there ? 0 : (int64_t)job->pack.bytes;
         break;
     case HY_STEP_MULTIPLY:
         status = job->variant->multiply(lane, job);

@@ -4,6 +4,7 @@
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/resident.h"
 #include "support/variants.h"
 
 enum { ROOM = 64, SKIP = 77 };
@@ -45,7 +46,11 @@ int main(void)
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);
     failed += other;
+    checked        = 0;
+    const int kept = resident_check(engine, names, &checked);
+    printf("%lld plans with A resident checked, %d wrong\n", (long long)checked, kept);
+    failed += kept;
     hybrid_engine_destroy(engine);
-    failed += budgets_check(open_cuda);
+    failed += budgets_check(open_cuda) + resident_budgets(open_cuda);
     return failed > 0 || checked < 48;
 }

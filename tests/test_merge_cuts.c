@@ -69,7 +69,7 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     assert_true(out->job.pack.bytes <= bytes);
     assert_true(poison_guard_intact(out->job.pack.mem.ptr, bytes));
     out->job.in = out->job.pack.mem;
-    out->view   = hy_packed_merge(&out->job, shape);
+    out->view   = hy_packed_merge(&out->job);
 }
 
 /* Row and entry of A at which tile t of a chunk would begin, were it whole. */

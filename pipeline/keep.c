@@ -1,0 +1,98 @@
+/* pipeline/keep.c - packs of A that stay on the device from run to run. */
+#include "pipeline/keep.h"
+
+#include "partition/chunks.h"
+#include "pipeline/run.h"
+
+/* ---- which ------------------------------------------------------------------------ */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Bytes of a chunk's pack, at most, and of all that it needs. */
+static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
+{
+    const hy_cost cost = chunk->variant->cost(&chunk->features, rates);
+
+    *all = hy_cost_bytes(&cost);
+    return hy_align(cost.pack_bytes);
+}
+
+/* Rows of X that travel with a chunk change from run to run. */
+static int may_keep(const hy_chunk *chunk)
+{
+    return !chunk->gathered && chunk->variant->prepare;
+}
+
+void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
+                    int64_t count)
+{
+    const size_t slots = count < depth ? (size_t)count : (size_t)depth;
+    size_t kept = 0, slot = 0, all;
+    int64_t k;
+
+    for (k = 0; k < count && may_keep(&chunks[k]); k++) {
+        const size_t pack = pack_bytes(rates, &chunks[k], &all);
+        kept += pack;
+        slot = larger(slot, all - pack);
+    }
+    if (k < count) /* all of a plan or none */
+        return;
+    for (; k > 0 && kept + slots * slot > room; k--) { /* a slot holds what is not kept */
+        kept -= pack_bytes(rates, &chunks[k - 1], &all);
+        slot = larger(slot, all);
+    }
+    for (kept = 0; k > 0; k--, chunks++) {
+        chunks->kept    = 1;
+        chunks->kept_at = kept;
+        kept += pack_bytes(rates, chunks, &all);
+    }
+}
+
+int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
+                      size_t *bytes)
+{
+    int64_t k = 0;
+    size_t all;
+
+    for (*bytes = 0; k < count && chunks[k].kept; k++)
+        *bytes += pack_bytes(rates, &chunks[k], &all);
+    return k;
+}
+
+/* ---- open and close --------------------------------------------------------------- */
+
+hybrid_status hy_keeper_open(hy_pipeline *p)
+{
+    hy_keeper *keeper = &p->keeper;
+    size_t bytes;
+    void *packs;
+
+    keeper->count = hy_keep_count(&p->rates, p->chunks, p->count, &bytes);
+    if (bytes == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_array(p->ctx, keeper->count, sizeof(hy_pack), "packs that stay", &packs));
+    keeper->packs = packs;
+    return p->backend->ops->alloc(p->backend, HY_DEVICE, bytes, &keeper->block);
+}
+
+void hy_keeper_close(hy_pipeline *p)
+{
+    hy_array_free(p->ctx, p->keeper.packs);
+    p->backend->ops->free(p->backend, &p->keeper.block);
+}
+
+/* ---- runs ------------------------------------------------------------------------ */
+
+void hy_keeper_begin(hy_keeper *keeper)
+{
+    for (int64_t k = 0; k < keeper->count && !keeper->there; k++)
+        keeper->packs[k].bytes = 0;
+}
+
+void hy_keeper_end(hy_keeper *keeper, hybrid_status status)
+{
+    keeper->there |= status == HYBRID_OK;
+}
