@@ -27,6 +27,7 @@ typedef struct bench_options {
     int            threads, reps, warmup;
     int            core, end;     /* which times are wanted */
     int            cold;          /* every call writes into pages never used before */
+    int            tf32;          /* HYBRID_ALLOW_TF32 */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;

@@ -20,6 +20,7 @@ static const char usage[] =
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
+    "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
     "  --cold                   every call writes into pages never used before\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
@@ -39,6 +40,7 @@ enum {
     REPS,
     WARMUP,
     MODE,
+    ALLOW_TF32,
     COLD,
     NO_VERIFY,
     PEER,
@@ -59,6 +61,7 @@ static const struct option names[] = {
     {"reps", required_argument, NULL, REPS},
     {"warmup", required_argument, NULL, WARMUP},
     {"mode", required_argument, NULL, MODE},
+    {"allow-tf32", no_argument, NULL, ALLOW_TF32},
     {"cold", no_argument, NULL, COLD},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
@@ -213,6 +216,9 @@ static int take(int option, const char *text, bench_options *o)
         return count("--warmup", text, 0, &o->warmup);
     case MODE:
         return mode(text, o);
+    case ALLOW_TF32:
+        o->tf32 = 1;
+        return 0;
     case COLD:
         o->cold = 1;
         return 0;

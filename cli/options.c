@@ -30,6 +30,7 @@ SET_TEXT(variant)
     }
 SET_FLAG(transpose_b)
 SET_FLAG(deterministic)
+SET_FLAG(allow_tf32)
 SET_FLAG(verify)
 SET_FLAG(quiet)
 SET_FLAG(help)
@@ -161,6 +162,8 @@ static const option_row rows[] = {
     {"chunk-rows", 0, "N", PRODUCT, set_chunk_rows,
      "rows a chunk (from the work and memory found)"},
     {"deterministic", 0, NULL, PRODUCT, set_deterministic, "same bits on every run"},
+    {"allow-tf32", 0, NULL, PRODUCT, set_allow_tf32,
+     "dense f32 operands may be rounded to TF32"},
     {"verify", 0, NULL, CLI_MULTIPLY, set_verify,
      "check the result by Freivalds' method"},
     {"trace", 0, "FILE", CLI_MULTIPLY, set_trace, "write a timeline for ui.perfetto.dev"},

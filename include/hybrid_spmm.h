@@ -213,7 +213,10 @@ enum {
                                        all but the first know where rows of C start */
     HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, which takes
                                        some milliseconds */
-    HYBRID_CHECK         = 1u << 3  /* verify the CSR rules of every input */
+    HYBRID_CHECK         = 1u << 3, /* verify the CSR rules of every input */
+    HYBRID_ALLOW_TF32    = 1u << 5  /* SpMM in f32 may round A and X to the 11 bits of
+                                       TF32: errors of about 5e-4 of sum |a||x|, not 1e-6.
+                                       Only variants on tensor cores make use of it */
 };
 
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */
@@ -371,6 +374,14 @@ HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybri
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                             const hybrid_dense *X, const hybrid_dense *Y,
                                             int trials, uint64_t seed, int64_t *row);
+
+/* The same for a product of a plan with HYBRID_ALLOW_TF32: what rounding explains
+   includes that of f32 operands to TF32. */
+HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
+                                                 const hybrid_csr *A,
+                                                 const hybrid_dense *X,
+                                                 const hybrid_dense *Y, int trials,
+                                                 uint64_t seed, int64_t *row);
 
 /* ---- files and generated matrices ------------------------------------------ */
 

@@ -23,6 +23,18 @@ static hybrid_status open_cuda(size_t device_bytes, hybrid_engine **engine)
     return status;
 }
 
+/* Variants on tensor cores with operands rounded to TF32. */
+static int check_tf32(hybrid_engine *engine)
+{
+    const char *const names[] = {"spmm.cuda.hrpb", NULL};
+    int64_t checked = 0, rounded = 0;
+
+    const int failed = variants_check_tf32(engine, names, &checked, &rounded);
+    printf("%lld TF32 products checked, %lld of them rounded, %d wrong\n",
+           (long long)checked, (long long)rounded, failed);
+    return failed + (rounded == 0);
+}
+
 int main(void)
 {
     hybrid_engine *engine;
@@ -39,7 +51,7 @@ int main(void)
     checked         = 0;
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);
-    failed += other;
+    failed += other + check_tf32(engine);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda);
     return failed > 0 || checked < 48;
