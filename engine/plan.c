@@ -255,7 +255,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->b_nnz  = B ? B->nnz : 0;
     HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
     plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
-    if (!B && engine->device) /* the host has no use for it */
+    /* the host has no use for it, who asks for an explanation has */
+    if (!B && (engine->device || options->flags & HYBRID_EXPLAIN))
         HY_TRY_ELSE_DONE(hy_inspect_fill(ctx, A, &plan->profile));
     HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options, plan->candidates,
                              &plan->candidate_count));

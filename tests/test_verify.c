@@ -157,6 +157,10 @@ static void info_describes_a_stencil(void **state)
     assert_int_equal(info.row_max, 7);
     assert_int_equal(info.bandwidth, 100);
     assert_int_equal(info.empty_rows, 0);
+    assert_true(info.synergy > 0 && info.synergy <= 1);
+    assert_string_equal(info.synergy_class, info.synergy < 0.125  ? "low"
+                                            : info.synergy < 0.25 ? "medium"
+                                                                  : "high");
     assert_true(info.square_nnz > A.nnz && info.square_nnz <= info.products);
     hybrid_csr_free(engine, &A);
 }
