@@ -11,7 +11,7 @@ static const char usage[] =
     "PROBLEM is a description (stencil27:80), a file (x.mtx), or @FILE with one a line.\n"
     "\n"
     "  --type f32|f64           type of the values (f32)\n"
-    "  --cols N                 columns of X (128)\n"
+    "  --cols N[,N...]          columns of X, one after the other (128)\n"
     "  --order row|col          order of X and Y (row)\n"
     "  --backend host|cuda|auto where our products are computed (auto)\n"
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
@@ -91,6 +91,25 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
         return refuse(what, text);
     *out = value;
     return 0;
+}
+
+/* "1,2,33" */
+static int widths(const char *text, bench_options *o)
+{
+    char one[24];
+
+    for (o->width_count = 0; o->width_count < BENCH_WIDTHS; o->width_count++) {
+        const size_t length = strcspn(text, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), text);
+        if (whole("--cols", one, 1, INT32_MAX, &o->widths[o->width_count]))
+            return -1;
+        text += length;
+        if (!*text++) {
+            o->width_count++;
+            return 0;
+        }
+    }
+    return refuse("--cols", "more than 64 numbers");
 }
 
 static int count(const char *what, const char *text, int least, int *out)
@@ -196,7 +215,7 @@ static int take(int option, const char *text, bench_options *o)
     case TYPE:
         return type(text, o);
     case COLS:
-        return whole("--cols", text, 1, INT32_MAX, &o->cols);
+        return widths(text, o);
     case ORDER:
         return order(text, o);
     case BACKEND:
@@ -244,15 +263,16 @@ static int take(int option, const char *text, bench_options *o)
 int bench_parse(int argc, char **argv, bench_options *out)
 {
     static const char *const ops[] = {"spgemm", "spmm", "spmv", NULL};
-    bench_options o                = {.type    = HYBRID_F32,
-                                      .order   = HYBRID_ROW_MAJOR,
-                                      .backend = HYBRID_AUTO,
-                                      .cols    = 128,
-                                      .reps    = 7,
-                                      .warmup  = 1,
-                                      .core    = 1,
-                                      .end     = 1,
-                                      .verify  = 1};
+    bench_options o                = {.widths      = {128},
+                                      .width_count = 1,
+                                      .type        = HYBRID_F32,
+                                      .order       = HYBRID_ROW_MAJOR,
+                                      .backend     = HYBRID_AUTO,
+                                      .reps        = 7,
+                                      .warmup      = 1,
+                                      .core        = 1,
+                                      .end         = 1,
+                                      .verify      = 1};
     int option, op;
 
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -271,7 +291,10 @@ int bench_parse(int argc, char **argv, bench_options *out)
         return -1;
     o.op = (bench_op)op;
     if (o.op == BENCH_SPMV)
-        o.cols = 1;
+        o.widths[0] = 1;
+    if (o.op != BENCH_SPMM)
+        o.width_count = 1;
+    o.cols          = o.widths[0];
     o.problems      = argv + optind + 1;
     o.problem_count = argc - optind - 1;
     *out            = o;

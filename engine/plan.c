@@ -141,10 +141,11 @@ static size_t resident_bytes(const hybrid_plan *plan, const hy_backend *backend)
     const hybrid_csr A   = {.type = plan->profile.type};
     const hybrid_dense X = {
         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
-    const hy_problem problem = {.op = plan->op, .A = &A, .B = &B, .X = &X};
-    const int carried        = plan->candidates[plan->chosen].variant->carries_b;
+    const hy_variant *variant = plan->candidates[plan->chosen].variant;
+    const hy_problem problem  = {
+         .op = plan->op, .A = &A, .B = &B, .X = &X, .in_cols = variant->in_cols};
 
-    return backend->ops->copy && !carried ? hy_shared_bytes(&problem) : 0;
+    return backend->ops->copy && !variant->carries_b ? hy_shared_bytes(&problem) : 0;
 }
 
 /* Chunks for the chosen candidate, in the first layout that holds every row. */

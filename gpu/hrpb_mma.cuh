@@ -91,22 +91,22 @@ __device__ void add_split(const brick_pair<float, TILES> &p, float (*sum)[4])
         uint32_t high[TURN][2], low[TURN][2];
         float part[TURN][4];
 #pragma unroll
-        for (int i = 0; i < 2 * TURN; i++)
+        for (int i = 0; i < 2 * TURN && first + i / 2 < TILES; i++)
             split(p.x[first + i / 2][i % 2], &high[i / 2][i % 2], &low[i / 2][i % 2]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_low, low[t], zero);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_low, high[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_high, low[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_high, high[t], part[t]);
 #pragma unroll
-        for (int i = 0; i < 4 * TURN; i++)
+        for (int i = 0; i < 4 * TURN && first + i / 4 < TILES; i++)
             sum[first + i / 4][i % 4] += part[i / 4][i % 4];
     }
 }

@@ -138,10 +138,16 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
     }
 }
 
+/* Blocks that a multiprocessor should hold; `bytes` of a number for each tile. */
+constexpr int resident(size_t bytes)
+{
+    return bytes > 8 * sizeof(float) ? HY_HRPB_RESIDENT - 1 : HY_HRPB_RESIDENT;
+}
+
 /* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns
    each, in rounds y, y + gridDim.y, ... */
 template <typename T, int VEC, int TILES, bool TF32>
-__global__ void __launch_bounds__(HY_HRPB_THREADS, HY_HRPB_RESIDENT)
+__global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     panel_kernel(const operands<T> o, int across)
 {
     constexpr int COLS = (8 * TILES + WARP - 1) / WARP;
@@ -152,14 +158,12 @@ __global__ void __launch_bounds__(HY_HRPB_THREADS, HY_HRPB_RESIDENT)
     const hy_hrpb_unit u = o.unit[k];
     int64_t j0           = (int64_t(blockIdx.y) * across + warp % across) * 8 * TILES;
     for (; j0 < o.n; j0 += int64_t(gridDim.y) * across * 8 * TILES) {
-        /* with fewer columns than lanes, the others have none */
-        const int64_t j = lane < 8 * TILES ? j0 + lane : o.n;
         T sum[TILES][4] = {};
         add_bricks<T, VEC, TILES, TF32>(o, u, j0, sum);
         if (all_finite<T, TILES>(sum))
             store_tiles<T, VEC, TILES>(o, u, j0, sum);
         else
-            add_brick_rows<T, COLS>(o, u, j);
+            add_brick_rows<T, COLS>(o, u, j0 + lane, min(j0 + 8 * TILES, o.n));
     }
 }
 
@@ -184,14 +188,16 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-/* 8-column tiles of a warp. */
+/* 8-column tiles of a warp: warps share them evenly, so that one column more than fits a
+   warp costs no whole warp of tiles. 3 of f32 are rounded up to 4 and 7 to 8, which load
+   vectors; the 5 of f64 stay in one warp, although that has registers for 4. */
 static int tiles_for(hybrid_type type, int64_t n)
 {
-    const int most = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
-    int tiles      = 1;
-    while (tiles < most && 8 * tiles < n)
-        tiles *= 2;
-    return tiles;
+    const int most      = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
+    const int64_t all   = n > 8 ? (n + 7) / 8 : 1;
+    const int64_t warps = (all + most - 1) / most;
+    const int tiles     = all == 5 ? 5 : int((all + warps - 1) / warps);
+    return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
 }
 
 /* Warps that the columns of a panel take. */
@@ -210,14 +216,13 @@ static hy_hrpb_rules rules_for(const hy_features *f)
 template <typename T, int VEC, int TILES, bool TF32>
 static void launch(hy_lane *lane, const operands<T> &o)
 {
-    const int64_t warps = (o.n + 8 * TILES - 1) / (8 * TILES);
-    int across          = 1;
-    while (across < WARPS && 2 * across <= warps)
-        across *= 2;
+    const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
+    const int64_t rounds = (warps + WARPS - 1) / WARPS;
+    const int across     = int((warps + rounds - 1) / rounds);
+    const int threads    = WARP * across * (WARPS / across); /* 3 across: 3 warps */
     const dim3 grid(hy_blocks(o.units, WARPS / across),
                     hy_blocks(warps, across, MOST_ROUNDS));
-    panel_kernel<T, VEC, TILES, TF32>
-        <<<grid, HY_HRPB_THREADS, 0, hy_stream(lane)>>>(o, across);
+    panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
 }
 
 /* Whether rows of X and Y can be read and written `vec` values at a time. */
@@ -235,6 +240,10 @@ template <bool TF32> static void launch_for(hy_lane *lane, const operands<float>
         launch<float, 4, 8, TF32>(lane, o);
     else if (tiles == 8)
         launch<float, 1, 8, TF32>(lane, o);
+    else if (tiles == 6)
+        launch<float, 1, 6, TF32>(lane, o);
+    else if (tiles == 5)
+        launch<float, 1, 5, TF32>(lane, o);
     else if (tiles == 4 && fits(o, 4))
         launch<float, 4, 4, TF32>(lane, o);
     else if (tiles == 4)
@@ -250,10 +259,14 @@ template <bool TF32> static void launch_for(hy_lane *lane, const operands<float>
 template <bool TF32> static void launch_for(hy_lane *lane, const operands<double> &o)
 {
     const int tiles = tiles_for(HYBRID_F64, o.n);
-    if (tiles == 4 && fits(o, 2))
+    if (tiles == 5)
+        launch<double, 1, 5, TF32>(lane, o);
+    else if (tiles == 4 && fits(o, 2))
         launch<double, 2, 4, TF32>(lane, o);
     else if (tiles == 4)
         launch<double, 1, 4, TF32>(lane, o);
+    else if (tiles == 3)
+        launch<double, 1, 3, TF32>(lane, o);
     else if (tiles == 2 && fits(o, 2))
         launch<double, 2, 2, TF32>(lane, o);
     else if (tiles == 2)
@@ -297,7 +310,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     if (r->sm < 80)
         return "needs tensor cores for f32 and f64, since sm_80";
-    if (f->out_cols > int64_t(UINT32_MAX / hy_value_size(f->type)))
+    if (f->out_cols > int64_t((UINT32_MAX - 15) / hy_value_size(f->type)))
         return "rows of X are longer than 4 GiB";
     return nullptr;
 }
