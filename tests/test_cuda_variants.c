@@ -1,9 +1,11 @@
 /* tests/test_cuda_variants.c - every variant of the GPU times every case; skips without a
    GPU. Plain C without a test framework: GPU machines seldom have one. */
 #include <stdio.h>
+#include <string.h>
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/not_finite.h"
 #include "support/variants.h"
 
 enum { ROOM = 64, SKIP = 77 };
@@ -35,6 +37,19 @@ static int check_tf32(hybrid_engine *engine)
     return failed + (rounded == 0);
 }
 
+static int check_not_finite(hybrid_engine *engine, const char *const *names)
+{
+    int64_t checked = 0;
+    int failed = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &checked);
+
+    for (; *names; names++)
+        if (strncmp(*names, "spmm.", 5) == 0)
+            failed += not_finite_check(engine, *names, 0, &checked);
+    printf("%lld products with infinities checked, %d wrong\n", (long long)checked,
+           failed);
+    return failed;
+}
+
 int main(void)
 {
     hybrid_engine *engine;
@@ -51,7 +66,7 @@ int main(void)
     checked         = 0;
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);
-    failed += other + check_tf32(engine);
+    failed += other + check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda);
     return failed > 0 || checked < 48;
