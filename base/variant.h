@@ -35,6 +35,7 @@ typedef struct hy_features {
     int64_t gather_rows; /* rows of B or X that travel with the chunk, and their */
     int64_t gather_nnz;  /* entries; 0 when B or X is resident on the device */
     hybrid_type type;
+    int allow_tf32; /* 1: f32 on tensor cores may be rounded to TF32 (HYBRID_ALLOW_TF32) */
 } hy_features;
 
 /* A rectangle of the work. Chunks never share rows of the result unless they

@@ -82,6 +82,16 @@ static int close_bench(bench *b)
     return -1;
 }
 
+static void do_width(bench *b, int64_t cols)
+{
+    b->options.cols = cols;
+    bench_ours(b);
+    if (b->options.peers & BENCH_CUSPARSE)
+        bench_peers(b);
+    if (b->options.peers & BENCH_GRAPHBLAS)
+        bench_graphblas(b);
+}
+
 static void do_problem(bench *b, const char *spec)
 {
     if (bench_problem_load(b->tools, spec, &b->options, &b->problem)) {
@@ -91,11 +101,8 @@ static void do_problem(bench *b, const char *spec)
     if (b->options.dump) {
         b->failed |= bench_dump(&b->problem, b->options.dump) != 0;
     } else {
-        bench_ours(b);
-        if (b->options.peers & BENCH_CUSPARSE)
-            bench_peers(b);
-        if (b->options.peers & BENCH_GRAPHBLAS)
-            bench_graphblas(b);
+        for (int i = 0; i < b->options.width_count; i++)
+            do_width(b, b->options.widths[i]);
     }
     bench_problem_free(&b->problem);
 }

@@ -6,7 +6,7 @@
 
 #include "hybrid_spmm.h"
 
-enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2 };
+enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64 };
 
 /* ---- what was asked for ------------------------------------------------------- */
 
@@ -20,7 +20,9 @@ typedef struct bench_options {
     hybrid_type    type;
     hybrid_order   order;         /* of X and Y */
     hybrid_backend backend;
-    int64_t        cols;          /* of X */
+    int64_t        cols;          /* of X now, one of: */
+    int64_t        widths[BENCH_WIDTHS];
+    int            width_count;
     int64_t        chunk_rows;    /* 0 = the planner's choice */
     size_t         device_memory; /* 0 = no cap */
     const char    *variant;       /* NULL = the planner's choice; "all"; a name or prefix */
@@ -29,6 +31,7 @@ typedef struct bench_options {
     int            cold;          /* every call writes into pages never used before */
     int            pinned;        /* operands and Y are pinned before the clock starts */
     int            resident;      /* end: runs of one plan whose A stays on the device */
+    int            tf32;          /* HYBRID_ALLOW_TF32 */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;

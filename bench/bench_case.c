@@ -244,6 +244,7 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
 
+    o.flags      = c->bench->options.tf32 ? HYBRID_ALLOW_TF32 : 0;
     o.variant    = variant;
     o.chunk_rows = c->bench->options.chunk_rows;
     line->resident =

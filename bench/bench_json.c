@@ -112,6 +112,7 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     else
         fputs("null", f);
     put_text(f, "order", line->order);
+    put_truth(f, "tf32", o->tf32 && !line->peer);
     put_text(f, "mode", line->mode);
     put_text(f, "alloc", line->alloc);
     put_text(f, "pages", o->cold ? "cold" : "warm");

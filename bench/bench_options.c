@@ -11,7 +11,7 @@ static const char usage[] =
     "PROBLEM is a description (stencil27:80), a file (x.mtx), or @FILE with one a line.\n"
     "\n"
     "  --type f32|f64           type of the values (f32)\n"
-    "  --cols N                 columns of X (128)\n"
+    "  --cols N[,N...]          columns of X, one after the other (128)\n"
     "  --order row|col          order of X and Y (row)\n"
     "  --backend host|cuda|auto where our products are computed (auto)\n"
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
@@ -21,6 +21,7 @@ static const char usage[] =
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
     "  --resident               end: runs of one plan whose A stays on the device\n"
+    "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
     "  --cold                   every call writes into pages never used before\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
     "  --no-verify              do not check the results\n"
@@ -42,6 +43,7 @@ enum {
     WARMUP,
     MODE,
     RESIDENT,
+    ALLOW_TF32,
     COLD,
     PINNED,
     NO_VERIFY,
@@ -64,6 +66,7 @@ static const struct option names[] = {
     {"warmup", required_argument, NULL, WARMUP},
     {"mode", required_argument, NULL, MODE},
     {"resident", no_argument, NULL, RESIDENT},
+    {"allow-tf32", no_argument, NULL, ALLOW_TF32},
     {"cold", no_argument, NULL, COLD},
     {"pinned", no_argument, NULL, PINNED},
     {"no-verify", no_argument, NULL, NO_VERIFY},
@@ -94,6 +97,25 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
         return refuse(what, text);
     *out = value;
     return 0;
+}
+
+/* "1,2,33" */
+static int widths(const char *text, bench_options *o)
+{
+    char one[24];
+
+    for (o->width_count = 0; o->width_count < BENCH_WIDTHS; o->width_count++) {
+        const size_t length = strcspn(text, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), text);
+        if (whole("--cols", one, 1, INT32_MAX, &o->widths[o->width_count]))
+            return -1;
+        text += length;
+        if (!*text++) {
+            o->width_count++;
+            return 0;
+        }
+    }
+    return refuse("--cols", "more than 64 numbers");
 }
 
 static int count(const char *what, const char *text, int least, int *out)
@@ -199,7 +221,7 @@ static int take(int option, const char *text, bench_options *o)
     case TYPE:
         return type(text, o);
     case COLS:
-        return whole("--cols", text, 1, INT32_MAX, &o->cols);
+        return widths(text, o);
     case ORDER:
         return order(text, o);
     case BACKEND:
@@ -221,6 +243,9 @@ static int take(int option, const char *text, bench_options *o)
         return mode(text, o);
     case RESIDENT:
         o->resident = 1;
+        return 0;
+    case ALLOW_TF32:
+        o->tf32 = 1;
         return 0;
     case COLD:
         o->cold = 1;
@@ -250,15 +275,16 @@ static int take(int option, const char *text, bench_options *o)
 int bench_parse(int argc, char **argv, bench_options *out)
 {
     static const char *const ops[] = {"spgemm", "spmm", "spmv", NULL};
-    bench_options o                = {.type    = HYBRID_F32,
-                                      .order   = HYBRID_ROW_MAJOR,
-                                      .backend = HYBRID_AUTO,
-                                      .cols    = 128,
-                                      .reps    = 7,
-                                      .warmup  = 1,
-                                      .core    = 1,
-                                      .end     = 1,
-                                      .verify  = 1};
+    bench_options o                = {.widths      = {128},
+                                      .width_count = 1,
+                                      .type        = HYBRID_F32,
+                                      .order       = HYBRID_ROW_MAJOR,
+                                      .backend     = HYBRID_AUTO,
+                                      .reps        = 7,
+                                      .warmup      = 1,
+                                      .core        = 1,
+                                      .end         = 1,
+                                      .verify      = 1};
     int option, op;
 
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -283,7 +309,10 @@ int bench_parse(int argc, char **argv, bench_options *out)
     if (o.op == BENCH_SPGEMM && o.resident)
         return refuse("spgemm", "--resident");
     if (o.op == BENCH_SPMV)
-        o.cols = 1;
+        o.widths[0] = 1;
+    if (o.op != BENCH_SPMM)
+        o.width_count = 1;
+    o.cols          = o.widths[0];
     o.problems      = argv + optind + 1;
     o.problem_count = argc - optind - 1;
     *out            = o;

@@ -40,8 +40,8 @@ static void clear(bench_case *c)
 
 static hybrid_status verify(bench_case *c, int64_t *row)
 {
-    return hybrid_verify_spmm(c->bench->tools, &c->bench->problem.A, &c->X, &c->Y,
-                              BENCH_TRIALS, SEED, row);
+    return (c->bench->options.tf32 ? hybrid_verify_spmm_tf32 : hybrid_verify_spmm)(
+        c->bench->tools, &c->bench->problem.A, &c->X, &c->Y, BENCH_TRIALS, SEED, row);
 }
 
 static void close_case(bench_case *c)

@@ -42,8 +42,8 @@ double bench_gflops(const bench_line *line)
 
 void bench_print_head(void)
 {
-    printf("%-18s %-28s %-4s %-3s %10s %10s %9s %6s %6s %s\n", "problem", "variant",
-           "mode", "X", "ms", "cold ms", "GFLOP/s", "eff", "ratio", "checked");
+    printf("%-18s %-28s %-4s %-3s %6s %10s %10s %9s %6s %6s %s\n", "problem", "variant",
+           "mode", "X", "cols", "ms", "cold ms", "GFLOP/s", "eff", "ratio", "checked");
 }
 
 /* A number, or "-" if unknown. */
@@ -62,6 +62,7 @@ void bench_print(bench *b, const bench_line *line)
 
     printf("%-18s %-28s %-4s %-3s", b->problem.name, line->variant, line->mode,
            line->order ? line->order : "-");
+    cell(6, 0, line->cols ? (double)line->cols : NAN);
     cell(10, 3, t->seconds * 1e3);
     cell(10, 3, t->cold_s * 1e3);
     cell(9, 2, bench_gflops(line));

@@ -39,6 +39,8 @@ static int tell_sparse(hybrid_engine *engine, const char *name, const hybrid_csr
            info.row_cv);
     printf("empty rows     %s\n", cli_count(info.empty_rows).s);
     printf("bandwidth      %s\n", cli_count(info.bandwidth).s);
+    printf("synergy        %s, %.1f %% of 16 rows share a column\n", info.synergy_class,
+           100 * info.synergy);
     if (info.square)
         put_square(&info);
     else

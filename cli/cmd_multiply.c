@@ -129,8 +129,9 @@ static int verify(multiply *m)
         status = hybrid_verify_spgemm(job->engine, &job->A, job->right, &job->C, TRIALS,
                                       seed, &row);
     else
-        status = hybrid_verify_spmm(job->engine, &job->A, &job->X, &job->Y, TRIALS, seed,
-                                    &row);
+        status =
+            (job->options->allow_tf32 ? hybrid_verify_spmm_tf32 : hybrid_verify_spmm)(
+                job->engine, &job->A, &job->X, &job->Y, TRIALS, seed, &row);
     if (status != HYBRID_OK)
         return cli_fail_engine(job->engine, status);
     job->verify_s = cli_job_step(job, "verify", "main", begin, 0);

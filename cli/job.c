@@ -183,7 +183,8 @@ int cli_job_plan(cli_job *job)
     const int64_t begin        = cli_now_ns();
     hybrid_status status;
 
-    wanted.flags      = HYBRID_EXPLAIN | (o->deterministic ? HYBRID_DETERMINISTIC : 0);
+    wanted.flags = HYBRID_EXPLAIN | (o->deterministic ? HYBRID_DETERMINISTIC : 0) |
+                   (o->allow_tf32 ? HYBRID_ALLOW_TF32 : 0);
     wanted.chunk_rows = o->chunk_rows;
     wanted.variant    = o->variant;
     cli_progress_phase("planning", "");

@@ -37,6 +37,7 @@ static const char *set_rates(cli_options *o, const char *value)
     }
 SET_FLAG(transpose_b)
 SET_FLAG(deterministic)
+SET_FLAG(allow_tf32)
 SET_FLAG(verify)
 SET_FLAG(quiet)
 SET_FLAG(help)
@@ -174,6 +175,8 @@ static const option_row rows[] = {
     {"rates", 0, "FILE", PRODUCT, set_rates,
      "speeds by calibrate (from the cache folder); '' is built in"},
     {"deterministic", 0, NULL, PRODUCT, set_deterministic, "same bits on every run"},
+    {"allow-tf32", 0, NULL, PRODUCT, set_allow_tf32,
+     "dense f32 operands may be rounded to TF32"},
     {"verify", 0, NULL, CLI_MULTIPLY, set_verify,
      "check the result by Freivalds' method"},
     {"trace", 0, "FILE", CLI_MULTIPLY, set_trace, "write a timeline for ui.perfetto.dev"},

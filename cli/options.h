@@ -18,7 +18,7 @@ struct cli_options {
     hybrid_backend backend;
     int threads, device;
     cli_progress_mode progress;
-    int transpose_b, deterministic, verify, quiet, help;
+    int transpose_b, deterministic, allow_tf32, verify, quiet, help;
 };
 
 /* Read the arguments after the command's name. On a usage error the sentence has been

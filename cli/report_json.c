@@ -55,6 +55,7 @@ static void put_place(cli_json *json, const cli_job *job)
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));
     put_truth(json, "deterministic", job->options->deterministic);
+    put_truth(json, "allow_tf32", job->options->allow_tf32);
 }
 
 static void put_report(cli_json *json, const hybrid_report *r)

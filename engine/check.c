@@ -6,7 +6,7 @@
 hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
-                           HYBRID_CHECK | HYBRID_RESIDENT;
+                           HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32;
 
     if (o->struct_size != sizeof *o)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,

@@ -53,12 +53,6 @@ static void put_time(writer *w, double s)
         put(w, "%9.3f s ", s);
 }
 
-/* How well tensor cores would be used: the classes of cuTeSpMM, section 6.4. */
-static const char *synergy(double tile_fill)
-{
-    return tile_fill < 0.125 ? "low" : tile_fill < 0.25 ? "medium" : "high";
-}
-
 static void put_features(writer *w, const hybrid_plan *plan)
 {
     const hy_features *f = &plan->profile.features;
@@ -80,7 +74,7 @@ static void put_features(writer *w, const hybrid_plan *plan)
         put(w, "   out_ratio %.1f", f->out_ratio);
     else if (f->tile_fill > 0)
         put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
-            synergy(f->tile_fill));
+            hy_synergy_class(f->tile_fill));
     if (f->block_fill > 0)
         put(w, "   blocks %d x %d fill %.1f %%", f->block_rows, f->block_cols,
             100 * f->block_fill);

@@ -106,19 +106,23 @@ hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
     hy_context *ctx = &engine->ctx;
     survey s        = {.A = A, .row_min = INT64_MAX};
     hy_profile profile;
+    double synergy;
 
     hy_message_clear(&ctx->message);
     if (!out)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
     HY_TRY(hy_csr_check(ctx, A, "A"));
+    HY_TRY(hy_tile_fill(ctx, A, &synergy));
     HY_TRY(hy_inspect(ctx, A, NULL, 1, &profile));
-    hybrid_matrix_info info = {.row_max      = profile.features.row_max,
-                               .row_mean     = profile.features.row_mean,
-                               .row_cv       = profile.features.row_cv,
-                               .square       = A->rows == A->cols,
-                               .products     = -1,
-                               .square_nnz   = -1,
-                               .square_bytes = -1};
+    hybrid_matrix_info info = {.synergy       = synergy,
+                               .synergy_class = hy_synergy_class(synergy),
+                               .row_max       = profile.features.row_max,
+                               .row_mean      = profile.features.row_mean,
+                               .row_cv        = profile.features.row_cv,
+                               .square        = A->rows == A->cols,
+                               .products      = -1,
+                               .square_nnz    = -1,
+                               .square_bytes  = -1};
     hy_profile_free(ctx, &profile);
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, GRAIN, survey_rows, &s));
     info.row_min    = A->rows > 0 ? s.row_min : 0;

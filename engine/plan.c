@@ -147,10 +147,11 @@ static size_t resident_bytes(const hybrid_plan *plan, const hy_backend *backend)
     const hybrid_csr A   = {.type = plan->profile.type};
     const hybrid_dense X = {
         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
-    const hy_problem problem = {.op = plan->op, .A = &A, .B = &B, .X = &X};
-    const int carried        = plan->candidates[plan->chosen].variant->carries_b;
+    const hy_variant *variant = plan->candidates[plan->chosen].variant;
+    const hy_problem problem  = {
+         .op = plan->op, .A = &A, .B = &B, .X = &X, .in_cols = variant->in_cols};
 
-    return backend->ops->copy && !carried ? hy_shared_bytes(&problem) : 0;
+    return backend->ops->copy && !variant->carries_b ? hy_shared_bytes(&problem) : 0;
 }
 
 /* Chunks for the chosen candidate, in the first layout that holds every row. */
@@ -280,7 +281,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->b_cols = B ? B->cols : dense_cols;
     plan->b_nnz  = B ? B->nnz : 0;
     HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
-    if (!B && engine->device) /* the host has no use for it */
+    plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
+    /* the host has no use for it, who asks for an explanation has */
+    if (!B && (engine->device || options->flags & HYBRID_EXPLAIN))
         HY_TRY_ELSE_DONE(hy_inspect_fill(ctx, A, &plan->profile));
     HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options, plan->candidates,
                              &plan->candidate_count));

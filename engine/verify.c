@@ -8,7 +8,9 @@
        |left - right| <= 4 (n_i + 2) eps sum |a| |b|
 
    with n_i the number of scalar products of the row (Higham, Accuracy and Stability,
-   chapter 3), counted with the double sums of this file. */
+   chapter 3), counted with the double sums of this file. Where f32 operands may be
+   rounded to TF32, each is off by 2^-11 of itself at most and a product by 2^-10 + 2^-22;
+   the bound then has another 2^-9 sum |a| |b|, so that both are within it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +47,11 @@ typedef struct check {
     const hybrid_csr *A, *B, *C; /* SpGEMM */
     const hybrid_dense *X, *Y;   /* SpMM: in the place of B and C */
     uint64_t seed;
-    double *right;  /* B r, or X r */
-    double *size;   /* sum of |b| in each row of B, or X */
-    int64_t *count; /* entries of each row of B, or columns of X */
-    int64_t first;  /* lowest row that fails, or INT64_MAX */
+    double operands; /* relative error of a product whose operands were rounded */
+    double *right;   /* B r, or X r */
+    double *size;    /* sum of |b| in each row of B, or X */
+    int64_t *count;  /* entries of each row of B, or columns of X */
+    int64_t first;   /* lowest row that fails, or INT64_MAX */
 } check;
 
 static hybrid_status sum_sparse(void *arg, int part, int64_t begin, int64_t end)
@@ -122,7 +125,7 @@ static int row_passes(const check *c, int64_t i)
     const double left = left_row(c, i);
     if (!isfinite(right) || !isfinite(size))
         return !isfinite(left);
-    return fabs(left - right) <= 4 * (double)count * eps * size;
+    return fabs(left - right) <= (4 * (double)count * eps + c->operands) * size;
 }
 
 static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
@@ -202,12 +205,27 @@ hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return run_trials(ctx, &c, trials, seed, row);
 }
 
+static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int trials,
+                                 uint64_t seed, int64_t *row)
+{
+    HY_TRY(begin(engine, trials, row));
+    HY_TRY(hy_check_spmm(&engine->ctx, c->A, c->X, c->Y));
+    return run_trials(&engine->ctx, c, trials, seed, row);
+}
+
 hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y, int trials,
                                  uint64_t seed, int64_t *row)
 {
-    HY_TRY(begin(engine, trials, row));
-    HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     check c = {.A = A, .X = X, .Y = Y};
-    return run_trials(&engine->ctx, &c, trials, seed, row);
+    return verify_spmm(engine, &c, trials, seed, row);
+}
+
+hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
+                                      const hybrid_dense *X, const hybrid_dense *Y,
+                                      int trials, uint64_t seed, int64_t *row)
+{
+    const int rounded = A && A->type == HYBRID_F32;
+    check c           = {.A = A, .X = X, .Y = Y, .operands = rounded ? 0x1p-9 : 0};
+    return verify_spmm(engine, &c, trials, seed, row);
 }

@@ -76,6 +76,7 @@ enum {
 #define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block of A, */
 #define HY_HRPB_TILE_F32 16.5e-9 /* and to multiply it by a tile */
 #define HY_HRPB_TILE_F64 21e-9
+#define HY_HRPB_TILE_TF32 10.5e-9 /* not fitted: as many instructions as f64, half the bytes */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry, */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* and more where it is alone in its column */
 

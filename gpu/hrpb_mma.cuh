@@ -9,7 +9,11 @@
    Without low * low, a sum of one product would miss the bound of f32 by 2^-22. Tensor
    cores round towards zero when they add: two bricks are added up for themselves, and
    their sum to that of the row in f32. Tiles take turns, so that a warp need not wait for
-   one product to begin the next. */
+   one product to begin the next.
+
+   With HYBRID_ALLOW_TF32 the high parts alone are multiplied, one product instead of
+   four. What rounding towards zero then adds is far below what the low parts would have
+   been, so products are added to the row's sum by the tensor cores themselves. */
 #ifndef HY_HRPB_MMA_CUH
 #define HY_HRPB_MMA_CUH
 
@@ -21,6 +25,16 @@ __device__ inline void split(float v, uint32_t *high, uint32_t *low)
 {
     *high = (__float_as_uint(v) + 0x1000u) & 0xffffe000u;
     *low  = __float_as_uint(v - __uint_as_float(*high));
+}
+
+/* v rounded to TF32; NaN stays NaN, which adding to its bits would not see to. */
+__device__ inline uint32_t rounded(float v)
+{
+    uint32_t bits = 0;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#endif
+    return bits;
 }
 
 /* d = a * b + c; b: one number for each brick. */
@@ -62,9 +76,9 @@ template <typename T, int TILES> struct brick_pair {
     unsigned any; /* 0: both bricks are empty */
 };
 
-/* sum += a * x, TURN tiles at a time. */
+/* sum += a * x with all of f32's bits, TURN tiles at a time. */
 template <int TILES>
-__device__ void add_product(const brick_pair<float, TILES> &p, float (*sum)[4])
+__device__ void add_split(const brick_pair<float, TILES> &p, float (*sum)[4])
 {
     constexpr int TURN  = TILES < 2 ? TILES : 2;
     const float zero[4] = {};
@@ -77,27 +91,51 @@ __device__ void add_product(const brick_pair<float, TILES> &p, float (*sum)[4])
         uint32_t high[TURN][2], low[TURN][2];
         float part[TURN][4];
 #pragma unroll
-        for (int i = 0; i < 2 * TURN; i++)
+        for (int i = 0; i < 2 * TURN && first + i / 2 < TILES; i++)
             split(p.x[first + i / 2][i % 2], &high[i / 2][i % 2], &low[i / 2][i % 2]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_low, low[t], zero);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_low, high[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_high, low[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN; t++)
+        for (int t = 0; t < TURN && first + t < TILES; t++)
             mma(part[t], a_high, high[t], part[t]);
 #pragma unroll
-        for (int i = 0; i < 4 * TURN; i++)
+        for (int i = 0; i < 4 * TURN && first + i / 4 < TILES; i++)
             sum[first + i / 4][i % 4] += part[i / 4][i % 4];
     }
 }
 
+/* sum += a * x with the bits of TF32. */
 template <int TILES>
+__device__ void add_rounded(const brick_pair<float, TILES> &p, float (*sum)[4])
+{
+    uint32_t a[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        a[i] = rounded(p.a[i]);
+#pragma unroll
+    for (int t = 0; t < TILES; t++) {
+        const uint32_t x[2] = {rounded(p.x[t][0]), rounded(p.x[t][1])};
+        mma(sum[t], a, x, sum[t]);
+    }
+}
+
+template <bool TF32, int TILES>
+__device__ void add_product(const brick_pair<float, TILES> &p, float (*sum)[4])
+{
+    if constexpr (TF32)
+        add_rounded(p, sum);
+    else
+        add_split(p, sum);
+}
+
+template <bool, int TILES>
 __device__ void add_product(const brick_pair<double, TILES> &p, double (*sum)[4])
 {
 #pragma unroll

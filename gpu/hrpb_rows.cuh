@@ -78,10 +78,11 @@ template <typename T, int COLS> struct row_part {
                 value[c] += factor * row[j + c * WARP];
     }
 
-    __device__ void store(const operands<T> &o, const output<T> &out, int row, int64_t j)
+    __device__ void store(const operands<T> &o, const output<T> &out, int row, int64_t j,
+                          int64_t end)
     {
         for (int c = 0; c < COLS; c++)
-            if (j + c * WARP < o.n)
+            if (j + c * WARP < end)
                 out.to[row * o.n + j + c * WARP] = value[c];
         clear();
     }
@@ -90,7 +91,7 @@ template <typename T, int COLS> struct row_part {
 /* sum += the row's entries in a block of bricks. */
 template <typename T, int COLS>
 __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
-                              row_part<T, COLS> *sum)
+                              int64_t end, row_part<T, COLS> *sum)
 {
     const unsigned below = (1u << (4 * (row % 8))) - 1;
     int at               = shuffle(word, FIRST);
@@ -103,24 +104,25 @@ __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j
             const int col = shuffle(word, HY_HRPB_BRICK * b + i);
             if ((mine >> (4 * (row % 8) + i) & 1) == 0)
                 continue;
-            sum->add(o.val[k++], o.x + col * o.ld, j, o.n);
+            sum->add(o.val[k++], o.x + col * o.ld, j, end);
         }
         at += __popc(low) + __popc(high);
     }
 }
 
-/* A unit of bricks, row by row: where A or X has numbers that do not bear to be
-   multiplied by the zeros of a brick, or to be split. */
+/* A unit of bricks, row by row, in the columns before `end`: where A or X has numbers
+   that do not bear to be multiplied by the zeros of a brick, or to be split. */
 template <typename T, int COLS>
-__device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j)
+__device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j,
+                               int64_t end)
 {
     const output<T> out = output_of(o, u);
     row_part<T, COLS> sum;
     sum.clear();
     for (int row = 0; row < out.rows; row++) {
         for (int64_t b = u.begin; b < u.end; b++)
-            add_brick_row(o, load_words(o, b), row, j, &sum);
-        sum.store(o, out, row, j);
+            add_brick_row(o, load_words(o, b), row, j, end, &sum);
+        sum.store(o, out, row, j, end);
     }
 }
 

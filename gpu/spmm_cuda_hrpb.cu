@@ -83,7 +83,7 @@ __device__ void load_x(const operands<T> &o, int word, int b, const column_range
 /* sum[tile] = the unit's rows times columns j0, ... of X. While two bricks are multiplied
    the next two are on their way; each load has one place, so that its registers need not
    be copied. */
-template <typename T, int VEC, int TILES>
+template <typename T, int VEC, int TILES, bool TF32>
 __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
                            T (*sum)[4])
 {
@@ -97,15 +97,15 @@ __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t 
         load_x<T, VEC, TILES>(o, word, 0, c, &first);
         const int at = load_a(o, word, 0, shuffle(word, FIRST), &first);
         if (second.any)
-            add_product(second, sum);
+            add_product<TF32>(second, sum);
         load_x<T, VEC, TILES>(o, word, 2, c, &second);
         load_a(o, word, 2, at, &second);
         word = load_words(o, min(b + 1, u.end - 1));
         if (first.any)
-            add_product(first, sum);
+            add_product<TF32>(first, sum);
     }
     if (second.any)
-        add_product(second, sum);
+        add_product<TF32>(second, sum);
 }
 
 /* Whether all sums of the warp are numbers. */
@@ -138,10 +138,16 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
     }
 }
 
+/* Blocks that a multiprocessor should hold; `bytes` of a number for each tile. */
+constexpr int resident(size_t bytes)
+{
+    return bytes > 8 * sizeof(float) ? HY_HRPB_RESIDENT - 1 : HY_HRPB_RESIDENT;
+}
+
 /* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns
    each, in rounds y, y + gridDim.y, ... */
-template <typename T, int VEC, int TILES>
-__global__ void __launch_bounds__(HY_HRPB_THREADS, HY_HRPB_RESIDENT)
+template <typename T, int VEC, int TILES, bool TF32>
+__global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     panel_kernel(const operands<T> o, int across)
 {
     constexpr int COLS = (8 * TILES + WARP - 1) / WARP;
@@ -152,14 +158,12 @@ __global__ void __launch_bounds__(HY_HRPB_THREADS, HY_HRPB_RESIDENT)
     const hy_hrpb_unit u = o.unit[k];
     int64_t j0           = (int64_t(blockIdx.y) * across + warp % across) * 8 * TILES;
     for (; j0 < o.n; j0 += int64_t(gridDim.y) * across * 8 * TILES) {
-        /* with fewer columns than lanes, the others have none */
-        const int64_t j = lane < 8 * TILES ? j0 + lane : o.n;
         T sum[TILES][4] = {};
-        add_bricks<T, VEC, TILES>(o, u, j0, sum);
+        add_bricks<T, VEC, TILES, TF32>(o, u, j0, sum);
         if (all_finite<T, TILES>(sum))
             store_tiles<T, VEC, TILES>(o, u, j0, sum);
         else
-            add_brick_rows<T, COLS>(o, u, j);
+            add_brick_rows<T, COLS>(o, u, j0 + lane, min(j0 + 8 * TILES, o.n));
     }
 }
 
@@ -184,14 +188,16 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-/* 8-column tiles of a warp. */
+/* 8-column tiles of a warp: warps share them evenly, so that one column more than fits a
+   warp costs no whole warp of tiles. 3 of f32 are rounded up to 4 and 7 to 8, which load
+   vectors; the 5 of f64 stay in one warp, although that has registers for 4. */
 static int tiles_for(hybrid_type type, int64_t n)
 {
-    const int most = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
-    int tiles      = 1;
-    while (tiles < most && 8 * tiles < n)
-        tiles *= 2;
-    return tiles;
+    const int most      = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
+    const int64_t all   = n > 8 ? (n + 7) / 8 : 1;
+    const int64_t warps = (all + most - 1) / most;
+    const int tiles     = all == 5 ? 5 : int((all + warps - 1) / warps);
+    return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
 }
 
 /* Warps that the columns of a panel take. */
@@ -207,16 +213,16 @@ static hy_hrpb_rules rules_for(const hy_features *f)
     return {wave > 1 ? wave : 1, HY_HRPB_LEAST};
 }
 
-template <typename T, int VEC, int TILES>
+template <typename T, int VEC, int TILES, bool TF32>
 static void launch(hy_lane *lane, const operands<T> &o)
 {
-    const int64_t warps = (o.n + 8 * TILES - 1) / (8 * TILES);
-    int across          = 1;
-    while (across < WARPS && 2 * across <= warps)
-        across *= 2;
+    const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
+    const int64_t rounds = (warps + WARPS - 1) / WARPS;
+    const int across     = int((warps + rounds - 1) / rounds);
+    const int threads    = WARP * across * (WARPS / across); /* 3 across: 3 warps */
     const dim3 grid(hy_blocks(o.units, WARPS / across),
                     hy_blocks(warps, across, MOST_ROUNDS));
-    panel_kernel<T, VEC, TILES><<<grid, HY_HRPB_THREADS, 0, hy_stream(lane)>>>(o, across);
+    panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
 }
 
 /* Whether rows of X and Y can be read and written `vec` values at a time. */
@@ -227,41 +233,50 @@ template <typename T> static bool fits(const operands<T> &o, int vec)
     return o.n % vec == 0 && o.ld % vec == 0 && ends % (vec * sizeof(T)) == 0;
 }
 
-static void launch_for(hy_lane *lane, const operands<float> &o)
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<float> &o)
 {
     const int tiles = tiles_for(HYBRID_F32, o.n);
     if (tiles == 8 && fits(o, 4))
-        launch<float, 4, 8>(lane, o);
+        launch<float, 4, 8, TF32>(lane, o);
     else if (tiles == 8)
-        launch<float, 1, 8>(lane, o);
+        launch<float, 1, 8, TF32>(lane, o);
+    else if (tiles == 6)
+        launch<float, 1, 6, TF32>(lane, o);
+    else if (tiles == 5)
+        launch<float, 1, 5, TF32>(lane, o);
     else if (tiles == 4 && fits(o, 4))
-        launch<float, 4, 4>(lane, o);
+        launch<float, 4, 4, TF32>(lane, o);
     else if (tiles == 4)
-        launch<float, 1, 4>(lane, o);
+        launch<float, 1, 4, TF32>(lane, o);
     else if (tiles == 2 && fits(o, 2))
-        launch<float, 2, 2>(lane, o);
+        launch<float, 2, 2, TF32>(lane, o);
     else if (tiles == 2)
-        launch<float, 1, 2>(lane, o);
+        launch<float, 1, 2, TF32>(lane, o);
     else
-        launch<float, 1, 1>(lane, o);
+        launch<float, 1, 1, TF32>(lane, o);
 }
 
-static void launch_for(hy_lane *lane, const operands<double> &o)
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<double> &o)
 {
     const int tiles = tiles_for(HYBRID_F64, o.n);
-    if (tiles == 4 && fits(o, 2))
-        launch<double, 2, 4>(lane, o);
+    if (tiles == 5)
+        launch<double, 1, 5, TF32>(lane, o);
+    else if (tiles == 4 && fits(o, 2))
+        launch<double, 2, 4, TF32>(lane, o);
     else if (tiles == 4)
-        launch<double, 1, 4>(lane, o);
+        launch<double, 1, 4, TF32>(lane, o);
+    else if (tiles == 3)
+        launch<double, 1, 3, TF32>(lane, o);
     else if (tiles == 2 && fits(o, 2))
-        launch<double, 2, 2>(lane, o);
+        launch<double, 2, 2, TF32>(lane, o);
     else if (tiles == 2)
-        launch<double, 1, 2>(lane, o);
+        launch<double, 1, 2, TF32>(lane, o);
     else
-        launch<double, 1, 1>(lane, o);
+        launch<double, 1, 1, TF32>(lane, o);
 }
 
-template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+template <typename T, bool TF32>
+static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
     const hy_hrpb_view a  = hy_packed_hrpb(job);
     const hy_dense_view x = hy_packed_x(job);
@@ -279,7 +294,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
                              static_cast<T *>(job->work.ptr)};
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    launch_for(lane, o);
+    launch_for<TF32>(lane, o);
     HY_TRY(hy_launched(lane, "spmm.cuda.hrpb"));
     if (a.head.splits == 0)
         return HYBRID_OK;
@@ -295,7 +310,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     if (r->sm < 80)
         return "needs tensor cores for f32 and f64, since sm_80";
-    if (f->out_cols > int64_t(UINT32_MAX / hy_value_size(f->type)))
+    if (f->out_cols > int64_t((UINT32_MAX - 15) / hy_value_size(f->type)))
         return "rows of X are longer than 4 GiB";
     return nullptr;
 }
@@ -305,6 +320,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 static double multiply_s(const hy_features *f, const hy_rates *r)
 {
     const bool is_f64    = f->type == HYBRID_F64;
+    const double tile    = is_f64          ? HY_HRPB_TILE_F64
+                           : f->allow_tf32 ? HY_HRPB_TILE_TF32
+                                           : HY_HRPB_TILE_F32;
     const double size    = is_f64 ? 8 : 4;
     const double rows    = double(HY_HRPB_ROWS);
     const double fill    = f->tile_fill > 0 ? f->tile_fill : 1 / rows;
@@ -312,8 +330,7 @@ static double multiply_s(const hy_features *f, const hy_rates *r)
     const double blocks  = columns / double(HY_HRPB_COLS) + double(f->rows) / rows / 2;
     const double bytes   = double(f->nnz) * size + blocks * sizeof(hy_hrpb_block) +
                          double(f->rows + f->cols) * double(f->out_cols) * size;
-    const double steps = HY_HRPB_FIND + (is_f64 ? HY_HRPB_TILE_F64 : HY_HRPB_TILE_F32) *
-                                            tiles_for(f->type, f->out_cols);
+    const double steps = HY_HRPB_FIND + tile * tiles_for(f->type, f->out_cols);
     const double s =
         blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
     return 2 * r->launch_s + (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
@@ -342,8 +359,11 @@ static hybrid_status prepare(hy_job *job)
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    const hy_features *f = &job->chunk->features;
+    if (f->type == HYBRID_F64)
+        return multiply_as<double, false>(lane, job);
+    return f->allow_tf32 ? multiply_as<float, true>(lane, job)
+                         : multiply_as<float, false>(lane, job);
 }
 
 extern "C" const hy_variant hy_spmm_cuda_hrpb = {

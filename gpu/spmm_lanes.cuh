@@ -178,7 +178,8 @@ inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
 /* The reason why X is too wide for these kernels, or NULL. */
 inline const char *hy_spmm_refuse_width(const hy_features *f)
 {
-    return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX
+    /* a row is filled up to 16 bytes */
+    return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX - 15
                ? "a row of X has 4 GB or more"
                : nullptr;
 }

@@ -294,14 +294,18 @@ enum {
     HYBRID_REUSE         = 1u << 1, /* the plan will run again with other values: runs
                                        compare the patterns with those planned for, and
                                        all but the first know where rows of C start */
-    HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, which takes
-                                       some milliseconds */
+    HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, and look
+                                       for what no variant here asks of the pattern, which
+                                       takes some milliseconds */
     HYBRID_CHECK         = 1u << 3, /* verify the CSR rules of every input */
-    HYBRID_RESIDENT      = 1u << 4  /* SpMM and SpMV again with the same A: what of A fits
+    HYBRID_RESIDENT      = 1u << 4, /* SpMM and SpMV again with the same A: what of A fits
                                        stays on the device, packed. The plan is made for
                                        the runs after the first: see
                                        hybrid_plan_refresh(). On the host, which computes
                                        in place, it changes nothing. SpGEMM: refused */
+    HYBRID_ALLOW_TF32    = 1u << 5  /* SpMM in f32 may round A and X to the 11 bits of
+                                       TF32: errors of about 5e-4 of sum |a||x|, not 1e-6.
+                                       Only variants on tensor cores make use of it */
 };
 
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */
@@ -453,6 +457,11 @@ typedef struct hybrid_matrix_info {
     int64_t products;         /* scalar products of A*A; -1 unless square */
     int64_t square_nnz;       /* estimated entries of A*A; -1 unless square */
     int64_t square_bytes;     /* estimated bytes of A*A as hybrid_csr */
+    double  synergy;          /* with tensor cores: of 16 consecutive rows, the mean share
+                                 that has an entry in a column that one of them has, from
+                                 256 places at most; 0 without entries */
+    const char *synergy_class; /* "low" below 1/8, "medium" below 1/4, else "high";
+                                 static */
 } hybrid_matrix_info;
 
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
@@ -470,6 +479,14 @@ HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybri
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                             const hybrid_dense *X, const hybrid_dense *Y,
                                             int trials, uint64_t seed, int64_t *row);
+
+/* The same for a product of a plan with HYBRID_ALLOW_TF32: what rounding explains
+   includes that of f32 operands to TF32. */
+HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
+                                                 const hybrid_csr *A,
+                                                 const hybrid_dense *X,
+                                                 const hybrid_dense *Y, int trials,
+                                                 uint64_t seed, int64_t *row);
 
 /* ---- files and generated matrices ------------------------------------------ */
 

@@ -46,6 +46,10 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
+/* How well it lets tensor cores be used: "low", "medium" or "high", the classes of
+   cuTeSpMM (section 6.4). Static. */
+const char *hy_synergy_class(double tile_fill);
+
 /* blocks.c: hy_features.block_* of A, from evenly spaced block rows. */
 hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *out);
 

@@ -368,9 +368,13 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows x cols, row-major, ld = cols; or,
+/* B: row_ptr | col | val, each aligned to 256. X: rows hy_shared_ld() elements apart; or,
    in_cols, in slabs. */
 size_t hy_shared_bytes(const hy_problem *problem);
+
+/* Rows of more than 8 bytes take whole 16, so that whatever their number the columns can
+   be read in vectors; zeros fill them up. */
+int64_t hy_shared_ld(const hybrid_dense *X);
 
 /* B of that image, at problem->shared. */
 hy_csr_view hy_shared_b(const hy_problem *problem);

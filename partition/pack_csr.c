@@ -347,7 +347,8 @@ hy_dense_view hy_packed_x(const hy_job *job)
     if (chunk->gathered)
         return (hy_dense_view){packed(job, HY_GATHER_VAL),
                                chunk->col_end - chunk->col_begin};
-    return (hy_dense_view){(const char *)job->problem->shared.ptr + skip, X->cols};
+    return (hy_dense_view){(const char *)job->problem->shared.ptr + skip,
+                           hy_shared_ld(X)};
 }
 
 hy_cols_view hy_packed_x_cols(const hy_job *job)

@@ -17,15 +17,24 @@ static hy_shared_layout csr_layout(const hybrid_csr *B)
     return at;
 }
 
-static size_t dense_bytes(const hybrid_dense *X)
+int64_t hy_shared_ld(const hybrid_dense *X)
 {
-    return (size_t)X->rows * (size_t)X->cols * hy_value_size(X->type);
+    const int64_t each = 16 / (int64_t)hy_value_size(X->type);
+
+    return X->cols <= each / 2 ? X->cols : (X->cols + each - 1) / each * each;
+}
+
+static size_t dense_bytes(const hybrid_dense *X, int in_cols)
+{
+    const int64_t ld = in_cols ? X->cols : hy_shared_ld(X);
+
+    return (size_t)X->rows * (size_t)ld * hy_value_size(X->type);
 }
 
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem)
 {
     if (problem->op == HY_SPMM)
-        return (hy_shared_layout){.bytes = dense_bytes(problem->X)};
+        return (hy_shared_layout){.bytes = dense_bytes(problem->X, problem->in_cols)};
     return csr_layout(problem->B);
 }
 
@@ -126,19 +135,34 @@ static const char *element(const hybrid_dense *X, int64_t row, int64_t col)
     return (const char *)X->data + (size_t)at * hy_value_size(X->type);
 }
 
-/* Rows [row, row + rows) and columns [begin, end), to rows X->cols elements apart. */
+/* Rows [row, row + rows) and columns [begin, end), to rows `ld` elements apart. */
 static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
-                      int64_t end, char *dst)
+                      int64_t end, char *dst, int64_t ld)
 {
     const size_t size = hy_value_size(X->type);
 
     if (X->order == HYBRID_COL_MAJOR) {
-        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, X->cols);
+        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, ld);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
-        memcpy(dst + (size_t)(i * X->cols) * size, element(X, row + i, begin),
+        memcpy(dst + (size_t)(i * ld) * size, element(X, row + i, begin),
                (size_t)(end - begin) * size);
+}
+
+/* The same of rows that zeros fill up to `ld` elements; `end` may be among them. */
+static void fill_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
+                      int64_t end, char *dst, int64_t ld)
+{
+    const size_t size   = hy_value_size(X->type);
+    const int64_t last  = end < X->cols ? end : X->cols;
+    const int64_t there = last > begin ? last - begin : 0;
+
+    if (there > 0)
+        copy_rows(X, row, rows, begin, last, dst, ld);
+    for (int64_t i = 0; i < rows && there < end - begin; i++)
+        memset(dst + (size_t)(i * ld + there) * size, 0,
+               (size_t)(end - begin - there) * size);
 }
 
 /* The same, to columns `ld` elements apart. */
@@ -196,26 +220,27 @@ static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst
     }
 }
 
-/* Elements [begin, end) of X in rows without gaps: the end of a row, whole rows, the
-   beginning of a row. */
+/* Elements [begin, end) of X in rows: the end of a row, whole rows, the beginning of a
+   row. */
 static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
 {
     const hybrid_dense *X = source;
     const size_t size     = hy_value_size(X->type);
-    int64_t row           = begin / X->cols;
-    const int64_t skip    = begin % X->cols;
+    const int64_t ld      = hy_shared_ld(X);
+    int64_t row           = begin / ld;
+    const int64_t skip    = begin % ld;
 
     if (skip > 0 && begin < end) {
-        const int64_t n = end - begin < X->cols - skip ? end - begin : X->cols - skip;
-        copy_rows(X, row++, 1, skip, skip + n, dst);
+        const int64_t n = end - begin < ld - skip ? end - begin : ld - skip;
+        fill_rows(X, row++, 1, skip, skip + n, dst, ld);
         dst += (size_t)n * size;
         begin += n;
     }
-    const int64_t whole = (end - begin) / X->cols;
-    const int64_t rest  = (end - begin) % X->cols;
-    copy_rows(X, row, whole, 0, X->cols, dst);
+    const int64_t whole = (end - begin) / ld;
+    const int64_t rest  = (end - begin) % ld;
+    fill_rows(X, row, whole, 0, ld, dst, ld);
     if (rest > 0)
-        copy_rows(X, row + whole, 1, 0, rest, dst + (size_t)(whole * X->cols) * size);
+        fill_rows(X, row + whole, 1, 0, rest, dst + (size_t)(whole * ld) * size, ld);
 }
 
 /* X lies in memory as its image does. */
@@ -223,6 +248,8 @@ static int is_flat(const hybrid_dense *X, int in_cols)
 {
     const int in_rows = X->order == HYBRID_ROW_MAJOR;
 
+    if (!in_cols && hy_shared_ld(X) != X->cols)
+        return 0;
     if (in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1)
         return 0;
     return X->cols == 1 || (in_cols ? !in_rows && X->rows <= HY_X_SLAB : in_rows);

@@ -51,3 +51,8 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     *fill = columns > 0 ? (double)entries / (double)(columns * HY_PANEL_ROWS) : 0;
     return HYBRID_OK;
 }
+
+const char *hy_synergy_class(double tile_fill)
+{
+    return tile_fill < 0.125 ? "low" : tile_fill < 0.25 ? "medium" : "high";
+}

@@ -168,7 +168,7 @@ static int64_t entries_before(const hy_problem *problem, int64_t row)
         row = (row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB;
         row = row < problem->X->rows ? row : problem->X->rows;
     }
-    return row * problem->X->cols;
+    return row * (problem->in_cols ? problem->X->cols : hy_shared_ld(problem->X));
 }
 
 static void *load(void *arg)

@@ -4,6 +4,6 @@
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '{ print $3 }' | sort)
 declared=$(grep '^HYBRID_API' "$HYBRID_SOURCE/include/hybrid_spmm.h" |
-    grep -o 'hybrid_[a-z_]*(' | tr -d '(' | sort)
+    grep -o 'hybrid_[a-z0-9_]*(' | tr -d '(' | sort)
 [ -n "$declared" ]
 diff <(echo "$declared") <(echo "$exported")

@@ -1,9 +1,11 @@
 /* tests/test_cuda_variants.c - every variant of the GPU times every case; skips without a
    GPU. Plain C without a test framework: GPU machines seldom have one. */
 #include <stdio.h>
+#include <string.h>
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/not_finite.h"
 #include "support/resident.h"
 #include "support/variants.h"
 
@@ -22,6 +24,31 @@ static hybrid_status open_cuda(size_t device_bytes, hybrid_engine **engine)
     if (status != HYBRID_OK)
         fprintf(stderr, "%s\n", why);
     return status;
+}
+
+/* Variants on tensor cores with operands rounded to TF32. */
+static int check_tf32(hybrid_engine *engine)
+{
+    const char *const names[] = {"spmm.cuda.hrpb", NULL};
+    int64_t checked = 0, rounded = 0;
+
+    const int failed = variants_check_tf32(engine, names, &checked, &rounded);
+    printf("%lld TF32 products checked, %lld of them rounded, %d wrong\n",
+           (long long)checked, (long long)rounded, failed);
+    return failed + (rounded == 0);
+}
+
+static int check_not_finite(hybrid_engine *engine, const char *const *names)
+{
+    int64_t checked = 0;
+    int failed = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &checked);
+
+    for (; *names; names++)
+        if (strncmp(*names, "spmm.", 5) == 0)
+            failed += not_finite_check(engine, *names, 0, &checked);
+    printf("%lld products with infinities checked, %d wrong\n", (long long)checked,
+           failed);
+    return failed;
 }
 
 int main(void)
@@ -50,6 +77,7 @@ int main(void)
     const int kept = resident_check(engine, names, &checked);
     printf("%lld plans with A resident checked, %d wrong\n", (long long)checked, kept);
     failed += kept;
+    failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda);
     return failed > 0 || checked < 48;

@@ -75,6 +75,15 @@ static void samples_are_spread(void **state)
     assert_true(estimate(&b) == 17.0 / 32);
 }
 
+static void classes_begin_at_an_eighth_and_a_quarter(void **state)
+{
+    (void)state;
+    assert_string_equal(hy_synergy_class(0.124), "low");
+    assert_string_equal(hy_synergy_class(fill_of(1024, 2)), "medium");
+    assert_string_equal(hy_synergy_class(0.249), "medium");
+    assert_string_equal(hy_synergy_class(fill_of(1024, 4)), "high");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +91,7 @@ int main(void)
         cmocka_unit_test(last_panel_counts_as_16_rows),
         cmocka_unit_test(nothing_is_known_of_no_entries),
         cmocka_unit_test(samples_are_spread),
+        cmocka_unit_test(classes_begin_at_an_eighth_and_a_quarter),
     };
     return cmocka_run_group_tests_name("tiles", tests, open_context, close_context);
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "support/bits.h"
+#include "support/not_finite.h"
 #include "support/variants.h"
 
 enum { ROOM = 64 };
@@ -50,12 +51,24 @@ products_have_the_same_bits_for_every_chunking_and_number_of_threads(void **stat
     assert_true(checked >= 3 * 3 * 24);
 }
 
+static void infinities_show_where_they_are_asked_for(void **state)
+{
+    hybrid_engine *engine = open_host(3);
+    int64_t checked       = 0;
+
+    (void)state;
+    assert_int_equal(not_finite_check(engine, "spmm.host.rows", 0, &checked), 0);
+    assert_int_equal(checked, 10);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_host_variant_agrees_with_the_oracle),
         cmocka_unit_test(
             products_have_the_same_bits_for_every_chunking_and_number_of_threads),
+        cmocka_unit_test(infinities_show_where_they_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

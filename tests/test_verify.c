@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 #include "hybrid_spmm.h"
 
@@ -70,6 +71,78 @@ static void verify_finds_one_wrong_element_of_y(void **state)
     hybrid_csr_free(engine, &A);
 }
 
+/* `v` rounded to the 11 bits of TF32, halves away from zero. */
+static float to_tf32(float v)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    bits = (bits + 0x1000u) & 0xffffe000u;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static void round_all(float *v, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        v[k] = to_tf32(v[k]);
+}
+
+/* As a plan with HYBRID_ALLOW_TF32 may compute it. */
+static void verify_allows_for_operands_rounded_to_tf32(void **state)
+{
+    hybrid_csr A, rounded;
+    hybrid_dense X, Y;
+    int64_t row;
+
+    (void)state;
+    assert_int_equal(hybrid_generate(engine, "er:900,5", HYBRID_F32, 3, &A), HYBRID_OK);
+    assert_int_equal(hybrid_generate(engine, "er:900,5", HYBRID_F32, 3, &rounded), 0);
+    assert_int_equal(
+        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F32, &X), 0);
+    assert_int_equal(
+        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F32, &Y), 0);
+    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
+    round_all(rounded.val, rounded.nnz);
+    round_all(X.data, X.rows * X.cols);
+    assert_int_equal(hybrid_spmm(engine, 1, &rounded, &X, 0, &Y), HYBRID_OK);
+    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
+    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
+    assert_true(row >= 0);
+    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
+    assert_int_equal(row, -1);
+    ((float *)Y.data)[77 * 5 + 2] += 0.1f;
+    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
+    assert_int_equal(row, 77);
+    hybrid_dense_free(engine, &X);
+    hybrid_dense_free(engine, &Y);
+    hybrid_csr_free(engine, &A);
+    hybrid_csr_free(engine, &rounded);
+}
+
+/* In f64 nothing is rounded, whatever the plan allows. */
+static void verify_of_f64_knows_no_tf32(void **state)
+{
+    hybrid_csr A;
+    hybrid_dense X, Y;
+    int64_t row;
+
+    (void)state;
+    assert_int_equal(hybrid_generate(engine, "road:30", HYBRID_F64, 3, &A), HYBRID_OK);
+    assert_int_equal(
+        hybrid_dense_create(engine, 900, 1, HYBRID_ROW_MAJOR, HYBRID_F64, &X), 0);
+    assert_int_equal(
+        hybrid_dense_create(engine, 900, 1, HYBRID_ROW_MAJOR, HYBRID_F64, &Y), 0);
+    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
+    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
+    ((double *)Y.data)[77] += 1e-9;
+    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
+    assert_int_equal(row, 77);
+    hybrid_dense_free(engine, &X);
+    hybrid_dense_free(engine, &Y);
+    hybrid_csr_free(engine, &A);
+}
+
 static void info_describes_a_stencil(void **state)
 {
     hybrid_matrix_info info;
@@ -84,6 +157,10 @@ static void info_describes_a_stencil(void **state)
     assert_int_equal(info.row_max, 7);
     assert_int_equal(info.bandwidth, 100);
     assert_int_equal(info.empty_rows, 0);
+    assert_true(info.synergy > 0 && info.synergy <= 1);
+    assert_string_equal(info.synergy_class, info.synergy < 0.125  ? "low"
+                                            : info.synergy < 0.25 ? "medium"
+                                                                  : "high");
     assert_true(info.square_nnz > A.nnz && info.square_nnz <= info.products);
     hybrid_csr_free(engine, &A);
 }
@@ -93,6 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verify_finds_one_wrong_entry),
         cmocka_unit_test(verify_finds_one_wrong_element_of_y),
+        cmocka_unit_test(verify_allows_for_operands_rounded_to_tf32),
+        cmocka_unit_test(verify_of_f64_knows_no_tf32),
         cmocka_unit_test(info_describes_a_stencil),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);

@@ -42,4 +42,6 @@ expect 0 multiply A.mtx --dense-cols 7 --seed 4 -q --verify -o Z.npy
 cmp -s Y.npy Z.npy && fail "another seed gave the same X"
 expect 0 multiply A.mtx --dense-cols 7 --type f32 -q --verify -o Y.npy
 head -c 128 Y.npy | grep -aq "'<f4'.*(3, 7)" || fail "odd .npy header of f32"
+expect 0 multiply A.mtx --dense-cols 7 --type f32 --allow-tf32 -q --verify --report -
+grep -q '"allow_tf32": true' out || fail "the report does not tell of TF32"
 only A.mtx B.mtx X.npy XF.npy X.mtx values Y.npy Z.npy

@@ -144,13 +144,19 @@ void oracle_free(oracle *o)
 
 /* ---- checks ------------------------------------------------------------------ */
 
-/* NaN is never right: write the comparison so that it fails. */
-static int is_right(long double got, long double reference, long double magnitude,
-                    int64_t terms, hybrid_type type, int exact)
+static long double relative_bound(int64_t terms, hybrid_type type)
 {
-    const long double eps   = type == HYBRID_F32 ? FLT_EPSILON : DBL_EPSILON;
-    const long double bound = (long double)(terms + 2) * eps * magnitude;
+    return (long double)(terms + 2) * (type == HYBRID_F32 ? FLT_EPSILON : DBL_EPSILON);
+}
 
+static long double tf32_bound(int64_t terms, hybrid_type type)
+{
+    return 0x1p-10L + 0x1p-22L + 2 * relative_bound(terms, type);
+}
+
+/* NaN is never right: write the comparison so that it fails. */
+static int is_right(long double got, long double reference, long double bound, int exact)
+{
     if (exact)
         return got == reference;
     return fabsl(got - reference) <= bound;
@@ -191,16 +197,18 @@ const char *oracle_check(const oracle *o, const hybrid_csr *C, int exact)
                          (long long)i, (int)C->col[k], (long long)k, (int)o->col[k]);
                 return sentence;
             }
-            if (!is_right(value(C, k), o->sum[k], o->magnitude[k], o->terms[k], C->type,
-                          exact))
+            if (!is_right(value(C, k), o->sum[k],
+                          relative_bound(o->terms[k], C->type) * o->magnitude[k], exact))
                 return wrong_value(i, o->col[k], value(C, k), o->sum[k], o->terms[k]);
         }
     return NULL;
 }
 
-const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_dense *X,
+static const char *check_spmm(double alpha, const hybrid_csr *A, const hybrid_dense *X,
                               double beta, const hybrid_dense *before,
-                              const hybrid_dense *Y, int exact)
+                              const hybrid_dense *Y,
+                              long double (*bound)(int64_t terms, hybrid_type type),
+                              int exact)
 {
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t j = 0; j < X->cols; j++) {
@@ -217,8 +225,24 @@ const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_de
                 sum += beta * element(before, i, j);
                 magnitude += fabsl(beta * element(before, i, j));
             }
-            if (!is_right(element(Y, i, j), sum, magnitude, terms, Y->type, exact))
+            if (!is_right(element(Y, i, j), sum, bound(terms, Y->type) * magnitude,
+                          exact))
                 return wrong_value(i, j, element(Y, i, j), sum, terms);
         }
     return NULL;
+}
+
+const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_dense *X,
+                              double beta, const hybrid_dense *before,
+                              const hybrid_dense *Y, int exact)
+{
+    return check_spmm(alpha, A, X, beta, before, Y, relative_bound, exact);
+}
+
+const char *oracle_check_spmm_tf32(double alpha, const hybrid_csr *A,
+                                   const hybrid_dense *X, double beta,
+                                   const hybrid_dense *before, const hybrid_dense *Y,
+                                   int exact)
+{
+    return check_spmm(alpha, A, X, beta, before, Y, tf32_bound, exact);
 }

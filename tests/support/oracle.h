@@ -34,4 +34,16 @@ const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_de
                               double beta, const hybrid_dense *before,
                               const hybrid_dense *Y, int exact);
 
+/* The same for f32 under HYBRID_ALLOW_TF32. Rounding an operand to the 11 bits of TF32 is
+   off by 2^-11 of it at most, and so a product by 2^-10 + 2^-22: with u = 2^-11
+
+       |y - reference| <= (2 u + u^2 + 2 (k + 2) eps) sum |a||b|
+
+   where tensor cores, which round towards zero, add with half of f32's precision. Whole
+   numbers up to 2^11 are not rounded, and exact as before. */
+const char *oracle_check_spmm_tf32(double alpha, const hybrid_csr *A,
+                                   const hybrid_dense *X, double beta,
+                                   const hybrid_dense *before, const hybrid_dense *Y,
+                                   int exact);
+
 #endif /* ORACLE_H */

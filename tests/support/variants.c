@@ -23,6 +23,7 @@ static const test_kind kinds[]  = {
 
 enum {
     KINDS      = sizeof kinds / sizeof *kinds,
+    F32_KINDS  = 2, /* the first */
     CHUNKINGS  = 3,
     FEW_WIDTHS = 3,
     WIDTHS     = sizeof widths / sizeof *widths
@@ -36,6 +37,8 @@ typedef struct trial {
     test_kind kind;
     int pinned; /* operands and Y */
     hybrid_plan_options options;
+    int64_t
+        *rounded; /* NULL: without HYBRID_ALLOW_TF32; else see variants_check_tf32() */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -103,6 +106,19 @@ static int may_refuse(const trial *t, int64_t cols)
            strstr(message, cols == 1 ? "blocks would be too empty" : "SpMV");
 }
 
+static const char *check_y(const trial *t, double alpha, const hybrid_dense *X,
+                           double beta, const hybrid_dense *before, const hybrid_dense *Y)
+{
+    const hybrid_csr *A = &t->c->A;
+    const int exact     = t->kind.integers;
+    const char *wrong   = oracle_check_spmm(alpha, A, X, beta, before, Y, exact);
+
+    if (!wrong || !t->rounded)
+        return wrong;
+    ++*t->rounded;
+    return oracle_check_spmm_tf32(alpha, A, X, beta, before, Y, exact);
+}
+
 static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
                       double alpha, double beta, int64_t *checked)
 {
@@ -122,8 +138,7 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     if (hybrid_spmm_run(plan, alpha, &t->c->A, X, beta, Y) != HYBRID_OK) {
         failed += complain(t, hybrid_engine_message(t->engine));
     } else {
-        const char *wrong =
-            oracle_check_spmm(alpha, &t->c->A, X, beta, &before, Y, t->kind.integers);
+        const char *wrong = check_y(t, alpha, X, beta, &before, Y);
         if (!wrong && !dense_gaps_intact(Y))
             wrong = "wrote between the rows of Y";
         failed += wrong ? complain(t, wrong) : 0;
@@ -170,7 +185,7 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
             t.options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
             t.options.variant    = *name;
             t.options.chunk_rows = chunk_rows[k];
-            t.options.flags      = HYBRID_CHECK;
+            t.options.flags      = HYBRID_CHECK | (t.rounded ? HYBRID_ALLOW_TF32 : 0);
             if (strncmp(*name, "spgemm", 6) == 0) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
@@ -183,17 +198,16 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     return failed;
 }
 
-static int check_all(hybrid_engine *engine, const char *const *names, int pinned,
-                     int64_t *checked)
+static int check_kinds(trial t, int count, const char *const *names, int64_t *checked)
 {
     int failed = 0;
 
     for (int i = 0; i < case_count(); i++)
-        for (int k = 0; k < KINDS; k++) {
+        for (int k = 0; k < count; k++) {
             test_case c;
             case_make(i, kinds[k], &c);
-            const trial t = {
-                .engine = engine, .c = &c, .kind = kinds[k], .pinned = pinned};
+            t.c    = &c;
+            t.kind = kinds[k];
             failed += check_case(t, names, checked);
             case_free(&c);
         }
@@ -202,13 +216,20 @@ static int check_all(hybrid_engine *engine, const char *const *names, int pinned
 
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    return check_all(engine, names, 0, checked);
+    return check_kinds((trial){.engine = engine}, KINDS, names, checked);
 }
 
 int variants_check_pinned(hybrid_engine *engine, const char *const *names,
                           int64_t *checked)
 {
-    return check_all(engine, names, 1, checked);
+    return check_kinds((trial){.engine = engine, .pinned = 1}, KINDS, names, checked);
+}
+
+int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
+                        int64_t *rounded)
+{
+    return check_kinds((trial){.engine = engine, .rounded = rounded}, F32_KINDS, names,
+                       checked);
 }
 
 int variants_of(const char *backend, const char **names, int room)

@@ -15,6 +15,10 @@ int variants_check(hybrid_engine *engine, const char *const *names, int64_t *che
    beta 0. */
 int variants_check_pinned(hybrid_engine *engine, const char *const *names,
                           int64_t *checked);
+/* The same for those of SpMM in f32 under HYBRID_ALLOW_TF32, with its bound. *rounded counts
+   the products that miss the bound of f32, so that one can see that the flag was heard. */
+int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
+                        int64_t *rounded);
 
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */
