@@ -85,6 +85,7 @@ enum part {
     ENDS,
     PRODUCTS,
     RANGE,
+    LONGEST,
     PLACE,
     COUNT,
     LISTS,
@@ -106,7 +107,7 @@ static scratch scratch_of(const hy_features *f)
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
     const size_t bound = size_t(f->out_bound), value = hy_value_size(f->type);
     const bool trees    = f->products_max > HY_HASH_SHORT;
-    const int64_t width = window_width(HY_HASH_SHARED - 1024, value);
+    const int64_t width = window_width(HY_HASH_SHARED - HY_HASH_STATIC, value);
     const int64_t cut   = f->products_max > HY_HASH_UNCUT
                               ? f->products / HY_HASH_UNCUT * (f->out_cols / width + 2)
                               : 0;
@@ -119,6 +120,7 @@ static scratch scratch_of(const hy_features *f)
     bytes[ENDS]         = trees ? nnz * sizeof(int2) : 0;
     bytes[PRODUCTS]     = rows * sizeof(int);
     bytes[RANGE]        = trees ? rows * sizeof(int2) : 0;
+    bytes[LONGEST]      = trees ? rows * sizeof(int) : 0;
     bytes[PLACE]        = rows * sizeof(int);
     bytes[COUNT]        = rows * sizeof(int);
     bytes[LISTS]        = listed * sizeof(int);
@@ -193,6 +195,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     h.ends            = trees ? p->template part<int2>(ENDS) : nullptr;
     h.row_products    = p->template part<int>(PRODUCTS);
     h.range           = p->template part<int2>(RANGE);
+    h.longest         = p->template part<int>(LONGEST);
     h.place           = p->template part<int>(PLACE);
     h.count           = p->template part<int>(COUNT);
     h.counts          = p->template part<hy_hash_counts>(COUNTS);
@@ -201,7 +204,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     h.val             = p->template part<T>(VAL);
     h.out_cols        = int(f->out_cols);
     h.share           = share_of(f);
-    h.window_width    = int(window_width(size_t(shared) - 1024, sizeof(T)));
+    h.window_width    = int(window_width(size_t(shared) - HY_HASH_STATIC, sizeof(T)));
     h.window_products = int(f->products / HY_HASH_WINDOW_SHARE);
     if (h.window_products < HY_HASH_WINDOW_PRODUCTS)
         h.window_products = HY_HASH_WINDOW_PRODUCTS;
@@ -211,8 +214,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
         list += rows_of(f, bin);
     }
     for (int tree = 0; tree < HY_HASH_TREES; tree++)
-        h.room[tree] =
-            TREE_BYTES[tree] < shared - 1024 ? TREE_BYTES[tree] : shared - 1024;
+        h.room[tree] = min(TREE_BYTES[tree], shared - HY_HASH_STATIC);
     return HYBRID_OK;
 }
 
