@@ -43,17 +43,28 @@ template <int LEVELS> struct hash_tree {
     }
 };
 
-/* Number the children of nodes [begin, end) from `first` on; returns how many. */
+/* Number the children of nodes [begin, end) from `first` on; returns how many. A thread
+   takes neighbours. */
 template <int THREADS>
 __device__ int number_children(hash_node *node, int begin, int end, int first)
 {
-    int total = 0;
-    for (int i = begin; i < end; i += THREADS) {
-        const int n = i + threadIdx.x % THREADS;
-        int sum;
-        const int rank = team_scan<THREADS>(n < end ? __popc(node[n].bits) : 0, &sum);
-        if (n < end)
-            node[n].before = unsigned(first + total + rank);
+    constexpr int EACH = HY_HASH_X_EACH;
+    int total          = 0;
+    for (int i = begin; i < end; i += THREADS * EACH) {
+        const int own = i + int(threadIdx.x) % THREADS * EACH;
+        int children[EACH], mine = 0, sum;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            children[j] = own + j < end ? __popc(node[own + j].bits) : 0;
+            mine += children[j];
+        }
+        int before = first + total + team_scan<THREADS>(mine, &sum);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (own + j < end)
+                node[own + j].before = unsigned(before);
+            before += children[j];
+        }
         total += sum;
     }
     return total;
@@ -175,13 +186,12 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_tree_rows(hy_hash<T> h, int bin)
 {
     extern __shared__ hash_node hash_shared[];
-    __shared__ int next, slices_before[THREADS == 32 ? HY_CUDA_THREADS : THREADS];
+    __shared__ int next, before[THREADS]; /* slices; warps do without */
     const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
     const int lane   = threadIdx.x % THREADS;
     const int room   = h.room[bin - HY_HASH_SORTS];
     const int listed = h.counts->listed[bin];
     hash_node *node  = hash_shared + size_t(team) * room / sizeof(hash_node);
-    int *before      = slices_before + team * THREADS;
 
     for (int i = blockIdx.x * teams + team;; i += gridDim.x * teams) {
         if (THREADS > 32) { /* rows of very different cost: whoever is free */
