@@ -150,10 +150,8 @@ enum {
     }
 
 /* A tree in shared memory: threads, bytes, most products. */
-#if HY_HASH_X_SHARE == 4
+#ifndef HY_HASH_X_FIRST /* bytes; 4608 for wider tops */
 #define HY_HASH_X_FIRST 3072
-#else
-#define HY_HASH_X_FIRST 4608
 #endif
 #if HY_HASH_X_BINS == 1
 #define HY_HASH_X_SMALL(X) X(64, 12800, 1 << 13) X(128, 26 * 1024, 1 << 14)

@@ -47,6 +47,8 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
         }
     }
     atomicAdd(&out->products, sum.products);
+    if (!h.ends)
+        return;
     atomicMin(&out->low, sum.low);
     atomicMax(&out->high, sum.high);
     atomicMax(&out->longest, sum.longest);
