@@ -135,6 +135,19 @@ enum {
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */
 
+#ifndef HY_HASH_X_SLICES
+#define HY_HASH_X_SLICES 1
+#endif
+#ifndef HY_HASH_X_EACH /* 1: as before; 2, 4: nodes that a thread numbers at once */
+#define HY_HASH_X_EACH 2
+#endif
+#ifndef HY_HASH_X_SHARE /* 4: as before; 1: wider tops, fewer levels */
+#define HY_HASH_X_SHARE 1
+#endif
+#ifndef HY_HASH_X_BINS /* 0: as before; 1: blocks of 64 and 128 threads, too; 2: of 128 */
+#define HY_HASH_X_BINS 1
+#endif
+
 /* ---- spgemm.cuda.hash: a row's products and range decide how it is computed ---- */
 
 /* Sorted in registers: lanes, products a lane. */
@@ -145,9 +158,20 @@ enum {
     }
 
 /* A tree in shared memory: threads, bytes, most products. */
+#ifndef HY_HASH_X_FIRST /* bytes; 4608 for wider tops */
+#define HY_HASH_X_FIRST 3072
+#endif
+#if HY_HASH_X_BINS == 1
+#define HY_HASH_X_SMALL(X) X(64, 12800, 1 << 13) X(128, 26 * 1024, 1 << 14)
+#elif HY_HASH_X_BINS == 2
+#define HY_HASH_X_SMALL(X) X(128, 26 * 1024, 1 << 14)
+#else
+#define HY_HASH_X_SMALL(X)
+#endif
 #define HY_HASH_TREE_BINS(X)                                                             \
-    X(32, 3072, 2048)                                                                    \
+    X(32, HY_HASH_X_FIRST, 2048)                                                         \
     X(32, 6656, 4096)                                                                    \
+    HY_HASH_X_SMALL(X)                                                                   \
     X(256, 54 * 1024, 1 << 15)                                                           \
     X(512, 110 * 1024, 1 << 16)                                                          \
     X(1024, 221 * 1024, 1 << 17)
@@ -161,14 +185,17 @@ enum {
     HY_HASH_SHORT           = 256,       /* most products of a row that is sorted */
     HY_HASH_UNCUT           = 1024,      /* rows of so few products fit a tree */
     HY_HASH_SHARED          = 64 * 1024, /* of a block, on the least of devices */
+    HY_HASH_STATIC          = 6400, /* of them, for all but trees and windows */
     HY_HASH_SM_BLOCKS       = 5,         /* on a multiprocessor: blocks that sort */
     HY_HASH_SM_THREADS      = 1024,      /* and threads that build trees */
     HY_HASH_TOP             = 64,        /* nodes on a tree's top, at least, and per */
-    HY_HASH_TOP_SHARE       = 4,         /* so many products */
+    HY_HASH_TOP_SHARE       = HY_HASH_X_SHARE,         /* so many products */
     HY_HASH_BLOCK_ROWS      = 32,        /* that a block puts into bins */
     HY_HASH_MANY            = 128, /* nonzeros of a row that a block walks together */
     HY_HASH_STORE_MANY      = 2048, /* entries of a row that a block stores together */
+    HY_HASH_UNEVEN          = 4, /* steps for a row of B that is not cut into slices */
     HY_HASH_DENSE_THREADS   = 1024,
+    HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* nonzeros that they walk at once */
     HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window with fewer is not cut smaller */
     HY_HASH_WINDOW_SHARE    = 128,     /* nor one with less than this part of a chunk */
     HY_HASH_PIECE           = 32       /* entries of a row of B in a window, on average */

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
 
 /* What is learned of a row while its nonzeros are walked. */
 struct hash_sum {
-    int products, low, high;
+    int products, low, high, longest;
 };
 
 template <typename T> __device__ int length_of(const hy_hash<T> &h, int row)
@@ -34,7 +34,7 @@ template <typename T>
 __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_sum *out)
 {
     const int64_t end = h.a_row[row + 1];
-    hash_sum sum      = {0, INT32_MAX, 0};
+    hash_sum sum      = {0, INT32_MAX, 0, 0};
 #pragma unroll 4
     for (int64_t k = h.a_row[row] + from; k < end; k += step) {
         const hy_span s = h.span[k];
@@ -43,11 +43,15 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
             const int2 ends = h.ends[k];
             sum.low         = min(sum.low, ends.x);
             sum.high        = max(sum.high, ends.y);
+            sum.longest     = max(sum.longest, int(s.end - s.begin));
         }
     }
     atomicAdd(&out->products, sum.products);
+    if (!h.ends)
+        return;
     atomicMin(&out->low, sum.low);
     atomicMax(&out->high, sum.high);
+    atomicMax(&out->longest, sum.longest);
 }
 
 /* The bin of a row with products; HY_HASH_BINS: none, cut it into windows. */
@@ -86,7 +90,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
     const int begin = blockIdx.x * ROWS, rows = min(ROWS, h.rows - begin);
 
     if (threadIdx.x < ROWS)
-        sums[threadIdx.x] = {0, INT32_MAX, 0};
+        sums[threadIdx.x] = {0, INT32_MAX, 0, 0};
     if (threadIdx.x <= HY_HASH_BINS)
         listed[threadIdx.x] = 0;
     __syncthreads();
@@ -108,8 +112,10 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
         h.count[row]        = 0;
         if (sum.products > 0) {
             bin = bin_of(h, sum);
-            if (h.ends)
-                h.range[row] = make_int2(sum.low, sum.high);
+            if (h.ends) {
+                h.range[row]   = make_int2(sum.low, sum.high);
+                h.longest[row] = sum.longest;
+            }
             place = atomicAdd(&listed[HY_HASH_BINS], min(sum.products, h.out_cols));
             if (bin < HY_HASH_BINS)
                 index = atomicAdd(&listed[bin], 1);

@@ -6,7 +6,7 @@
 #ifndef HY_HASH_DENSE_CUH
 #define HY_HASH_DENSE_CUH
 
-#include "gpu/hash_work.cuh"
+#include "gpu/hash_walk.cuh"
 
 /* The first entry of [begin, end) of B from which on columns are >= wanted. */
 __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t end,
@@ -22,43 +22,66 @@ __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t 
     return begin;
 }
 
-/* The products of `count` nonzeros of A, at most 32, from k0 on, by a warp. 2^shift lanes
-   take a nonzero. */
+/* What a window has of the rows of B that some nonzeros of A select. */
+struct hash_pieces {
+    int before[HY_HASH_TILE]; /* slices before those of the piece */
+    int skip[HY_HASH_TILE];   /* entries of the row of B before the piece */
+    int length[HY_HASH_TILE];
+};
+
+/* The pieces of `count` nonzeros from `first` on: one thread searches for where a piece
+   begins, its neighbour for where it ends. Returns how many slices they have. */
 template <typename T>
-__device__ void add_window(const hy_hash<T> &h, const hy_window &w, int k0, int count,
-                           int shift, unsigned *bits, T *val)
+__device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, int count,
+                           int slice, hash_pieces *p)
 {
-    const int lane = threadIdx.x % 32, part = lane & ((1 << shift) - 1);
-    const int64_t high = int64_t(w.low) + w.width;
-    hy_span piece      = {0, 0};
-    T a                = 0;
-    if (lane < count) {
-        const hy_span s = h.span[k0 + lane];
-        piece.begin     = first_from(h.b_col, s.begin, s.end, w.low);
-        piece.end       = first_from(h.b_col, piece.begin, s.end, high);
-        a               = h.a_val[k0 + lane];
+    static_assert(HY_HASH_DENSE_THREADS == 2 * HY_HASH_TILE, "two threads a nonzero");
+    const int i = threadIdx.x / 2, end = threadIdx.x % 2;
+    int at = 0;
+    if (i < count) {
+        const hy_span s = h.span[first + i];
+        at = int(first_from(h.b_col, s.begin, s.end, w.low + int64_t(end) * w.width) -
+                 s.begin);
     }
-    for (int i = 0; i < count; i += HY_HASH_AHEAD * (32 >> shift)) {
-        hy_span s[HY_HASH_AHEAD];
-        T factor[HY_HASH_AHEAD];
-#pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) { /* lanes from count on have nothing */
-            const int from = i + u * (32 >> shift) + (lane >> shift);
-            s[u].begin     = __shfl_sync(HY_ALL, piece.begin, from % 32);
-            s[u].end       = __shfl_sync(HY_ALL, piece.end, from % 32);
-            factor[u]      = __shfl_sync(HY_ALL, a, from % 32);
-            if (from >= 32)
-                s[u] = {0, 0};
-        }
-        walk_spans<true>(h, s, factor, part, shift, [&](int32_t col, T product) {
-            if (col < 0)
-                return;
-            const int at       = col - w.low;
-            const unsigned own = 1u << at % 32;
-            if (!(*(volatile unsigned *)&bits[at / 32] & own))
-                atomicOr(&bits[at / 32], own);
-            atomicAdd(&val[at], product);
-        });
+    const int next = __shfl_down_sync(HY_ALL, at, 1);
+    __syncthreads(); /* the pieces before these have been walked */
+    if (!end) {
+        p->skip[i]   = at;
+        p->length[i] = next - at;
+    }
+    return number_slices<HY_HASH_DENSE_THREADS>(end ? 0 : next - at, slice,
+                                                end ? nullptr : &p->before[i]);
+}
+
+/* All products of a window. */
+template <typename T>
+__device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces *p,
+                           unsigned *bits, T *val)
+{
+    const int begin = int(h.a_row[w.row]), count = int(h.a_row[w.row + 1]) - begin;
+    const int64_t columns = int64_t(h.range[w.row].y) - h.range[w.row].x + 1;
+    const double share    = min(1.0, double(w.width) / double(columns));
+    const hash_walk walk =
+        slices_of<HY_HASH_DENSE_THREADS>(int(-h.row_products[w.row] * share), count);
+
+    for (int done = 0; done < count; done += HY_HASH_TILE) {
+        const int first = begin + done, some = min(count - done, int(HY_HASH_TILE));
+        const int slices    = find_pieces(h, w, first, some, walk.slice, p);
+        const auto piece_of = [&](int i) {
+            const int64_t from = h.span[first + i].begin + p->skip[i];
+            return hy_span{from, from + p->length[i]};
+        };
+        walk_some<true, HY_HASH_DENSE_THREADS>(
+            h, walk, first, some, slices, p->before, piece_of,
+            [&](int32_t col, T product) {
+                if (col < 0)
+                    return;
+                const int at       = col - w.low;
+                const unsigned own = 1u << at % 32;
+                if (!(*(volatile unsigned *)&bits[at / 32] & own))
+                    atomicOr(&bits[at / 32], own);
+                atomicAdd(&val[at], product);
+            });
     }
 }
 
@@ -101,18 +124,16 @@ __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *b
 template <typename T>
 __global__ void __launch_bounds__(HY_HASH_DENSE_THREADS, 1) hash_windows(hy_hash<T> h)
 {
-    constexpr int WARPS = HY_HASH_DENSE_THREADS / 32;
     extern __shared__ hy_span hash_window_shared[];
-    __shared__ int next, taken;
+    __shared__ hash_pieces pieces;
+    __shared__ int next;
     const int windows = h.counts->windows;
     T *const val      = reinterpret_cast<T *>(hash_window_shared);
 
     for (;;) {
         __syncthreads();
-        if (threadIdx.x == 0) {
-            next  = atomicAdd(&h.counts->windows_taken, 1);
-            taken = 0;
-        }
+        if (threadIdx.x == 0)
+            next = atomicAdd(&h.counts->windows_taken, 1);
         __syncthreads();
         if (next >= windows)
             break;
@@ -126,23 +147,7 @@ __global__ void __launch_bounds__(HY_HASH_DENSE_THREADS, 1) hash_windows(hy_hash
             bits[i] = 0;
         __syncthreads();
 
-        const int begin = int(h.a_row[w.row]), count = int(h.a_row[w.row + 1]) - begin;
-        const int each        = min(max(count / (4 * WARPS), HY_HASH_AHEAD), 32);
-        const int64_t columns = int64_t(h.range[w.row].y) - h.range[w.row].x + 1;
-        const double piece    = double(-h.row_products[w.row]) / count *
-                             min(1.0, double(w.width) / double(columns));
-        int shift = 2;
-        while (shift < 5 && double(1 << shift) < piece)
-            shift++;
-        for (;;) {
-            int k = 0;
-            if (threadIdx.x % 32 == 0)
-                k = atomicAdd(&taken, each);
-            k = __shfl_sync(HY_ALL, k, 0);
-            if (k >= count)
-                break;
-            add_window(h, w, begin + k, min(each, count - k), shift, bits, val);
-        }
+        add_window(h, w, &pieces, bits, val);
         __syncthreads();
         emit_window(h, own, bits, before, val);
     }

@@ -14,7 +14,7 @@
 #ifndef HY_HASH_TREE_CUH
 #define HY_HASH_TREE_CUH
 
-#include "gpu/hash_work.cuh"
+#include "gpu/hash_walk.cuh"
 
 struct alignas(8) hash_node {
     unsigned bits, before;
@@ -43,43 +43,28 @@ template <int LEVELS> struct hash_tree {
     }
 };
 
-/* The products of a row, by a team of THREADS of which 2^shift take a nonzero of A.
-   Within a warp, lanes of one nonzero come before those of a later one. */
-template <bool VALUES, int THREADS, typename T, typename F>
-__device__ void walk_row(const hy_hash<T> &h, int row, int shift, F body)
-{
-    const int rank = threadIdx.x % THREADS, teams = THREADS >> shift;
-    const int end = int(h.a_row[row + 1]);
-
-    for (int base = int(h.a_row[row]); base < end; base += HY_HASH_AHEAD * teams) {
-        hy_span s[HY_HASH_AHEAD];
-        T a[HY_HASH_AHEAD];
-#pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
-            const int k = base + u * teams + (rank >> shift);
-            s[u]        = {0, 0};
-            a[u]        = 0;
-            if (k < end) {
-                s[u] = h.span[k];
-                if (VALUES)
-                    a[u] = h.a_val[k];
-            }
-        }
-        walk_spans<VALUES>(h, s, a, rank & ((1 << shift) - 1), shift, body);
-    }
-}
-
-/* Number the children of nodes [begin, end) from `first` on; returns how many. */
+/* Number the children of nodes [begin, end) from `first` on; returns how many. A thread
+   takes neighbours. */
 template <int THREADS>
 __device__ int number_children(hash_node *node, int begin, int end, int first)
 {
-    int total = 0;
-    for (int i = begin; i < end; i += THREADS) {
-        const int n = i + threadIdx.x % THREADS;
-        int sum;
-        const int rank = team_scan<THREADS>(n < end ? __popc(node[n].bits) : 0, &sum);
-        if (n < end)
-            node[n].before = unsigned(first + total + rank);
+    constexpr int EACH = HY_HASH_X_EACH;
+    int total          = 0;
+    for (int i = begin; i < end; i += THREADS * EACH) {
+        const int own = i + int(threadIdx.x) % THREADS * EACH;
+        int children[EACH], mine = 0, sum;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            children[j] = own + j < end ? __popc(node[own + j].bits) : 0;
+            mine += children[j];
+        }
+        int before = first + total + team_scan<THREADS>(mine, &sum);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (own + j < end)
+                node[own + j].before = unsigned(before);
+            before += children[j];
+        }
         total += sum;
     }
     return total;
@@ -88,7 +73,7 @@ __device__ int number_children(hash_node *node, int begin, int end, int first)
 /* Build the tree of a row. Returns how many entries it has, or -1 if they do not fit;
  *nodes: how many nodes. */
 template <int THREADS, int LEVELS, typename T>
-__device__ int build_tree(const hy_hash<T> &h, int row, int shift,
+__device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                           const hash_tree<LEVELS> &tree, int *nodes)
 {
     int begin = 0;
@@ -102,7 +87,7 @@ __device__ int build_tree(const hy_hash<T> &h, int row, int shift,
         for (int n = begin + threadIdx.x % THREADS; n < end; n += THREADS)
             tree.node[n].bits = 0;
         team_sync<THREADS>();
-        walk_row<false, THREADS>(h, row, shift, [&](int32_t col, T) {
+        walk_row<false, THREADS>(h, row, w, before, [&](int32_t col, T) {
             if (col < 0)
                 return;
             const unsigned at  = unsigned(col - tree.low);
@@ -124,11 +109,12 @@ __device__ int build_tree(const hy_hash<T> &h, int row, int shift,
 
 /* Add the products of a row to its entries. */
 template <int THREADS, int LEVELS, typename T>
-__device__ void add_products(const hy_hash<T> &h, int row, int shift,
-                             const hash_tree<LEVELS> &tree, T *val, int32_t *own_col)
+__device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
+                             int *before, const hash_tree<LEVELS> &tree, T *val,
+                             int32_t *own_col)
 {
-    const int teams = THREADS >> shift, team = threadIdx.x % THREADS >> shift;
-    walk_row<true, THREADS>(h, row, shift, [&](int32_t col, T product) {
+    const int teams = THREADS >> w.shift, team = threadIdx.x % THREADS >> w.shift;
+    walk_row<true, THREADS>(h, row, w, before, [&](int32_t col, T product) {
         int at = 0;
         if (col >= 0) {
             at          = tree.find(unsigned(col - tree.low), 0);
@@ -147,26 +133,16 @@ __device__ void add_products(const hy_hash<T> &h, int row, int shift,
     });
 }
 
-/* Lanes for a row of B: a power of two from the mean length of those that are touched. A
-   block has the better balance when it walks the longer ones in some steps. */
-template <int THREADS> __device__ int lanes_shift(int products, int nonzeros)
-{
-    constexpr int STEPS = THREADS == 32 ? 1 : 4;
-    int shift           = 2;
-    while ((1 << shift) < THREADS && (int64_t(nonzeros) * STEPS) << shift < products)
-        shift++;
-    return shift;
-}
-
 /* Compute a row in its memory; false if it does not fit. */
 template <int THREADS, int LEVELS, typename T>
-__device__ bool tree_row(const hy_hash<T> &h, int row, const hash_tree<LEVELS> &tree)
+__device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
+                         const hash_tree<LEVELS> &tree)
 {
-    const int lane = threadIdx.x % THREADS;
-    const int shift =
-        lanes_shift<THREADS>(h.row_products[row], int(h.a_row[row + 1] - h.a_row[row]));
+    const int lane    = threadIdx.x % THREADS;
+    const hash_walk w = walk_of<THREADS>(
+        h.row_products[row], int(h.a_row[row + 1] - h.a_row[row]), h.longest[row]);
     int nodes       = 0;
-    const int count = build_tree<THREADS>(h, row, shift, tree, &nodes);
+    const int count = build_tree<THREADS>(h, row, w, before, tree, &nodes);
     if (count < 0)
         return false;
     T *val       = reinterpret_cast<T *>(tree.node + nodes);
@@ -174,7 +150,7 @@ __device__ bool tree_row(const hy_hash<T> &h, int row, const hash_tree<LEVELS> &
     for (int e = lane; e < count; e += THREADS)
         val[e] = 0;
     team_sync<THREADS>();
-    add_products<THREADS>(h, row, shift, tree, val, col);
+    add_products<THREADS>(h, row, w, before, tree, val, col);
     team_sync<THREADS>();
     const int place = h.place[row];
     for (int e = lane; e < count; e += THREADS) {
@@ -188,17 +164,18 @@ __device__ bool tree_row(const hy_hash<T> &h, int row, const hash_tree<LEVELS> &
 
 /* Trees of 1, 2 and 3 levels have code of their own. */
 template <int THREADS, typename T>
-__device__ bool any_tree(const hy_hash<T> &h, int row, hash_node *node, int room)
+__device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *node,
+                         int room)
 {
     const int2 range = h.range[row];
     const int levels = hy_hash_levels(unsigned(range.y - range.x), h.row_products[row]);
     if (levels == 1)
-        return tree_row<THREADS>(h, row, hash_tree<1>{node, range.x, room, 1});
+        return tree_row<THREADS>(h, row, before, hash_tree<1>{node, range.x, room, 1});
     if (levels == 2)
-        return tree_row<THREADS>(h, row, hash_tree<2>{node, range.x, room, 2});
+        return tree_row<THREADS>(h, row, before, hash_tree<2>{node, range.x, room, 2});
     if (levels == 3)
-        return tree_row<THREADS>(h, row, hash_tree<3>{node, range.x, room, 3});
-    return tree_row<THREADS>(h, row, hash_tree<0>{node, range.x, room, levels});
+        return tree_row<THREADS>(h, row, before, hash_tree<3>{node, range.x, room, 3});
+    return tree_row<THREADS>(h, row, before, hash_tree<0>{node, range.x, room, levels});
 }
 
 /* One row at a time for a warp (THREADS is 32) or a block. */
@@ -209,7 +186,7 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_tree_rows(hy_hash<T> h, int bin)
 {
     extern __shared__ hash_node hash_shared[];
-    __shared__ int next;
+    __shared__ int next, before[THREADS]; /* slices; warps do without */
     const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
     const int lane   = threadIdx.x % THREADS;
     const int room   = h.room[bin - HY_HASH_SORTS];
@@ -227,7 +204,7 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
         if (i >= listed)
             break;
         const int row = h.list[bin][i];
-        if (!any_tree<THREADS>(h, row, node, room) && lane == 0)
+        if (!any_tree<THREADS>(h, row, before, node, room) && lane == 0)
             hy_hash_pass_on(h, bin, row);
         team_sync<THREADS>(); /* before the next row overwrites this one */
     }

@@ -43,6 +43,7 @@ template <typename T> struct hy_hash {
     int2 *ends;              /* nnz: first and last column of the span; may be NULL */
     int *row_products;       /* rows; negative once the row is in windows */
     int2 *range;             /* rows: first and last column; only of rows in trees */
+    int *longest;            /* rows: entries of the longest row of B; as range */
     int *place;              /* rows: where its entries start in col, val */
     int *count;              /* rows: entries of C */
     int *list[HY_HASH_BINS]; /* rows of each bin */
@@ -102,47 +103,6 @@ __device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
         h.list[bin + 1][atomicAdd(&h.counts->listed[bin + 1], 1)] = row;
     else
         hy_hash_cut(h, row);
-}
-
-/* Nonzeros of A that a thread has in flight. */
-constexpr int HY_HASH_AHEAD = 4;
-
-/* body(column or -1, product) for the entries of B in s[0], s[1], ..., each walked by
-   2^shift lanes of which this is number `part`, times a[0], a[1], ... The lanes of a warp
-   call it together. */
-template <bool VALUES, typename T, typename F>
-__device__ void walk_spans(const hy_hash<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
-                           const T (&a)[HY_HASH_AHEAD], int part, int shift, F body)
-{
-    int64_t at[HY_HASH_AHEAD];
-    int left[HY_HASH_AHEAD];
-#pragma unroll
-    for (int u = 0; u < HY_HASH_AHEAD; u++) {
-        at[u]   = s[u].begin + part;
-        left[u] = int(s[u].end - s[u].begin) - part;
-    }
-    bool more;
-    do {
-        int32_t col[HY_HASH_AHEAD];
-        T val[HY_HASH_AHEAD];
-        more = false;
-#pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
-            col[u] = -1;
-            val[u] = 0;
-            if (left[u] > 0) {
-                col[u] = h.b_col[at[u]];
-                if (VALUES)
-                    val[u] = a[u] * h.b_val[at[u]];
-            }
-            at[u] += 1 << shift;
-            left[u] -= 1 << shift;
-            more |= left[u] > 0;
-        }
-#pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
-            body(col[u], val[u]);
-    } while (__any_sync(HY_ALL, more));
 }
 
 /* Sum of `mine` over the lanes below; *sum over all. */

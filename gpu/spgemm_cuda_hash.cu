@@ -12,7 +12,8 @@
                           columns that are dense in shared memory    hash_dense.cuh
    Nobody counts first. How much room a row takes is guessed from the ratio of products
    to entries that the plan has estimated; a row that does not fit its bin's memory is
-   handed to the next bin, whose kernel follows.
+   handed to the next bin, whose kernel follows. How a row's products are shared out to
+   threads is in hash_walk.cuh.
 
    Rows that a warp or part of one does are the same on every run. Blocks add with
    atomics: floating-point sums of longer rows may differ in the last bits.
@@ -56,8 +57,7 @@ static int64_t above(int bin)
 /* Rows in a bin, at most. */
 static int64_t rows_of(const hy_features *f, int bin)
 {
-    const int64_t rows = f->products / (above(bin) + 1);
-    return rows < f->rows ? rows : f->rows;
+    return min(f->products / (above(bin) + 1), f->rows);
 }
 
 /* Columns of a window with so much shared memory: value, bit, 32nd of a rank. */
@@ -70,12 +70,11 @@ static int64_t window_width(size_t shared, size_t value)
 static int64_t tree_bytes(const hy_features *f)
 {
     const int64_t p = f->products_max, cols = f->out_cols;
-    const auto least = [](int64_t a, int64_t b) { return a < b ? a : b; };
-    int64_t nodes    = p / HY_HASH_TOP_SHARE + HY_HASH_TOP;
+    int64_t nodes = p / HY_HASH_TOP_SHARE + HY_HASH_TOP;
     for (int64_t in_level = cols / 32; in_level >= HY_HASH_TOP; in_level /= 32)
-        nodes += least(p, in_level + 1);
+        nodes += min(p, in_level + 1);
     return nodes * int64_t(sizeof(hash_node)) +
-           least(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
+           min(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
 }
 
 /* ---- scratch ---- */
@@ -85,6 +84,7 @@ enum part {
     ENDS,
     PRODUCTS,
     RANGE,
+    LONGEST,
     PLACE,
     COUNT,
     LISTS,
@@ -106,7 +106,7 @@ static scratch scratch_of(const hy_features *f)
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
     const size_t bound = size_t(f->out_bound), value = hy_value_size(f->type);
     const bool trees    = f->products_max > HY_HASH_SHORT;
-    const int64_t width = window_width(HY_HASH_SHARED - 1024, value);
+    const int64_t width = window_width(HY_HASH_SHARED - HY_HASH_STATIC, value);
     const int64_t cut   = f->products_max > HY_HASH_UNCUT
                               ? f->products / HY_HASH_UNCUT * (f->out_cols / width + 2)
                               : 0;
@@ -119,6 +119,7 @@ static scratch scratch_of(const hy_features *f)
     bytes[ENDS]         = trees ? nnz * sizeof(int2) : 0;
     bytes[PRODUCTS]     = rows * sizeof(int);
     bytes[RANGE]        = trees ? rows * sizeof(int2) : 0;
+    bytes[LONGEST]      = trees ? rows * sizeof(int) : 0;
     bytes[PLACE]        = rows * sizeof(int);
     bytes[COUNT]        = rows * sizeof(int);
     bytes[LISTS]        = listed * sizeof(int);
@@ -178,6 +179,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     p->work          = static_cast<char *>(job->work.ptr);
     p->temp          = {p->template part<void>(TEMP), p->s.at[PARTS] - p->s.at[TEMP]};
     const bool trees = f->products_max > HY_HASH_SHORT;
+    const int piece  = int(f->products / HY_HASH_WINDOW_SHARE);
 
     hy_hash<T> &h     = p->h;
     h.rows            = int(f->rows);
@@ -193,6 +195,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     h.ends            = trees ? p->template part<int2>(ENDS) : nullptr;
     h.row_products    = p->template part<int>(PRODUCTS);
     h.range           = p->template part<int2>(RANGE);
+    h.longest         = p->template part<int>(LONGEST);
     h.place           = p->template part<int>(PLACE);
     h.count           = p->template part<int>(COUNT);
     h.counts          = p->template part<hy_hash_counts>(COUNTS);
@@ -201,18 +204,15 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     h.val             = p->template part<T>(VAL);
     h.out_cols        = int(f->out_cols);
     h.share           = share_of(f);
-    h.window_width    = int(window_width(size_t(shared) - 1024, sizeof(T)));
-    h.window_products = int(f->products / HY_HASH_WINDOW_SHARE);
-    if (h.window_products < HY_HASH_WINDOW_PRODUCTS)
-        h.window_products = HY_HASH_WINDOW_PRODUCTS;
-    int *list = p->template part<int>(LISTS);
+    h.window_width    = int(window_width(size_t(shared) - HY_HASH_STATIC, sizeof(T)));
+    h.window_products = max(piece, int(HY_HASH_WINDOW_PRODUCTS));
+    int *list         = p->template part<int>(LISTS);
     for (int bin = 0; bin < HY_HASH_BINS; bin++) {
         h.list[bin] = list;
         list += rows_of(f, bin);
     }
     for (int tree = 0; tree < HY_HASH_TREES; tree++)
-        h.room[tree] =
-            TREE_BYTES[tree] < shared - 1024 ? TREE_BYTES[tree] : shared - 1024;
+        h.room[tree] = min(TREE_BYTES[tree], shared - HY_HASH_STATIC);
     return HYBRID_OK;
 }
 

@@ -223,6 +223,36 @@ static void long_row(test_kind kind, test_case *c)
     matrix_random(400, 3000, 40, 92, kind, &c->B);
 }
 
+/* Rows of A with few and with many entries, of which one or two select rows of B that are
+   much longer than the others. */
+static void uneven(test_kind kind, test_case *c)
+{
+    enum { SHORT = 7 };
+    static const int64_t longer[] = {150, 1500, 6000, 30000}; /* of B, from row 40 on */
+    static const struct {
+        int64_t entries, first, last; /* of the longer ones */
+    } rows[]  = {{35, 0, 0}, {30, 0, 1},   {300, 1, 1}, {620, 1, 1}, {1250, 2, 2},
+                 {90, 2, 3}, {1290, 3, 3}, {1, 3, 3},   {200, 4, 3}};
+    builder a = build_start(sizeof rows / sizeof *rows, 1300),
+            b = build_start(1300, 60000);
+
+    for (int64_t i = 0; i < a.rows; i++) {
+        for (int64_t n = 0; n < rows[i].entries; n++)
+            build_add(&a, n < 40 ? n : n + 4);
+        for (int64_t n = rows[i].first; n <= rows[i].last; n++)
+            build_add(&a, 40 + n);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < b.rows; i++) {
+        const int64_t length = i >= 40 && i < 44 ? longer[i - 40] : i % (2 * SHORT);
+        for (int64_t n = 0; n < length; n++)
+            build_add(&b, test_below(93, (uint64_t)(i * b.cols + n), b.cols));
+        build_end_row(&b);
+    }
+    c->A = build_finish(&a, 94, kind);
+    c->B = build_finish(&b, 95, kind);
+}
+
 static void fat(test_kind kind, test_case *c)
 {
     make_random(kind, c, 20, 3000, 30, 60, 1);
@@ -265,6 +295,7 @@ static const struct {
     {"identity", identity},
     {"empty_rows", empty_rows},
     {"long_row", long_row},
+    {"uneven", uneven},
     {"fat", fat},
     {"tall", tall},
     {"wide", wide},
