@@ -204,7 +204,10 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
 
     o.variant    = variant;
     o.chunk_rows = c->bench->options.chunk_rows;
+    o.split      = c->bench->options.split;
+    o.host_share = c->bench->options.host_share;
     if (core) {
+        o.split      = HYBRID_SPLIT_DEFAULT;
         o.depth      = 1;
         o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
     }

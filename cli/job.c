@@ -185,6 +185,8 @@ int cli_job_plan(cli_job *job)
     wanted.flags      = HYBRID_EXPLAIN | (o->deterministic ? HYBRID_DETERMINISTIC : 0);
     wanted.chunk_rows = o->chunk_rows;
     wanted.variant    = o->variant;
+    wanted.split      = o->split;
+    wanted.host_share = o->host_share;
     cli_progress_phase("planning", "");
     if (job->right)
         status =

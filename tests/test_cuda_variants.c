@@ -36,6 +36,11 @@ int main(void)
         return 1;
     int failed = variants_check(engine, names, &checked);
     printf("%lld products checked, %d wrong\n", (long long)checked, failed);
+    checked            = 0;
+    const int together = variants_check_shared(engine, names, &checked);
+    printf("%lld products shared with the host checked, %d wrong\n", (long long)checked,
+           together);
+    failed += together;
     checked         = 0;
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);

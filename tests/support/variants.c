@@ -35,6 +35,7 @@ typedef struct trial {
     const test_case *c;
     test_kind kind;
     hybrid_plan_options options;
+    hybrid_split split;
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -139,6 +140,8 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
             t.options.variant    = *name;
             t.options.chunk_rows = chunk_rows[k];
             t.options.flags      = HYBRID_CHECK;
+            t.options.split      = t.split;
+            t.options.host_share = 0.5;
             if (strncmp(*name, "spgemm", 6) == 0) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
@@ -150,7 +153,8 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     return failed;
 }
 
-int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+static int check_all(hybrid_engine *engine, const char *const *names, hybrid_split split,
+                     int64_t *checked)
 {
     int failed = 0;
 
@@ -158,11 +162,23 @@ int variants_check(hybrid_engine *engine, const char *const *names, int64_t *che
         for (int k = 0; k < KINDS; k++) {
             test_case c;
             case_make(i, kinds[k], &c);
-            failed += check_case((trial){.engine = engine, .c = &c, .kind = kinds[k]},
-                                 names, checked);
+            failed += check_case(
+                (trial){.engine = engine, .c = &c, .kind = kinds[k], .split = split},
+                names, checked);
             case_free(&c);
         }
     return failed;
+}
+
+int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    return check_all(engine, names, HYBRID_SPLIT_DEFAULT, checked);
+}
+
+int variants_check_shared(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked)
+{
+    return check_all(engine, names, HYBRID_SPLIT_SHARE, checked);
 }
 
 int variants_of(const char *backend, const char **names, int room)

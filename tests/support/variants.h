@@ -11,6 +11,10 @@
    of SpMV may refuse matrices without blocks, and more than one column. */
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
+/* The same, of every product about half on the host. */
+int variants_check_shared(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked);
+
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */
 int variants_of(const char *backend, const char **names, int room);
