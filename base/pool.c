@@ -6,7 +6,8 @@
    queue, and hy_pool_for() returns when all who joined have left. A worker that starts a
    loop draws pieces itself, so a loop always gets on, also inside a task on a pool of
    one; and it waits only for workers that are inside loops begun after its own, so nobody
-   waits in a circle. */
+   waits in a circle. A helper that sees something more urgent waiting leaves after its
+   piece, and the loop wants another helper. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@ enum { NAME_BYTES = 16, LOOKS = 4000 /* some 50 us */ };
 
 typedef struct queue {
     hy_task *first, *last;
+    int count; /* read without the lock */
 } queue;
 
 typedef struct worker {
@@ -65,6 +67,7 @@ static void push(queue *q, hy_task *task)
     else
         q->first = task;
     q->last = task;
+    __atomic_fetch_add(&q->count, 1, __ATOMIC_RELAXED);
 }
 
 static int take_out(queue *q, const hy_task *task)
@@ -80,6 +83,7 @@ static int take_out(queue *q, const hy_task *task)
             q->first = t->next;
         if (q->last == t)
             q->last = before;
+        __atomic_fetch_sub(&q->count, 1, __ATOMIC_RELAXED);
         return 1;
     }
     return 0;
@@ -95,8 +99,7 @@ typedef struct loop {
     void *arg;
     int64_t begin, end, grain;
     int64_t pieces, next; /* next: drawn atomically */
-    int parts;            /* given out, atomically */
-    int over;             /* set atomically by the last helper that leaves */
+    int over;             /* set atomically when the last helper has left for good */
     /* Guarded by the pool's lock: */
     int wanted;           /* helpers that may still join */
     int inside;           /* helpers that joined and have not left */
@@ -113,7 +116,14 @@ static int join_loop(loop *l)
     return l->wanted > 0;
 }
 
-/* Whoever leaves has found no more pieces: nobody else need join. */
+/* A helper was called away from pieces that are left. */
+static void want_another(loop *l)
+{
+    if (l->wanted++ == 0)
+        push(&l->pool->queues[l->urgency], &l->task);
+}
+
+/* Whoever leaves so has found no more pieces: nobody else need join. */
 static void leave_loop(loop *l, hybrid_status status)
 {
     if (l->status == HYBRID_OK)
@@ -291,15 +301,23 @@ int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
 
 /* ---- loops ------------------------------------------------------------------- */
 
-/* Draw pieces until there are none or one fails. */
-static hybrid_status draw(loop *l)
+static int is_called_away(const loop *l)
 {
-    const int part = __atomic_fetch_add(&l->parts, 1, __ATOMIC_RELAXED);
+    int waiting = 0;
 
-    for (;;) {
+    for (int u = 0; u < (int)l->urgency; u++)
+        waiting += __atomic_load_n(&l->pool->queues[u].count, __ATOMIC_RELAXED);
+    return waiting > 0;
+}
+
+/* Draw pieces until there are none, one fails, or a helper is called away. A worker is in
+   a loop once at a time: its number is its part. */
+static hybrid_status draw(loop *l, int part, int helps)
+{
+    do {
         const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
         if (piece >= l->pieces)
-            return HYBRID_OK;
+            break;
         const int64_t begin = l->begin + piece * l->grain;
         const int64_t end   = l->end - begin < l->grain ? l->end : begin + l->grain;
         const hybrid_status status = l->fn(l->arg, part, begin, end);
@@ -307,20 +325,23 @@ static hybrid_status draw(loop *l)
             __atomic_store_n(&l->next, l->pieces, __ATOMIC_RELAXED);
             return status;
         }
-    }
+    } while (!helps || !is_called_away(l));
+    return HYBRID_OK;
 }
 
 static void help(hy_task *task, int index)
 {
     loop *l                    = (loop *)task;
     hy_pool *pool              = l->pool;
-    const hybrid_status status = draw(l);
+    const hybrid_status status = draw(l, index, 1);
 
-    (void)index;
     pthread_mutex_lock(&pool->lock);
-    leave_loop(l, status);
     l->inside--;
-    if (l->inside == 0) { /* the caller may return, and the loop be gone, from here on */
+    if (__atomic_load_n(&l->next, __ATOMIC_RELAXED) < l->pieces)
+        want_another(l);
+    else
+        leave_loop(l, status);
+    if (l->wanted == 0 && l->inside == 0) { /* its caller may return, and it be gone */
         __atomic_store_n(&l->over, 1, __ATOMIC_RELEASE);
         pthread_cond_broadcast(&pool->left);
     }
@@ -354,7 +375,7 @@ static hybrid_status run_loop(loop *l, int draws)
     hy_pool *pool = l->pool;
 
     if (draws) {
-        const hybrid_status status = draw(l);
+        const hybrid_status status = draw(l, self->index, 0);
         pthread_mutex_lock(&pool->lock);
         leave_loop(l, status);
         const int alone = l->inside == 0;
@@ -391,7 +412,7 @@ hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int6
     const int spare      = pool->threads - draws;
     l.wanted             = others < spare ? (int)others : spare;
     if (l.wanted == 0)
-        return draw(&l);
+        return draw(&l, self->index, 0);
     offer(&l);
     return run_loop(&l, draws);
 }

@@ -26,6 +26,8 @@ typedef struct bench_options {
     int64_t        chunk_rows;    /* 0 = the planner's choice */
     size_t         device_memory; /* 0 = no cap */
     const char    *variant;       /* NULL = the planner's choice; "all"; a name or prefix */
+    hybrid_split   split;
+    double         host_share;
     int            threads, reps, warmup;
     int            core, end;     /* which times are wanted */
     int            cold;          /* every call writes into pages never used before */

@@ -251,7 +251,10 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
         c->bench->options.op != BENCH_SPGEMM && (core || c->bench->options.resident);
     if (line->resident)
         o.flags = HYBRID_RESIDENT;
+    o.split      = c->bench->options.split;
+    o.host_share = c->bench->options.host_share;
     if (core) {
+        o.split      = HYBRID_SPLIT_DEFAULT;
         o.depth      = 1;
         o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
     }

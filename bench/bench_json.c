@@ -68,6 +68,9 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "bytes_down", r->d2h_bytes);
     put_whole(f, "predicted_up", r->predicted_h2d_bytes);
     put_whole(f, "predicted_down", r->predicted_d2h_bytes);
+    put_whole(f, "host_chunks", r->host_chunks);
+    put_whole(f, "host_products", r->host_products);
+    put_real(f, "host_s", r->host_s);
     put_whole(f, "peak_device_bytes", r->peak_device_bytes);
     put_whole(f, "peak_pinned_bytes", r->peak_pinned_bytes);
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);
@@ -100,6 +103,13 @@ static void put_times(FILE *f, const bench_line *line)
     put_real(f, "ratio", line->ratio);
 }
 
+/* As it was asked for; a share is a number beside it. */
+static const char *split_name(const bench_options *o)
+{
+    static const char *const names[] = {"default", "auto", "gpu", "host", "share"};
+    return names[o->split];
+}
+
 static void put_setting(FILE *f, const bench *b, const bench_line *line)
 {
     const bench_options *o = &b->options;
@@ -115,6 +125,8 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_truth(f, "tf32", o->tf32 && !line->peer);
     put_text(f, "mode", line->mode);
     put_text(f, "alloc", line->alloc);
+    put_text(f, "split", split_name(o));
+    put_real(f, "host_share", o->split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
     put_text(f, "pages", o->cold ? "cold" : "warm");
     put_truth(f, "pinned", line->pinned);
     put_whole(f, "reps", o->reps);

@@ -15,6 +15,7 @@ static const char usage[] =
     "  --order row|col          order of X and Y (row)\n"
     "  --backend host|cuda|auto where our products are computed (auto)\n"
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
+    "  --split auto|gpu|host|F  what the CPU takes of a GPU's product; F: 0 to 1\n"
     "  --device-memory SIZE     cap, such as 512M or 4G (none)\n"
     "  --chunk-rows N           rows a chunk (the planner's choice)\n"
     "  --threads N              CPU workers (one per core)\n"
@@ -36,6 +37,7 @@ enum {
     ORDER,
     BACKEND,
     VARIANT,
+    SPLIT,
     DEVICE_MEMORY,
     CHUNK_ROWS,
     THREADS,
@@ -59,6 +61,7 @@ static const struct option names[] = {
     {"order", required_argument, NULL, ORDER},
     {"backend", required_argument, NULL, BACKEND},
     {"variant", required_argument, NULL, VARIANT},
+    {"split", required_argument, NULL, SPLIT},
     {"device-memory", required_argument, NULL, DEVICE_MEMORY},
     {"chunk-rows", required_argument, NULL, CHUNK_ROWS},
     {"threads", required_argument, NULL, THREADS},
@@ -192,6 +195,25 @@ static int backend(const char *text, bench_options *o)
     return 0;
 }
 
+static int split(const char *text, bench_options *o)
+{
+    static const char *const words[]   = {"auto", "gpu", "host", NULL};
+    static const hybrid_split values[] = {HYBRID_SPLIT_AUTO, HYBRID_SPLIT_GPU,
+                                          HYBRID_SPLIT_HOST};
+    char *end;
+
+    for (int i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            o->split = values[i];
+            return 0;
+        }
+    o->split      = HYBRID_SPLIT_SHARE;
+    o->host_share = strtod(text, &end);
+    if (end == text || *end || !(o->host_share >= 0 && o->host_share <= 1))
+        return refuse("--split", text);
+    return 0;
+}
+
 static int mode(const char *text, bench_options *o)
 {
     static const char *const words[] = {"core", "end", "both", NULL};
@@ -229,6 +251,8 @@ static int take(int option, const char *text, bench_options *o)
     case VARIANT:
         o->variant = text;
         return 0;
+    case SPLIT:
+        return split(text, o);
     case DEVICE_MEMORY:
         return bytes("--device-memory", text, &o->device_memory);
     case CHUNK_ROWS:

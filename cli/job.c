@@ -187,6 +187,8 @@ int cli_job_plan(cli_job *job)
                    (o->allow_tf32 ? HYBRID_ALLOW_TF32 : 0);
     wanted.chunk_rows = o->chunk_rows;
     wanted.variant    = o->variant;
+    wanted.split      = o->split;
+    wanted.host_share = o->host_share;
     cli_progress_phase("planning", "");
     if (job->right)
         status =

@@ -115,6 +115,20 @@ static const char *set_backend(cli_options *o, const char *value)
     return NULL;
 }
 
+static const char *set_split(cli_options *o, const char *value)
+{
+    static const cli_word words[] = {{"auto", HYBRID_SPLIT_AUTO},
+                                     {"gpu", HYBRID_SPLIT_GPU},
+                                     {"host", HYBRID_SPLIT_HOST},
+                                     {0}};
+    int found                     = HYBRID_SPLIT_SHARE;
+
+    if (!cli_parse_word(value, words, &found) && !cli_parse_share(value, &o->host_share))
+        return "auto, gpu, host or the CPU's share from 0 to 1";
+    o->split = (hybrid_split)found;
+    return NULL;
+}
+
 static const char *set_progress(cli_options *o, const char *value)
 {
     static const cli_word words[] = {{"auto", CLI_PROGRESS_AUTO},
@@ -164,6 +178,8 @@ static const option_row rows[] = {
     {"device", 0, "N", OPENS, set_device, "number of the CUDA device (0)"},
     {"variant", 0, "NAME", PRODUCT, set_variant,
      "algorithm, or beginning of its name; see list"},
+    {"split", 0, "HOW", PRODUCT, set_split,
+     "auto, gpu, host, or the CPU's share: 0 to 1"},
     {"threads", 0, "N", COMPUTES | CLI_CALIBRATE, set_threads,
      "CPU workers (one a core)"},
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,

@@ -16,6 +16,8 @@ struct cli_options {
     uint64_t seed;
     hybrid_type type;
     hybrid_backend backend;
+    hybrid_split split;
+    double host_share;
     int threads, device;
     cli_progress_mode progress;
     int transpose_b, deterministic, allow_tf32, verify, quiet, help;

@@ -56,6 +56,15 @@ int cli_parse_size(const char *text, size_t *out)
     return 1;
 }
 
+int cli_parse_share(const char *text, double *out)
+{
+    if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
+        return 0;
+    char *stop;
+    *out = strtod(text, &stop);
+    return *stop == '\0' && *out >= 0 && *out <= 1;
+}
+
 int cli_parse_word(const char *text, const cli_word *words, int *out)
 {
     for (; words->text; words++)

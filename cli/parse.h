@@ -11,6 +11,9 @@ int cli_parse_seed(const char *text, uint64_t *out);
 /* Bytes, above 0: digits and then nothing, B, or K, M, G or T with or without iB. */
 int cli_parse_size(const char *text, size_t *out);
 
+/* Digits, with or without a point: 0.25, 1. */
+int cli_parse_share(const char *text, double *out); /* 0 to 1 */
+
 typedef struct cli_word {
     const char *text; /* NULL ends a table */
     int value;

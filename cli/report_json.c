@@ -85,6 +85,9 @@ static void put_report(cli_json *json, const hybrid_report *r)
         cli_json_text(json, "other_h2d_bytes", NULL);
     put_truth(json, "gathered", r->gathered);
     put_truth(json, "reused_pattern", r->reused_pattern);
+    cli_json_int(json, "host_chunks", r->host_chunks);
+    cli_json_int(json, "host_products", r->host_products);
+    cli_json_real(json, "host_s", r->host_s);
     cli_json_int(json, "peak_device_bytes", r->peak_device_bytes);
     cli_json_int(json, "peak_pinned_bytes", r->peak_pinned_bytes);
     cli_json_int(json, "peak_host_bytes", r->peak_host_bytes);

@@ -52,6 +52,7 @@ static void put_times(const cli_job *job)
     put_seconds("prepare", r->prepare_s);
     put_seconds("h2d", r->h2d_s);
     put_seconds("multiply", r->multiply_s);
+    put_seconds("host", r->host_s);
     put_seconds("finish", r->finish_s);
     put_seconds("d2h", r->d2h_s);
     put_seconds("place", r->place_s);
@@ -78,6 +79,15 @@ static void put_moved(const hybrid_report *r)
             cli_bytes(r->predicted_d2h_bytes).s);
 }
 
+/* What the CPU took from the GPU. */
+static void put_split(const hybrid_report *r)
+{
+    if (r->host_chunks > 0)
+        fprintf(stderr, "  split    CPU %lld chunk%s, %.0f %% of the products\n",
+                (long long)r->host_chunks, r->host_chunks == 1 ? "" : "s",
+                r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
+}
+
 void cli_summary_print(const cli_job *job)
 {
     const hybrid_report *r = &job->report;
@@ -96,6 +106,7 @@ void cli_summary_print(const cli_job *job)
             100 * r->efficiency);
     put_times(job);
     put_moved(r);
+    put_split(r);
     fprintf(stderr, "  peak     device %s, pinned %s, host %s\n",
             cli_bytes(r->peak_device_bytes).s, cli_bytes(r->peak_pinned_bytes).s,
             cli_bytes(r->peak_host_bytes).s);

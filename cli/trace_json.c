@@ -151,13 +151,13 @@ static void put_name(writer *w, const char *what, int tid, const char *name, int
 /* Reading above, then the workers, the device's lanes, writing below. */
 static int lane_order(const char *lane)
 {
-    static const char *const order[] = {"main", "reader", "cpu",   "h2d",
-                                        "run",  "d2h",    "writer"};
+    static const char *const order[] = {"main", "reader", "cpu", "host",
+                                        "h2d",  "run",    "d2h", "writer"};
 
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         if (strncmp(lane, order[i], strlen(order[i])) == 0)
             return 1000 * i + (i == 2 ? atoi(lane + 3) % 1000 : 0);
-    return 7000;
+    return 8000;
 }
 
 static void put_threads(writer *w)

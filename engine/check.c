@@ -19,6 +19,12 @@ hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *
             ctx, HYBRID_BAD_ARGUMENT,
             "plan options: depth %d is not in 0..64 or chunk_rows %lld is negative",
             o->depth, (long long)o->chunk_rows);
+    if (o->split < HYBRID_SPLIT_DEFAULT || o->split > HYBRID_SPLIT_SHARE ||
+        !(o->host_share >= 0 && o->host_share <= 1))
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: split %d is not known or host_share %g is not in 0..1",
+            (int)o->split, o->host_share);
     return HYBRID_OK;
 }
 

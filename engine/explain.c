@@ -166,6 +166,24 @@ static void put_rates(writer *w, const hybrid_engine *engine, const hy_backend *
         put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }
 
+/* What the host is expected to take from the device. */
+static void put_split(writer *w, const hybrid_plan *plan)
+{
+    const hy_split *split = &plan->split;
+
+    if (split->why_not)
+        put(w, "split     the device alone: %s\n", split->why_not);
+    else if (split->slots > 0) {
+        put(w,
+            "split     host %.0f %% of the work%s by %s, pieces of %.3g products, slots "
+            "%d x ",
+            100 * split->share, split->sharing.share < 0 ? " expected" : "",
+            split->sharing.variant->name, (double)split->sharing.products, split->slots);
+        put_bytes(w, (double)split->sharing.slot_bytes);
+        put(w, "\n");
+    }
+}
+
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
@@ -195,6 +213,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     put_resident(w, plan);
     put_rates(w, plan->engine, backend);
     put_transfers(w, plan);
+    put_split(w, plan);
 }
 
 size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)

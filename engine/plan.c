@@ -1,4 +1,4 @@
-/* engine/plan.c - inspect, rank, cut, open the pipeline.
+/* engine/plan.c - inspect, rank, cut, open the pipeline, let the host take part.
 
    The device's budget is shared by B or X, if it stays there, and by `depth` slots. In
    order of preference:
@@ -207,6 +207,7 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
 
 static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
 {
+    const int slots     = plan->chunk_count < depth ? (int)plan->chunk_count : depth;
     hy_context *ctx     = &plan->engine->ctx;
     hy_backend *backend = plan->candidates[plan->chosen].backend;
     const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
@@ -216,14 +217,14 @@ static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
                        plan->chunk_count);
     hybrid_status status =
         hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
-                         plan->chunk_count, depth, shared, &plan->pipeline);
+                         plan->chunk_count, slots, shared, &plan->pipeline);
     if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
     /* blocks kept from earlier plans may be larger than what was asked for */
     backend->ops->trim(backend);
     hy_message_clear(&ctx->message);
     return hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
-                            plan->chunk_count, depth, shared, &plan->pipeline);
+                            plan->chunk_count, slots, shared, &plan->pipeline);
 }
 
 int64_t hy_plan_there_bytes(const hybrid_plan *plan)
@@ -289,6 +290,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                              &plan->candidate_count));
     HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
     HY_TRY_ELSE_DONE(open_pipeline(plan, depth));
+    HY_TRY_ELSE_DONE(hy_split_open(plan, options));
 done:
     if (status == HYBRID_OK)
         *out = plan;

@@ -4,6 +4,7 @@
 
 #include "engine/pattern.h"
 #include "engine/rank.h"
+#include "engine/split.h"
 #include "engine/traffic.h"
 #include "pipeline/run.h"
 
@@ -22,6 +23,7 @@ struct hybrid_plan {
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;
+    hy_split split; /* between device and host */
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;
     int64_t there_bytes; /* of A's CSR arrays, that the run needs not send */

@@ -1,6 +1,7 @@
 /* engine/rank.c - which variant: refuse, cost, rank. */
 #include "engine/rank.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,19 @@ static void add_backend(hybrid_engine *engine, hy_backend *backend,
                 judge(engine, *v, backend, profile, options->flags));
 }
 
+void hy_rank_host(hybrid_engine *engine, const hy_profile *profile,
+                  const hybrid_plan_options *options, hy_candidate *out)
+{
+    *out = (hy_candidate){.predicted_s = INFINITY};
+    for (const hy_variant *const *v = engine->variants; *v; v++) {
+        if ((*v)->op != profile->op || !runs_on(*v, engine->host))
+            continue;
+        const hy_candidate c = judge(engine, *v, engine->host, profile, options->flags);
+        if (!c.refused && c.predicted_s < out->predicted_s)
+            *out = c;
+    }
+}
+
 static hybrid_status none_left(hybrid_engine *engine, const char *prefix, hy_op op,
                                const hy_candidate *candidates, int count)
 {
@@ -167,11 +181,18 @@ hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
                       int *count)
 {
     const char *prefix = options->variant;
+    const int wants_device =
+        options->split == HYBRID_SPLIT_GPU || options->split == HYBRID_SPLIT_SHARE;
+    const int on_device = engine->device && options->split != HYBRID_SPLIT_HOST;
 
     *count = 0;
-    if (engine->device)
+    if (wants_device && !engine->device)
+        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE,
+                       "a split with the GPU is asked for, and there is none: %s",
+                       engine->device_text);
+    if (on_device)
         add_backend(engine, engine->device, profile, options, candidates, count);
-    if (!engine->device || engine->wanted == HYBRID_AUTO || prefix)
+    if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
         add_backend(engine, engine->host, profile, options, candidates, count);
     for (int i = 0; i < *count; i++)
         if (!candidates[i].refused)

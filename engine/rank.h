@@ -37,6 +37,11 @@ hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
                       const hybrid_plan_options *options, hy_candidate *candidates,
                       int *count);
 
+/* The host's cheapest variant for the product, whatever the name asked for; out->variant is
+   NULL if there is none. */
+void hy_rank_host(hybrid_engine *engine, const hy_profile *profile,
+                  const hybrid_plan_options *options, hy_candidate *out);
+
 /* Shortest time in which any machine with these rates can have the product: operands
    up but for `there_bytes` that are there, result down, all of both through the memory of
    the backend, every flop. */

@@ -308,6 +308,19 @@ enum {
                                        Only variants on tensor cores make use of it */
 };
 
+/* Who computes. The CPU can take a part of a product from the GPU: pieces of rows, while
+   the GPU waits for its copies. Packing for the GPU and storing what comes back go before
+   computing. Of an engine without a GPU the CPU computes all, whatever is said here, but
+   GPU and SHARE are refused (NO_DEVICE). */
+typedef enum hybrid_split {
+    HYBRID_SPLIT_DEFAULT = 0, /* choose for me */
+    HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
+                                 before the GPU would; nothing if that gains little */
+    HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
+    HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
+    HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */
+} hybrid_split;
+
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */
 typedef struct hybrid_plan_options {
     size_t      struct_size; /* set by the initializer; do not touch */
@@ -316,9 +329,12 @@ typedef struct hybrid_plan_options {
     int64_t     chunk_rows;  /* rows a chunk, if they fit; 0 = from the work and memory */
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
+    hybrid_split split;      /* between CPU and GPU */
+    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
 } hybrid_plan_options;
 
-#define HYBRID_PLAN_OPTIONS_INIT { sizeof(hybrid_plan_options), 0, 0, 0, NULL }
+#define HYBRID_PLAN_OPTIONS_INIT                                               \
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0 }
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with
@@ -407,11 +423,13 @@ typedef struct hybrid_report {
     int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
     int64_t resident_chunks; /* HYBRID_RESIDENT: so many, the first, keep their rows of A */
     int64_t resident_bytes;  /* on the device, in so many bytes */
+    int64_t host_chunks, host_products; /* of a split product: what the CPU computed, */
+    double  host_s;          /* and its busy time for that, not counted in multiply_s */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                     \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 
@@ -423,7 +441,8 @@ HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_repo
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "h2d", "run", "d2h" */
+    const char *lane;        /* "cpu3", "h2d", "run", "d2h"; "host": the CPU's part of
+                                a split product */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
     int64_t     row_begin, row_end;
     int64_t     begin_ns, end_ns;

@@ -76,6 +76,12 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
     }
 }
 
+int hy_ahead_goes_on(const hy_ahead *a)
+{
+    return a->submitted > 0 &&
+           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches;
+}
+
 void hy_ahead_stop(hy_ahead *a)
 {
     int withdrawn = 0;

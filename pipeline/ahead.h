@@ -32,6 +32,9 @@ typedef struct hy_ahead {
 void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
                     const hy_span *val, size_t value_size, int64_t expected);
 
+/* Whether workers that have nothing better to do would still find something. */
+int hy_ahead_goes_on(const hy_ahead *ahead);
+
 /* Returns when no worker is at it. Harmless when repeated. */
 void hy_ahead_stop(hy_ahead *ahead);
 

@@ -149,9 +149,9 @@ static int advance_to(hy_pipeline *p, int64_t entries, hybrid_status status)
     hy_loader *loader = &p->loader;
 
     pthread_mutex_lock(&loader->lock);
-    loader->status = status;
-    if (status == HYBRID_OK)
+    if (status == HYBRID_OK) /* chunks must not touch what never came */
         loader->entries = entries;
+    loader->status = status;
     if (loader->wanted >= 0 && (entries >= loader->wanted || status != HYBRID_OK))
         tick(p);
     const int goes_on = !loader->stop && status == HYBRID_OK;

@@ -75,18 +75,25 @@ void hy_place_close(hy_place *place)
     memset(&place->val, 0, sizeof place->val);
 }
 
+int hy_place_turn(const hy_place *place, const hy_job *job)
+{
+    return place->known || job->chunk->row_begin == place->next_row;
+}
+
 hybrid_status hy_place_take(hy_place *place, hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const int64_t *known  = place->known;
 
-    if (chunk->row_begin != place->next_row)
+    if (!hy_place_turn(place, job))
         return hy_fail(place->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)chunk->id);
     job->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : *job->out_nnz;
-    HY_TRY(use_entries(place, place->nnz + job->nnz));
-    job->offset = place->nnz;
+    if (!known)
+        HY_TRY(use_entries(place, place->nnz + job->nnz));
+    job->offset = known ? known[chunk->row_begin] : place->nnz;
     place->nnz += job->nnz;
+    place->taken += chunk->row_end - chunk->row_begin;
     place->next_row = chunk->row_end;
     return HYBRID_OK;
 }
@@ -187,9 +194,9 @@ hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t f
 hybrid_status hy_place_finish(hy_place *place, hybrid_csr *C)
 {
     hy_ahead_stop(&place->ahead);
-    if (place->next_row != place->rows)
-        return hy_fail(place->ctx, HYBRID_BAD_STATE,
-                       "rows from %lld on were not computed", (long long)place->next_row);
+    if (place->taken != place->rows)
+        return hy_fail(place->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
+                       (long long)place->taken, (long long)place->rows);
     *C = (hybrid_csr){.rows        = place->rows,
                       .cols        = place->cols,
                       .nnz         = place->nnz,

@@ -18,8 +18,9 @@ typedef struct hy_place {
     hybrid_type type;
     hy_span row_ptr, col, val;
     const int64_t *known; /* row_ptr of C, rows+1; NULL = not known yet */
-    int64_t next_row; /* rows before it have their place */
-    int64_t nnz;      /* entries of those rows */
+    int64_t next_row;     /* unless known: rows before it have their place */
+    int64_t taken;        /* rows that have their place, */
+    int64_t nnz;          /* and their entries */
     hy_ahead ahead;
 } hy_place;
 
@@ -32,8 +33,12 @@ hybrid_status hy_place_open(hy_context *ctx, int64_t rows, int64_t cols, hybrid_
 /* Give everything back; after hy_place_finish() nothing is left to give. */
 void hy_place_close(hy_place *place);
 
-/* Take the range of the chunk's entries; chunks come in order of rows. Unless that is
-   known, the chunk has been computed. One thread. */
+/* Whether it is the chunk's turn to take its range: known ones may at any time, others in
+   order of rows. */
+int hy_place_turn(const hy_place *place, const hy_job *job);
+
+/* Take the range of the chunk's entries, when it is its turn. Unless that is known, the
+   chunk has been computed. One thread. */
 hybrid_status hy_place_take(hy_place *place, hy_job *job);
 
 /* Whether the device can copy the chunk's entries straight to their range. */

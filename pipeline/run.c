@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "pipeline/crew.h"
 #include "pipeline/load.h"
 #include "pipeline/steps.h"
 
@@ -18,7 +19,7 @@ static void *watch(void *arg)
     while ((slot = hy_slot_pop(&watcher->queue))) {
         slot->status = ops->host_wait(slot->unseen);
         slot->unseen = NULL;
-        hy_slot_push(&watcher->pipeline->inbox, slot);
+        hy_slot_push(&watcher->pipeline->lead->inbox, slot);
     }
     return NULL;
 }
@@ -97,9 +98,10 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     p->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
     p->chunks  = chunks;
     p->count   = count;
+    p->lead    = p;
     hy_slot_queue_open(&p->inbox);
     HY_TRY_ELSE_DONE(open_lanes(p));
-    HY_TRY_ELSE_DONE(open_slots(p, count < depth ? (int)count : depth));
+    HY_TRY_ELSE_DONE(open_slots(p, depth));
     HY_TRY_ELSE_DONE(hy_keeper_open(p));
     if (shared_bytes > 0) {
         HY_TRY_ELSE_DONE(
@@ -118,6 +120,7 @@ void hy_pipeline_close(hy_pipeline *p)
 {
     if (!p)
         return;
+    hy_pipeline_close(p->crew);
     for (int lane = 0; lane < HY_LANES; lane++) {
         close_watcher(&p->watchers[lane]);
         p->backend->ops->lane_close(p->lanes[lane]);
@@ -136,9 +139,14 @@ void hy_pipeline_close(hy_pipeline *p)
 
 static void stop(hy_pipeline *p, hybrid_status status)
 {
-    if (p->status == HYBRID_OK)
-        p->status = status;
-    __atomic_store_n(&p->stopped, 1, __ATOMIC_RELEASE);
+    if (p->lead->status == HYBRID_OK)
+        p->lead->status = status;
+    __atomic_store_n(&p->lead->stopped, 1, __ATOMIC_RELEASE);
+}
+
+static int stopped(const hy_pipeline *p)
+{
+    return __atomic_load_n(&p->lead->stopped, __ATOMIC_ACQUIRE);
 }
 
 /* A worker does a stage on the CPU. */
@@ -148,7 +156,7 @@ static void cpu_stage(hy_task *task, int worker)
     hy_pipeline *p      = slot->pipeline;
     hy_passage *passage = &slot->passage[slot->stage->step];
 
-    if (!__atomic_load_n(&p->stopped, __ATOMIC_ACQUIRE)) {
+    if (!stopped(p)) {
         passage->worker   = worker;
         passage->begin_ns = hy_now_ns();
         slot->status      = hy_step_run(slot, slot->stage, NULL);
@@ -156,7 +164,7 @@ static void cpu_stage(hy_task *task, int worker)
         passage->done     = 1;
     }
     slot->stage++;
-    hy_slot_push(&p->inbox, slot);
+    hy_slot_push(&p->lead->inbox, slot);
 }
 
 /* Enqueue the slot's stage on its lane, after what the slot waits for. */
@@ -191,6 +199,19 @@ static int may_enter(hy_pipeline *p, const hy_slot *slot)
            (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk->needs));
 }
 
+/* Whether a parked slot's turn has come. */
+static int may_go_on(hy_pipeline *p, const hy_slot *slot)
+{
+    return slot->on_lanes ? hy_place_turn(p->place, &slot->job) : may_enter(p, slot);
+}
+
+static void finish(hy_pipeline *p, hy_slot *slot)
+{
+    hy_trace_slot(&p->tracer, slot);
+    hy_deck_done(&p->lead->deck, &slot->chunk, p != p->lead, hy_now_ns());
+    release(p, slot);
+}
+
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
 static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
 {
@@ -215,16 +236,17 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
                            stage->step == HY_STEP_PREPARE ? HY_PACK : HY_PLACE,
                            &slot->task);
             return HYBRID_OK;
+        } else if (stage->step == HY_STEP_RESERVE && !may_go_on(p, slot)) {
+            slot->parked = 1;
+            return HYBRID_OK;
         } else {
             HY_TRY(hy_step_run(slot, stage, NULL));
         }
     }
-    if (slot->unseen) {
+    if (slot->unseen)
         hy_slot_push(&p->watchers[slot->unseen_on].queue, slot);
-        return HYBRID_OK;
-    }
-    hy_trace_slot(&p->tracer, slot);
-    release(p, slot);
+    else
+        finish(p, slot);
     return HYBRID_OK;
 }
 
@@ -240,29 +262,52 @@ static void drive(hy_pipeline *p, hy_slot *slot)
     }
 }
 
-static hy_slot *find_slot(hy_pipeline *p, int parked)
+/* ---- whose chunk is next --------------------------------------------------------------
+ */
+
+static hy_slot *find_parked(hy_pipeline *p)
 {
-    for (int i = 0; i < p->depth; i++) {
-        hy_slot *slot = &p->slots[i];
-        if (parked ? slot->parked && slot->index == p->next_lane : !slot->busy)
-            return slot;
-    }
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].parked && may_go_on(p, &p->slots[i]))
+            return &p->slots[i];
     return NULL;
 }
 
-/* Chunks begin while there are free slots; parked ones go on when it is their turn. */
-static void issue(hy_pipeline *p)
+static hy_slot *find_free(hy_pipeline *p)
+{
+    for (int i = 0; i < p->depth; i++)
+        if (!p->slots[i].busy)
+            return &p->slots[i];
+    return NULL;
+}
+
+/* Parked slots whose turn it is, then one chunk if there is a free slot. 0: neither. */
+static int issue_some(hy_pipeline *p)
 {
     hy_slot *slot;
+    int some = 0;
 
-    while (!p->stopped && (slot = find_slot(p, 1)) && may_enter(p, slot)) {
+    for (; !stopped(p) && (slot = find_parked(p)); some = 1) {
         slot->parked = 0;
         drive(p, slot);
     }
-    while (!p->stopped && p->next < p->count && (slot = find_slot(p, 0))) {
-        const int64_t index = p->next++;
-        hy_slot_begin(slot, p->problem, &p->chunks[index], index);
-        drive(p, slot);
+    slot = stopped(p) ? NULL : find_free(p);
+    if (!slot || !hy_crew_take(p, slot))
+        return some;
+    hy_slot_begin(slot, p->problem, &slot->chunk, p->next++);
+    drive(p, slot);
+    return 1;
+}
+
+/* The host first: what it takes from the front is computed at once, a device's chunk is
+   some way from having its place. */
+static void issue(hy_pipeline *p)
+{
+    int some = 1;
+
+    while (some) {
+        some = p->crew && issue_some(p->crew);
+        some = issue_some(p) || some;
     }
 }
 
@@ -271,6 +316,8 @@ static void drop_parked(hy_pipeline *p)
     for (int i = 0; i < p->depth; i++)
         if (p->slots[i].parked)
             release(p, &p->slots[i]);
+    if (p->crew)
+        drop_parked(p->crew);
 }
 
 /* Lanes may still work on the buffers of slots that were dropped. */
@@ -284,38 +331,52 @@ static void drain_lanes(hy_pipeline *p)
             if (lane && p->backend->ops->mark_set(lane, mark) == HYBRID_OK)
                 p->backend->ops->host_wait(mark);
         }
+    if (p->crew)
+        drain_lanes(p->crew);
 }
 
 static void run_chunks(hy_pipeline *p)
 {
     issue(p);
-    while (p->finished < p->next) {
+    while (hy_crew_in_flight(p)) {
         hy_slot *slot              = hy_slot_pop(&p->inbox);
         const int chunk            = slot != &p->loader.tick;
         const hybrid_status status = chunk ? slot->status : hy_loader_ticked(p);
         if (status != HYBRID_OK)
             stop(p, status);
         if (chunk && p->stopped)
-            release(p, slot);
+            release(slot->pipeline, slot);
         else if (chunk)
-            drive(p, slot);
+            drive(slot->pipeline, slot);
         issue(p);
         if (p->stopped)
             drop_parked(p);
     }
 }
 
-hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *place,
-                              hybrid_trace_fn trace, void *user, hybrid_report *report)
+static void begin_run(hy_pipeline *p, const hy_problem *problem, hy_place *place,
+                      const hy_tracer *tracer)
 {
-    problem->shared = p->shared;
-    p->problem      = problem;
-    p->place        = place;
-    p->tracer       = (hy_tracer){trace, user, report};
+    p->problem = problem;
+    p->place   = place;
+    p->tracer  = *tracer;
     p->next = p->next_lane = p->finished = 0;
     p->status                            = HYBRID_OK;
     p->stopped                           = 0;
     hy_keeper_begin(&p->keeper);
+    if (p->crew)
+        begin_run(p->crew, problem, place, tracer);
+}
+
+hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *place,
+                              hybrid_trace_fn trace, void *user, hybrid_report *report)
+{
+    const hy_tracer tracer = {trace, user, report};
+
+    problem->shared = p->shared;
+    begin_run(p, problem, place, &tracer);
+    hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
+                 place && !place->known);
 
     hybrid_status status = p->shared.bytes > 0 ? hy_loader_start(p) : HYBRID_OK;
     if (status != HYBRID_OK)
@@ -328,6 +389,8 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */
     if (p->stopped)
         drain_lanes(p);
+    else
+        report->chunks = p->deck.dealt;
     hy_keeper_end(&p->keeper, p->status);
     return p->status;
 }

@@ -9,10 +9,14 @@
                          needs the host to know that it has finished.
 
    Both give it back through the driver's inbox. One watcher a lane, because marks of
-   one lane are reached in the order in which they were set. */
+   one lane are reached in the order in which they were set.
+
+   The host can help a device: then its pipeline, which computes in place, has slots and a
+   watcher of its own, but deck, driver and inbox are the device's. */
 #ifndef HY_RUN_H
 #define HY_RUN_H
 
+#include "pipeline/deck.h"
 #include "pipeline/keep.h"
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
@@ -33,33 +37,37 @@ typedef struct hy_pipeline {
     const hy_stage *stages;
     const hy_chunk *chunks; /* the plan's */
     int64_t count;
-    hy_buffer shared; /* B or X on the device; empty if not resident */
+    hy_buffer shared;         /* B or X on the device; empty if not resident */
     hy_lane *lanes[HY_LANES]; /* NULL where slots have their own, or there is none */
     hy_watcher watchers[HY_LANES];
     hy_loader loader; /* of shared */
     hy_keeper keeper; /* of A */
     hy_slot *slots;
     int depth;
+    struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
+    struct hy_pipeline *crew; /* that helps; NULL */
+    const hy_sharing *sharing;
 
-    /* of one run */
+    /* of one run; a crew has its lead's problem, place and tracer */
     const hy_problem *problem;
     hy_place *place;
     hy_tracer tracer;
     hy_slot_queue inbox;
-    int64_t next;      /* chunk to begin */
+    hy_deck deck;
+    int64_t next;      /* chunks begun */
     int64_t next_lane; /* chunk whose turn it is on the lanes */
     int64_t finished;
     hybrid_status status; /* of the first error */
     int stopped;
 } hy_pipeline;
 
-/* Lanes, watchers, `depth` slots, and `shared_bytes` on the device. `chunks` is
-   borrowed until close. On failure nothing is held. */
+/* Lanes, watchers, `depth` slots for any of the chunks, and `shared_bytes` on the device.
+   `chunks` is borrowed until close. On failure nothing is held. */
 hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
                                const hy_rates *rates, hy_op op, const hy_chunk *chunks,
                                int64_t count, int depth, size_t shared_bytes,
                                hy_pipeline **out);
-void hy_pipeline_close(hy_pipeline *pipeline); /* NULL is fine */
+void hy_pipeline_close(hy_pipeline *pipeline); /* with its crew; NULL is fine */
 
 /* Walk all chunks through all stages. `place` is for SpGEMM, else NULL. Events go to
    `trace` (may be NULL); times and bytes are added to `report`. */

@@ -25,18 +25,19 @@ typedef struct hy_slot {
     struct hy_slot *next; /* in a queue */
     struct hy_pipeline *pipeline;
     hy_job job;
-    hy_lane *run;          /* where the backend computes in place; else NULL */
-    hy_buffer device;      /* job.in, work and out lie here */
-    hy_buffer pinned;      /* job.out_nnz, pack and back lie here */
-    int64_t index;         /* of its chunk */
+    hy_lane *run;     /* where the backend computes in place; else NULL */
+    hy_buffer device; /* job.in, work and out lie here */
+    hy_buffer pinned; /* job.out_nnz, pack and back lie here */
+    hy_chunk chunk;
+    int64_t index;         /* of its chunk among those of the pipeline */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
     hy_passage passage[HY_STEPS];
     hybrid_status status;
     int busy;     /* holds a chunk */
-    int parked;   /* waits until the chunk before it is on the lanes */
-    int on_lanes; /* had its turn */
+    int parked;   /* waits for its turn, on the lanes or, once on_lanes, in C */
+    int on_lanes; /* had its turn there */
 } hy_slot;
 
 /* Device and pinned bytes of a slot for any of these chunks. */

@@ -31,9 +31,10 @@ static void emit(const hy_tracer *tracer, const hy_pipeline *pipeline,
 {
     if (!tracer->fn)
         return;
-    event->device_bytes = hy_meter_used(&pipeline->backend->device);
-    event->host_bytes   = hy_meter_used(&pipeline->ctx->memory.meter) +
-                        hy_meter_used(&pipeline->backend->pinned);
+    const hy_backend *backend = pipeline->lead->backend;
+    event->device_bytes       = hy_meter_used(&backend->device);
+    event->host_bytes =
+        hy_meter_used(&pipeline->ctx->memory.meter) + hy_meter_used(&backend->pinned);
     tracer->fn(tracer->user, event);
 }
 
@@ -44,6 +45,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
     const hy_passage *passage   = &slot->passage[stage->step];
     const hy_chunk *chunk       = slot->job.chunk;
     const int on_lane           = stage->where < HY_LANES;
+    const int helps             = pipeline != pipeline->lead;
     hybrid_event event          = {.stage     = stage->name,
                                    .variant   = chunk->variant->name,
                                    .chunk     = chunk->id,
@@ -52,7 +54,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
                                    .bytes     = passage->bytes};
 
     if (on_lane) {
-        event.lane     = hy_slot_lane(slot, stage->where)->name;
+        event.lane     = helps ? "host" : hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
         event.end_ns   = pipeline->backend->ops->mark_ns(passage->end);
     } else {
@@ -62,7 +64,8 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
     }
     if (stage->step == HY_STEP_MULTIPLY)
         event.flops = 2 * chunk->features.products;
-    *report_field(tracer->report, stage->step) +=
+    *(on_lane && helps ? &tracer->report->host_s
+                       : report_field(tracer->report, stage->step)) +=
         (double)(event.end_ns - event.begin_ns) * 1e-9;
     emit(tracer, pipeline, &event);
 }
@@ -73,6 +76,10 @@ void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
         slot->passage[HY_STEP_H2D].done ? slot->passage[HY_STEP_H2D].bytes : 0;
     tracer->report->d2h_bytes +=
         slot->passage[HY_STEP_D2H].done ? slot->passage[HY_STEP_D2H].bytes : 0;
+    if (slot->pipeline != slot->pipeline->lead) {
+        tracer->report->host_chunks++;
+        tracer->report->host_products += slot->chunk.features.products;
+    }
     for (const hy_stage *s = slot->pipeline->stages; s->name; s++)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
             trace_stage(tracer, slot, s);

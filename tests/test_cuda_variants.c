@@ -69,6 +69,11 @@ int main(void)
     printf("%lld products of pinned operands checked, %d wrong\n", (long long)checked,
            pinned);
     failed += pinned;
+    checked            = 0;
+    const int together = variants_check_shared(engine, names, &checked);
+    printf("%lld products shared with the host checked, %d wrong\n", (long long)checked,
+           together);
+    failed += together;
     checked         = 0;
     const int other = bits_check(engine, names, &checked);
     printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);

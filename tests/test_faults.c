@@ -17,10 +17,12 @@
 #include "support/oracle.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
+extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
                                               NULL};
 static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 
 enum { COLUMNS = 5, MOST = 20000 };
@@ -32,6 +34,7 @@ typedef struct world {
     oracle square;
     hybrid_plan *plan, *kept; /* that are run again; NULL until they were made */
     int said;                 /* there was a sentence when the product failed */
+    hybrid_split split;
 } world;
 
 static void make_world(world *w, int on_host)
@@ -43,6 +46,7 @@ static void make_world(world *w, int on_host)
     options.backend = on_host ? HYBRID_HOST : HYBRID_AUTO;
     fake_delays(1, 0);
     w->plan = w->kept = NULL;
+    w->split = HYBRID_SPLIT_DEFAULT;
     if (on_host)
         assert_int_equal(hybrid_engine_create(&options, &w->engine), HYBRID_OK);
     else
@@ -79,12 +83,22 @@ static hybrid_status run_plan(world *w, hybrid_plan *plan)
     return status;
 }
 
-static hybrid_status square(world *w)
+static hybrid_plan_options options_of(const world *w, unsigned flags)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
 
     options.chunk_rows = 13;
+    options.flags      = flags;
+    options.split      = w->split;
+    options.host_share = 0.5;
+    return options;
+}
+
+static hybrid_status square(world *w)
+{
+    const hybrid_plan_options options = options_of(w, 0);
+    hybrid_plan *plan;
+
     const hybrid_status planned =
         hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &plan);
     if (planned != HYBRID_OK)
@@ -97,11 +111,9 @@ static hybrid_status square(world *w)
 /* A plan, a first run, and one that knows the rows of C. */
 static hybrid_status twice(world *w)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
     hybrid_plan *plan;
 
-    options.chunk_rows   = 13;
-    options.flags        = HYBRID_REUSE;
     hybrid_status status = hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &plan);
     if (status != HYBRID_OK)
         return status;
@@ -115,10 +127,8 @@ static hybrid_status twice(world *w)
 /* One run more of a plan that has seen other runs fail. */
 static hybrid_status again(world *w)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
 
-    options.chunk_rows = 13;
-    options.flags      = HYBRID_REUSE;
     if (!w->plan)
         assert_int_equal(hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &w->plan),
                          HYBRID_OK);
@@ -127,8 +137,14 @@ static hybrid_status again(world *w)
 
 static hybrid_status dense(world *w)
 {
-    const hybrid_status status = hybrid_spmm(w->engine, 1, &w->A, &w->X, 0, &w->Y);
+    const hybrid_plan_options options = options_of(w, 0);
+    hybrid_plan *plan;
 
+    hybrid_status status = hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan);
+    if (status != HYBRID_OK)
+        return status;
+    status = hybrid_spmm_run(plan, 1, &w->A, &w->X, 0, &w->Y);
+    hybrid_plan_destroy(plan);
     if (status == HYBRID_OK)
         assert_null(oracle_check_spmm(1, &w->A, &w->X, 0, &w->before, &w->Y, 1));
     return status;
@@ -318,12 +334,44 @@ static void calls_of_the_backend_fail(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+static void allocations_fail_of_both(void **state)
+{
+    world w;
+
+    (void)state;
+    make_world(&w, 0);
+    w.split = HYBRID_SPLIT_SHARE;
+    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 16);
+    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 20);
+    assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
+    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 8);
+    free_world(&w);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void calls_of_a_shared_device_fail(void **state)
+{
+    world w;
+
+    (void)state;
+    make_world(&w, 0);
+    w.split = HYBRID_SPLIT_SHARE;
+    assert_true(fail_each(&w, square, arm_backend, HYBRID_DEVICE_FAILED) > 30);
+    assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 50);
+    assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 15);
+    assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 12);
+    free_world(&w);
+    assert_int_equal(fake_alive(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_fail_on_a_device),
         cmocka_unit_test(allocations_fail_on_the_host),
         cmocka_unit_test(calls_of_the_backend_fail),
+        cmocka_unit_test(allocations_fail_of_both),
+        cmocka_unit_test(calls_of_a_shared_device_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

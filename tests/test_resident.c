@@ -20,8 +20,8 @@ enum { ROWS = 1500, COLUMNS = 20 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static const hybrid_plan_options KEPT = {sizeof(hybrid_plan_options), HYBRID_RESIDENT, 0,
-                                         0, NULL};
+static const hybrid_plan_options KEPT = {.struct_size = sizeof(hybrid_plan_options),
+                                         .flags       = HYBRID_RESIDENT};
 
 static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
                                               NULL};

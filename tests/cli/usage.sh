@@ -28,6 +28,14 @@ for number in 0 -1 x 1.5 1x '' 99999999999999999999; do
     wrong "\-\-dense-cols takes .*, not '$number'" multiply A.mtx --dense-cols="$number"
     wrong "\-\-device-memory takes .*, not '$number'" multiply A.mtx --device-memory="$number"
 done
+for share in 1.1 -0.1 x .5x 1..0 . 'nan' ''; do
+    wrong "\-\-split takes .*, not '$share'" multiply A.mtx --split="$share"
+done
+for split in auto host; do
+    expect 0 multiply A.mtx -q --backend host --split "$split"
+done
+expect 1 multiply A.mtx -q --backend host --split 0.5
+says 'a split with the GPU is asked for'
 for size in 1KB 1iB 1Ki 1k K 9223372036854775808 9000000T; do
     wrong "\-\-host-memory takes .*, not '$size'" multiply A.mtx --host-memory="$size"
 done

@@ -37,6 +37,7 @@ typedef struct trial {
     test_kind kind;
     int pinned; /* operands and Y */
     hybrid_plan_options options;
+    hybrid_split split;
     int64_t
         *rounded; /* NULL: without HYBRID_ALLOW_TF32; else see variants_check_tf32() */
 } trial;
@@ -186,6 +187,8 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
             t.options.variant    = *name;
             t.options.chunk_rows = chunk_rows[k];
             t.options.flags      = HYBRID_CHECK | (t.rounded ? HYBRID_ALLOW_TF32 : 0);
+            t.options.split      = t.split;
+            t.options.host_share = 0.5;
             if (strncmp(*name, "spgemm", 6) == 0) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
@@ -230,6 +233,13 @@ int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t
 {
     return check_kinds((trial){.engine = engine, .rounded = rounded}, F32_KINDS, names,
                        checked);
+}
+
+int variants_check_shared(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked)
+{
+    return check_kinds((trial){.engine = engine, .split = HYBRID_SPLIT_SHARE}, KINDS,
+                       names, checked);
 }
 
 int variants_of(const char *backend, const char **names, int room)

@@ -19,6 +19,9 @@ int variants_check_pinned(hybrid_engine *engine, const char *const *names,
    the products that miss the bound of f32, so that one can see that the flag was heard. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
+/* The same, of every product about half on the host. */
+int variants_check_shared(hybrid_engine *engine, const char *const *names,
+                          int64_t *checked);
 
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */

@@ -1,0 +1,70 @@
+/* pipeline/deck.h - the rows of a product, handed out to whoever is to compute them.
+
+   The device takes chunks of the plan from the front. If the host takes part, it takes
+   pieces of them that are some tenths of a millisecond long:
+
+       from the back    where chunks know their place: SpMM, and C when it is known.
+                        The rows of B or X that they alone touch are never sent;
+       from the front   where a chunk's place in C follows from those before it. Both
+                        then take rows in order, so that a piece waits for chunks that
+                        are further on their way than itself, and C is stored once.
+
+   What the host took of a chunk is missing when the device's turn comes: a chunk with
+   fewer rows fits wherever the whole one did. A gathered chunk is not divided, because
+   what it carries was counted for all of its rows: the host takes it piece by piece. */
+#ifndef HY_DECK_H
+#define HY_DECK_H
+
+#include "partition/inspect.h"
+
+/* How the host takes part; made by the plan. Work is products and rows. */
+typedef struct hy_sharing {
+    const hy_variant *variant;
+    hy_rates rates;         /* of the host */
+    int64_t products, rows; /* of a piece, at most; single rows may have more products */
+    size_t slot_bytes;      /* what a piece may need */
+    double share;           /* of the work; < 0: as much as makes the run short */
+    double device_rate, host_rate; /* predicted, work a second */
+} hy_sharing;
+
+/* How fast a side is. */
+typedef struct hy_pace {
+    double expected; /* work a second */
+    int64_t flying;  /* work taken and not done */
+    int64_t timed;   /* work done between these: */
+    int64_t first_ns, last_ns;
+} hy_pace;
+
+typedef struct hy_deck {
+    const hy_profile *profile;
+    const hy_chunk *chunks;
+    const hy_sharing *sharing; /* NULL: all is the device's */
+    int from_back;
+    int64_t next, end; /* chunks that are left; */
+    int64_t row_begin,
+        row_end;       /* of the first from this row on, of the last up to this */
+    hy_chunk hand;     /* rows that are the host's and not begun; may be none */
+    int64_t all, left; /* work; left: what nobody took */
+    int64_t host_work; /* what the host took */
+    int64_t dealt;     /* chunks and pieces; their ids */
+    hy_pace device, host;
+} hy_deck;
+
+/* All chunks, unbegun. `in_order`: places in C follow from each other. */
+void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk *chunks,
+                  int64_t count, const hy_sharing *sharing, int in_order);
+
+/* The chunk that the device would take next, not yet cut; NULL: none is left. */
+const hy_chunk *hy_deck_front(const hy_deck *deck);
+
+/* A chunk for the device. 0: none is left, or the host will be done with the rest sooner,
+   unless it `must`. */
+int hy_deck_take(hy_deck *deck, int must, hy_chunk *out);
+
+/* A piece for the host. 0: none, or none that it would finish in time. */
+int hy_deck_take_piece(hy_deck *deck, hy_chunk *out);
+
+/* It is computed, at that time. */
+void hy_deck_done(hy_deck *deck, const hy_chunk *chunk, int on_host, int64_t ns);
+
+#endif /* HY_DECK_H */
