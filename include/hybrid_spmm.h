@@ -235,13 +235,13 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
                                                  hybrid_calibration *out);
 /* Pin an array of your own that products will use again and again: a GPU then copies
    from and to it directly, at the full speed of the bus, where pageable memory goes
-   through a copy by the CPU. X that is without gaps (ld as small as can be, row-major for
-   all variants but those in columns) and B of a SpGEMM are read so, and Y is written so
-   when it is row-major without gaps, alpha == 1 and beta == 0; all else takes the way of
-   pageable memory, with the same result. Pinning takes as long as a few products and
-   keeps the pages from being swapped. Memory from cudaHostAlloc, or that you registered
-   with CUDA in one piece, is used in the same way and needs no call. Without a GPU the range is noted and nothing else
-   is done.
+   through a copy by the CPU. X without gaps is read so (ld as small as can be; row-major
+   for all variants but those in columns, and with rows of whole 16 bytes, or of at most
+   8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
+   and beta == 0. All else takes the way of pageable memory, with the same result. Pinning
+   takes as long as a few products and keeps the pages from being swapped. Memory from
+   cudaHostAlloc, or that you registered with CUDA in one piece, is used in the same way
+   and needs no call. Without a GPU the range is noted and nothing else is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
    given before; NO_MEMORY if the system does not pin so much, or if you pinned some of it
    by other means. Not during a run. */

@@ -25,7 +25,7 @@ static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake
                                               &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 
-enum { COLUMNS = 5, MOST = 20000 };
+enum { COLUMNS = 6, MOST = 20000 };
 
 typedef struct world {
     hybrid_engine *engine;
@@ -46,7 +46,7 @@ static void make_world(world *w, int on_host)
     options.backend = on_host ? HYBRID_HOST : HYBRID_AUTO;
     fake_delays(1, 0);
     w->plan = w->kept = NULL;
-    w->split = HYBRID_SPLIT_DEFAULT;
+    w->split          = HYBRID_SPLIT_DEFAULT;
     if (on_host)
         assert_int_equal(hybrid_engine_create(&options, &w->engine), HYBRID_OK);
     else

@@ -133,7 +133,7 @@ static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 
 static const trial plain = {.kind    = {HYBRID_F64, HYBRID_I64, 1},
                             .variant = "spmm.fake.rows",
-                            .width   = 19,
+                            .width   = 20, /* whole 16 bytes, as the device has them */
                             .x_order = HYBRID_ROW_MAJOR,
                             .y_order = HYBRID_ROW_MAJOR,
                             .alpha   = 1};
@@ -201,6 +201,10 @@ static void other_results_take_the_other_way(void **state)
         assert_int_equal(run_trial(engine, &t, &places), up + down);
         assert_int_equal(places, i < 4 ? CHUNKS : 0);
     }
+    trial odd = plain; /* the device fills rows of X up to 16 bytes */
+    odd.pin_x = odd.pin_y = 100;
+    odd.width             = 19;
+    assert_int_equal(run_trial(engine, &odd, &places), ROWS * odd.width * 8);
     hybrid_engine_destroy(engine);
 }
 
