@@ -135,19 +135,6 @@ enum {
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */
 
-#ifndef HY_HASH_X_SLICES
-#define HY_HASH_X_SLICES 1
-#endif
-#ifndef HY_HASH_X_EACH /* 1: as before; 2, 4: nodes that a thread numbers at once */
-#define HY_HASH_X_EACH 2
-#endif
-#ifndef HY_HASH_X_SHARE /* 4: as before; 1: wider tops, fewer levels */
-#define HY_HASH_X_SHARE 1
-#endif
-#ifndef HY_HASH_X_BINS /* 0: as before; 1: blocks of 64 and 128 threads, too; 2: of 128 */
-#define HY_HASH_X_BINS 1
-#endif
-
 /* ---- spgemm.cuda.hash: a row's products and range decide how it is computed ---- */
 
 /* Sorted in registers: lanes, products a lane. */
@@ -158,20 +145,11 @@ enum {
     }
 
 /* A tree in shared memory: threads, bytes, most products. */
-#ifndef HY_HASH_X_FIRST /* bytes; 4608 for wider tops */
-#define HY_HASH_X_FIRST 3072
-#endif
-#if HY_HASH_X_BINS == 1
-#define HY_HASH_X_SMALL(X) X(64, 12800, 1 << 13) X(128, 26 * 1024, 1 << 14)
-#elif HY_HASH_X_BINS == 2
-#define HY_HASH_X_SMALL(X) X(128, 26 * 1024, 1 << 14)
-#else
-#define HY_HASH_X_SMALL(X)
-#endif
 #define HY_HASH_TREE_BINS(X)                                                             \
-    X(32, HY_HASH_X_FIRST, 2048)                                                         \
+    X(32, 3072, 2048)                                                                    \
     X(32, 6656, 4096)                                                                    \
-    HY_HASH_X_SMALL(X)                                                                   \
+    X(64, 12800, 1 << 13)                                                                \
+    X(128, 26 * 1024, 1 << 14)                                                           \
     X(256, 54 * 1024, 1 << 15)                                                           \
     X(512, 110 * 1024, 1 << 16)                                                          \
     X(1024, 221 * 1024, 1 << 17)
@@ -188,8 +166,8 @@ enum {
     HY_HASH_STATIC          = 6400, /* of them, for all but trees and windows */
     HY_HASH_SM_BLOCKS       = 5,         /* on a multiprocessor: blocks that sort */
     HY_HASH_SM_THREADS      = 1024,      /* and threads that build trees */
-    HY_HASH_TOP             = 64,        /* nodes on a tree's top, at least, and per */
-    HY_HASH_TOP_SHARE       = HY_HASH_X_SHARE,         /* so many products */
+    HY_HASH_TOP             = 64,        /* nodes on a tree's top, at least; of which */
+    HY_HASH_EACH            = 2,         /* a thread numbers so many at once */
     HY_HASH_BLOCK_ROWS      = 32,        /* that a block puts into bins */
     HY_HASH_MANY            = 128, /* nonzeros of a row that a block walks together */
     HY_HASH_STORE_MANY      = 2048, /* entries of a row that a block stores together */
@@ -204,12 +182,11 @@ enum {
 #define HY_HASH_SPARE 1.25 /* room for entries over their expected number */
 
 /* Products a second of a multiprocessor, when rows of B are so long that lanes have work:
-   rows of C alike, and others. Shorter ones are slower in proportion. Fitted to 13
+   rows of C alike, and others. Shorter ones are slower in proportion. Fitted to 14
    matrices on an H200. */
-#define HY_HASH_SM_PRODUCTS 7e8
-#define HY_HASH_SM_SKEWED 2.2e8
-#define HY_HASH_B_ROW 24.0
-#define HY_HASH_B_ROW_SKEWED 32.0
-#define HY_HASH_B_ROW_LEAST 4.0
+#define HY_HASH_SM_PRODUCTS 9e8
+#define HY_HASH_SM_SKEWED 4.2e8
+#define HY_HASH_B_ROW 28.0
+#define HY_HASH_B_ROW_LEAST 7.0
 
 #endif /* HY_CUDA_TUNING_H */

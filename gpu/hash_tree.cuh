@@ -48,7 +48,7 @@ template <int LEVELS> struct hash_tree {
 template <int THREADS>
 __device__ int number_children(hash_node *node, int begin, int end, int first)
 {
-    constexpr int EACH = HY_HASH_X_EACH;
+    constexpr int EACH = HY_HASH_EACH;
     int total          = 0;
     for (int i = begin; i < end; i += THREADS * EACH) {
         const int own = i + int(threadIdx.x) % THREADS * EACH;

@@ -36,7 +36,7 @@ template <int THREADS>
 __device__ hash_walk walk_of(int products, int nonzeros, int longest)
 {
     constexpr int STEPS = THREADS == 32 ? 1 : 4;
-    constexpr bool CUT  = THREADS > 32 && HY_HASH_X_SLICES;
+    constexpr bool CUT  = THREADS > 32;
     int shift           = 2;
     while ((1 << shift) < THREADS && (int64_t(nonzeros) * STEPS) << shift < products)
         shift++;

@@ -69,9 +69,8 @@ __device__ inline unsigned hy_below(int i)
 /* Levels of the tree over `range` + 1 columns: as few as keep its top small. */
 __device__ inline int hy_hash_levels(unsigned range, int products)
 {
-    const unsigned most =
-        max(unsigned(HY_HASH_TOP), unsigned(products) / HY_HASH_TOP_SHARE);
-    int levels = 1;
+    const unsigned most = max(unsigned(HY_HASH_TOP), unsigned(products));
+    int levels          = 1;
     while (range >> (5 * levels) >= most)
         levels++;
     return levels;

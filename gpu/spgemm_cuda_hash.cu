@@ -70,7 +70,7 @@ static int64_t window_width(size_t shared, size_t value)
 static int64_t tree_bytes(const hy_features *f)
 {
     const int64_t p = f->products_max, cols = f->out_cols;
-    int64_t nodes = p / HY_HASH_TOP_SHARE + HY_HASH_TOP;
+    int64_t nodes = p + HY_HASH_TOP;
     for (int64_t in_level = cols / 32; in_level >= HY_HASH_TOP; in_level /= 32)
         nodes += min(p, in_level + 1);
     return nodes * int64_t(sizeof(hash_node)) +
@@ -365,8 +365,7 @@ static double sm_products(const hy_features *f)
 {
     const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
     const bool even    = f->row_cv < 1;
-    const double share = even ? (b_row + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW
-                              : b_row / HY_HASH_B_ROW_SKEWED;
+    const double share = (b_row + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW;
     return (even ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED) * (share < 1 ? share : 1);
 }
 

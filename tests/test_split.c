@@ -384,11 +384,15 @@ static void splits_are_understood(void **state)
     assert_non_null(strstr(text, "spgemm.host.rows"));
     assert_null(strstr(text, "spgemm.fake"));
     hybrid_plan_destroy(plan);
-    options.split = HYBRID_SPLIT_AUTO; /* too small to be shared */
-    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    hybrid_plan_explain(plan, text, sizeof text);
-    assert_non_null(strstr(text, "the device alone: the host would gain too little"));
-    hybrid_plan_destroy(plan);
+    options.split = HYBRID_SPLIT_AUTO;
+    for (int reuse = 0; reuse < 2; reuse++) {
+        options.flags = reuse ? HYBRID_REUSE : 0;
+        assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+        hybrid_plan_explain(plan, text, sizeof text);
+        assert_non_null(strstr(text, reuse ? "the host would gain too little"
+                                           : "its chunks would wait for the host's"));
+        hybrid_plan_destroy(plan);
+    }
     options.split = HYBRID_SPLIT_SHARE;
     options.flags = HYBRID_DETERMINISTIC;
     assert_int_equal(hybrid_spmm_plan(engine, &A, 4, &options, &plan),
