@@ -94,6 +94,7 @@ enum {
 #define HY_TILED_IDLE         0.65 /* blocks per multiprocessor that are too few */
 #define HY_TILED_L2_RATE      1.2  /* the L2's speed in memory's, */
 #define HY_TILED_SHARED_RATE  5.0  /* and shared memory's */
+#define HY_TILED_ALONE         3.0  /* times slower when columns fill one pass at most */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry, */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* and a column of a panel */
 

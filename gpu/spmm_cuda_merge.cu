@@ -253,17 +253,30 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
     return HYBRID_OK;
 }
 
+/* Tiles of columns in a pass. Few tiles of the path do not fill the device alone. Where
+   rows of X begin within lines, each pass reads a line more; f64 has no room for more
+   carries. */
+template <typename T>
+static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
+{
+    if (tiles <= HY_MERGE_TILES)
+        return 1;
+    return sizeof(T) > 4 || o.pitch % HY_SPMM_LINE == 0 ? HY_MERGE_PASS : HY_SPMM_TILES;
+}
+
 template <typename T, int VEC>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
                    int64_t tiles)
 {
-    /* few tiles do not fill the device alone */
-    p.columns = hy_columns_of<T, VEC>(o.n, tiles <= HY_MERGE_TILES ? 1 : HY_MERGE_PASS);
+    p.columns          = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
     p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
     const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
     const size_t room = merge_room(p);
-    if (most > 1)
+    if (most > HY_MERGE_PASS)
+        merge_kernel<T, VEC, HY_SPMM_TILES>
+            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    else if (most > 1)
         merge_kernel<T, VEC, HY_MERGE_PASS>
             <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
     else

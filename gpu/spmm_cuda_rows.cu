@@ -150,13 +150,13 @@ static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
 
 /* Tiles in a pass. More passes read A again, but fill a device that would have too few
    rows to do; and where rows share nothing, an X that exceeds the L2 cache comes in slabs
-   of which more stays there. */
+   of which more stays there, if they are whole lines. */
 template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
     const double fill    = job->chunk->features.tile_fill;
-    const bool apart     = fill > 0 && fill < HY_ROWS_APART;
+    const bool apart = fill > 0 && fill < HY_ROWS_APART && o.pitch % HY_SPMM_LINE == 0;
 
     if (o.rows * hy_tile_lanes<T, VEC> < HY_SPMM_LANES)
         return 1;

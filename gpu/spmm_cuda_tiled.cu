@@ -219,7 +219,9 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + nnz / reuse * HY_TILED_PACK_COLUMN_S;
-    c.multiply_s = r->launch_s + (y + (shared > cached ? shared : cached)) / r->mem_Bps;
+    const double bytes = y + (shared > cached ? shared : cached);
+    c.multiply_s =
+        2 * r->launch_s + (passes > 1 ? 1 : HY_TILED_ALONE) * bytes / r->mem_Bps;
     return c;
 }
 
