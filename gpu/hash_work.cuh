@@ -122,7 +122,8 @@ __device__ inline int warp_scan(int mine, int *sum)
 template <int THREADS> __device__ int block_scan(int mine, int *sum)
 {
     constexpr int WARPS = THREADS / 32;
-    __shared__ int part[WARPS];
+    /* aligned: the compiler reads it by vectors, and with it what lies beside it */
+    __shared__ alignas(16) int part[WARPS];
     int in_warp, total = 0, before = 0;
     const int rank = warp_scan(mine, &in_warp);
     __syncthreads(); /* the last scan has been read */

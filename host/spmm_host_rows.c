@@ -26,7 +26,7 @@ enum {
     SEGMENT           = 2048,     /* entries of a long row that are summed at once */
     AHEAD             = 6,        /* entries of A for which rows of X are fetched early */
     NEAR_BYTES        = 16 << 20, /* of X around a row of A: less is in a cache anyway */
-    SAMPLES           = 1024,     /* rows by which that is estimated */
+    SAMPLES           = 64,       /* rows by which that is estimated */
     STREAM_SHARE      = 8 /* a Y of this part of the last-level cache is streamed */
 };
 
