@@ -50,8 +50,9 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
 {
-    if (cols < 0 ||
-        (cols > 0 && (A->nnz > INT64_MAX / 16 / cols || A->rows > INT64_MAX / 16 / cols)))
+    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
+
+    if (cols < 0 || A->nnz > most || A->rows > most || A->cols > most)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "dense_cols %lld is negative or overflows the work",
                        (long long)cols);
