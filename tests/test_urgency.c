@@ -109,7 +109,8 @@ static hybrid_status count_piece(void *arg, int part, int64_t begin, int64_t end
 static int loop_once(hy_urgency urgency)
 {
     counting c = {.inner = 0};
-    int wrong  = hy_pool_for(ctx->pool, urgency, 0, LENGTH, 1, count_piece, &c);
+    int wrong =
+        hy_pool_for(ctx->pool, urgency, 0, LENGTH, 1, count_piece, &c) != HYBRID_OK;
 
     for (int i = 0; i < LENGTH; i++)
         wrong += c.times[i] != 1;
