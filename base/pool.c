@@ -7,19 +7,28 @@
    loop draws pieces itself, so a loop always gets on, also inside a task on a pool of
    one; and it waits only for workers that are inside loops begun after its own, so nobody
    waits in a circle. A helper that sees something more urgent waiting leaves after its
-   piece, and the loop wants another helper. */
+   piece, and the loop wants another helper.
+
+   Why that is right. `next` never falls below `pieces` again once it is there, and pieces
+   that are drawn are done by who is inside. The loop is in the queue if and only if
+   wanted > 0. While pieces are left, wanted + inside is what was wanted at first: a
+   helper that joins or is called away moves one from the one to the other. So somebody
+   will come for them, and as the sum is not 0, `over` is not set. When none is left,
+   whoever leaves sets wanted to 0, for good, since only pieces that are left make it rise
+   again; nobody joins any more, and the last to leave sets `over`. Until then its caller,
+   unless it left last itself, does not return; and `over` is the last word of a loop that
+   is touched, under the lock that everybody took to leave. Nobody need be woken when a
+   helper is called away: it takes its next task itself, after it has put the loop back,
+   and a worker that finds its urgent task gone finds the loop. */
 #include "base/pool.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 16, LOOKS = 4000 /* some 50 us */ };
+#include "base/tasks.h"
 
-typedef struct queue {
-    hy_task *first, *last;
-    int count; /* read without the lock */
-} queue;
+enum { NAME_BYTES = 16, LOOKS = 4000 /* some 50 us */ };
 
 typedef struct worker {
     struct hy_pool *pool;
@@ -32,7 +41,7 @@ struct hy_pool {
     pthread_mutex_t lock;
     pthread_cond_t filled; /* a task came, or stop */
     pthread_cond_t left;   /* the last helper left a loop */
-    queue queues[HY_URGENCIES];
+    hy_tasks queues[HY_URGENCIES];
     int stop;
     unsigned offers; /* counts what came into the queues; read without the lock */
     const hy_topology *topology;
@@ -55,38 +64,6 @@ static inline void relax(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-/* ---- queues, with the lock held ------------------------------------------------ */
-
-static void push(queue *q, hy_task *task)
-{
-    task->next = NULL;
-    if (q->last)
-        q->last->next = task;
-    else
-        q->first = task;
-    q->last = task;
-    __atomic_fetch_add(&q->count, 1, __ATOMIC_RELAXED);
-}
-
-static int take_out(queue *q, const hy_task *task)
-{
-    hy_task *before = NULL;
-
-    for (hy_task *t = q->first; t; before = t, t = t->next) {
-        if (t != task)
-            continue;
-        if (before)
-            before->next = t->next;
-        else
-            q->first = t->next;
-        if (q->last == t)
-            q->last = before;
-        __atomic_fetch_sub(&q->count, 1, __ATOMIC_RELAXED);
-        return 1;
-    }
-    return 0;
 }
 
 /* ---- loops, with the lock held ----------------------------------------------- */
@@ -120,7 +97,7 @@ static int join_loop(loop *l)
 static void want_another(loop *l)
 {
     if (l->wanted++ == 0)
-        push(&l->pool->queues[l->urgency], &l->task);
+        hy_tasks_push(&l->pool->queues[l->urgency], &l->task);
 }
 
 /* Whoever leaves so has found no more pieces: nobody else need join. */
@@ -129,7 +106,7 @@ static void leave_loop(loop *l, hybrid_status status)
     if (l->status == HYBRID_OK)
         l->status = status;
     if (l->wanted > 0)
-        take_out(&l->pool->queues[l->urgency], &l->task);
+        hy_tasks_take_out(&l->pool->queues[l->urgency], &l->task);
     l->wanted = 0;
 }
 
@@ -141,7 +118,7 @@ static hy_task *pop(hy_pool *pool)
         if (!task)
             continue;
         if (task->run != help || !join_loop((loop *)task))
-            take_out(&pool->queues[u], task);
+            hy_tasks_take_out(&pool->queues[u], task);
         return task;
     }
     return NULL;
@@ -285,7 +262,7 @@ const char *hy_pool_worker_name(const hy_pool *pool, int index)
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    push(&pool->queues[urgency], task);
+    hy_tasks_push(&pool->queues[urgency], task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
     pthread_cond_signal(&pool->filled);
     pthread_mutex_unlock(&pool->lock);
@@ -294,7 +271,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    const int found = take_out(&pool->queues[urgency], task);
+    const int found = hy_tasks_take_out(&pool->queues[urgency], task);
     pthread_mutex_unlock(&pool->lock);
     return found;
 }
@@ -353,7 +330,7 @@ static void offer(loop *l)
     hy_pool *pool = l->pool;
 
     pthread_mutex_lock(&pool->lock);
-    push(&pool->queues[l->urgency], &l->task);
+    hy_tasks_push(&pool->queues[l->urgency], &l->task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&pool->filled);
     pthread_mutex_unlock(&pool->lock);

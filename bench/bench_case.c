@@ -250,7 +250,7 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
     line->resident =
         c->bench->options.op != BENCH_SPGEMM && (core || c->bench->options.resident);
     if (line->resident)
-        o.flags = HYBRID_RESIDENT;
+        o.flags |= HYBRID_RESIDENT;
     o.split      = c->bench->options.split;
     o.host_share = c->bench->options.host_share;
     if (core) {

@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include <math.h>
+#include <string.h>
 
 static void put_name(FILE *f, const char *name)
 {
@@ -103,16 +104,17 @@ static void put_times(FILE *f, const bench_line *line)
     put_real(f, "ratio", line->ratio);
 }
 
-/* As it was asked for; a share is a number beside it. */
-static const char *split_name(const bench_options *o)
+/* As it was asked for, of lines that heed it; a share is a number beside it. */
+static hybrid_split split_of(const bench_options *o, const bench_line *line)
 {
-    static const char *const names[] = {"default", "auto", "gpu", "host", "share"};
-    return names[o->split];
+    return strcmp(line->mode, "end") == 0 ? o->split : HYBRID_SPLIT_DEFAULT;
 }
 
 static void put_setting(FILE *f, const bench *b, const bench_line *line)
 {
-    const bench_options *o = &b->options;
+    static const char *const splits[] = {"default", "auto", "gpu", "host", "share"};
+    const bench_options *o            = &b->options;
+    const hybrid_split split          = split_of(o, line);
 
     put_text(f, "device", *line->device ? line->device : NULL);
     put_text(f, "type", o->type == HYBRID_F64 ? "f64" : "f32");
@@ -125,8 +127,8 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_truth(f, "tf32", o->tf32 && !line->peer);
     put_text(f, "mode", line->mode);
     put_text(f, "alloc", line->alloc);
-    put_text(f, "split", split_name(o));
-    put_real(f, "host_share", o->split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
+    put_text(f, "split", splits[split]);
+    put_real(f, "host_share", split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
     put_text(f, "pages", o->cold ? "cold" : "warm");
     put_truth(f, "pinned", line->pinned);
     put_whole(f, "reps", o->reps);

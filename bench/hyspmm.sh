@@ -17,6 +17,7 @@ shift
 bench=${BENCH:-$here/../build/bin/hybrid_spmm_bench}
 data=${DATA:-${HYBRID_DATA_DIR:-$here/../../shared/data}}
 variants=${VARIANTS:-spgemm.cuda.esc_dup spgemm.cuda.esc spgemm.cuda.hash}
+export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
 commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 mkdir -p "$out" || exit 1

@@ -6,14 +6,6 @@
 #include "engine/check.h"
 #include "engine/plan.h"
 
-static hybrid_status begin(hybrid_engine *engine)
-{
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
-    hy_message_clear(&engine->ctx.message);
-    return HYBRID_OK;
-}
-
 /* ---- plans -------------------------------------------------------------------- */
 
 static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
@@ -38,7 +30,7 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     const hybrid_plan_options *o       = options ? options : &defaults;
 
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
@@ -58,8 +50,9 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
 {
-    if (cols < 0 ||
-        (cols > 0 && (A->nnz > INT64_MAX / 16 / cols || A->rows > INT64_MAX / 16 / cols)))
+    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
+
+    if (cols < 0 || A->nnz > most || A->rows > most || A->cols > most)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "dense_cols %lld is negative or overflows the work",
                        (long long)cols);
@@ -73,7 +66,7 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     const hybrid_plan_options *o       = options ? options : &defaults;
 
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
@@ -174,7 +167,7 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
-    HY_TRY(begin(plan->engine));
+    HY_TRY(hy_engine_begin(plan->engine));
     hy_context *ctx     = &plan->engine->ctx;
     const int64_t start = hy_now_ns();
 
@@ -192,7 +185,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
-    HY_TRY(begin(plan->engine));
+    HY_TRY(hy_engine_begin(plan->engine));
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
     const int64_t start   = hy_now_ns();
@@ -232,7 +225,7 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     const int64_t start                = hy_now_ns();
     hybrid_plan *plan;
 
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
@@ -248,7 +241,7 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
     HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &defaults, &plan));
@@ -260,7 +253,7 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
 hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,
                           const void *x, double beta, void *y)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_csr_check_header(&engine->ctx, A, "A"));
     /* borrowed: hybrid_spmm() reads X only */
     const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,

@@ -328,9 +328,7 @@ hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     static const int64_t columns[]    = {1, 32, 128, 0};
     static const hy_calibrate_set set = {problems, columns, 5, 20};
 
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
-    hy_message_clear(&engine->ctx.message);
+    HY_TRY(hy_engine_begin(engine));
     if (out && out->struct_size != sizeof *out)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "calibrate: start from HYBRID_CALIBRATION_INIT");

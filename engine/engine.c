@@ -136,6 +136,14 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     return status;
 }
 
+hybrid_status hy_engine_begin(hybrid_engine *engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    hy_message_clear(&engine->ctx.message);
+    return HYBRID_OK;
+}
+
 hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
                                    hybrid_engine **engine)
 {

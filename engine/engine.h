@@ -26,6 +26,9 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
+/* A public call begins: the sentence of the last one goes. No engine, no call. */
+hybrid_status hy_engine_begin(hybrid_engine *engine);
+
 /* The backend on which products run unless a variant says otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);
 

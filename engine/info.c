@@ -101,14 +101,12 @@ static hybrid_status square_info(hy_context *ctx, survey *s, hybrid_matrix_info 
 hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
                               hybrid_matrix_info *out)
 {
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
     survey s        = {.A = A, .row_min = INT64_MAX};
     hy_profile profile;
     double synergy;
 
-    hy_message_clear(&ctx->message);
     if (!out)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
     HY_TRY(hy_csr_check(ctx, A, "A"));

@@ -9,20 +9,11 @@
 #include "io/generate.h"
 #include "io/io.h"
 
-/* A new call begins: no engine, no call. */
-static hybrid_status begin(hybrid_engine *engine)
-{
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
-    hy_message_clear(&engine->ctx.message);
-    return HYBRID_OK;
-}
-
-/* ... that needs these two. */
+/* A call begins that needs these two. */
 static hybrid_status begin_with(hybrid_engine *engine, const void *first,
                                 const void *second)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     if (!first || !second)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "an argument is NULL");
     return HYBRID_OK;
@@ -36,7 +27,7 @@ void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
 
 hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     return hy_csr_check(&engine->ctx, A, "A");
 }
 
@@ -74,7 +65,7 @@ void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix)
 hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
                                   hybrid_dense *matrix)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
     return hy_dense_random(&engine->ctx, seed, matrix);
 }

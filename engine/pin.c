@@ -1,17 +1,9 @@
 /* engine/pin.c - arrays of the caller that a device copies from and to directly. */
 #include "engine/engine.h"
 
-static hybrid_status begin(hybrid_engine *engine)
-{
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
-    hy_message_clear(&engine->ctx.message);
-    return HYBRID_OK;
-}
-
 hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     if (!ptr || bytes == 0 || bytes > UINTPTR_MAX - (uintptr_t)ptr)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "%zu bytes at %p are no array that can be pinned", bytes, ptr);
@@ -20,6 +12,6 @@ hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
 
 hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr)
 {
-    HY_TRY(begin(engine));
+    HY_TRY(hy_engine_begin(engine));
     return hy_pins_remove(&engine->ctx, ptr);
 }

@@ -11,11 +11,6 @@
 /* Entries of the chunk that stands for all when times are predicted. */
 enum { TYPICAL_PRODUCTS = 8 << 20 };
 
-static double longest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 double hy_sent_bytes(const hy_cost *cost)
 {
     return cost->sent_bytes > 0 ? cost->sent_bytes : (double)cost->pack_bytes;
@@ -32,13 +27,15 @@ hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int
     return t;
 }
 
-double hy_predict(const hy_stage_times *t, double setup_s, int64_t chunks)
+double hy_longest_stage(const hy_stage_times *t)
 {
-    const double most = longest(longest(t->prepare, t->h2d), longest(t->run, t->d2h));
+    return fmax(fmax(t->prepare, t->h2d), fmax(t->run, t->d2h));
+}
 
-    if (chunks == 0)
-        return setup_s;
-    return setup_s + t->prepare + t->h2d + t->run + t->d2h + (double)(chunks - 1) * most;
+double hy_predict(const hy_stage_times *t, int64_t chunks)
+{
+    return t->prepare + t->h2d + t->run + t->d2h +
+           (double)(chunks - 1) * hy_longest_stage(t);
 }
 
 int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
@@ -55,11 +52,11 @@ double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t th
                                         : (double)nnz_out * size;
     double t          = (up + down) / rates->mem_Bps;
 
-    t = longest(t, 2 * (double)f->products / rates->flops);
+    t = fmax(t, 2 * (double)f->products / rates->flops);
     if (rates->h2d_Bps > 0)
-        t = longest(t, (up - (double)there_bytes) / rates->h2d_Bps);
+        t = fmax(t, (up - (double)there_bytes) / rates->h2d_Bps);
     if (rates->d2h_Bps > 0)
-        t = longest(t, down / rates->d2h_Bps);
+        t = fmax(t, down / rates->d2h_Bps);
     return t;
 }
 
@@ -86,7 +83,7 @@ static double predict(const hy_candidate *c, const hy_profile *profile, int work
     t.h2d              = resident ? 0 : t.h2d / (double)chunks;
     t.run /= (double)chunks;
     t.d2h /= (double)chunks;
-    return hy_predict(&t, 0, chunks);
+    return hy_predict(&t, chunks);
 }
 
 static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,

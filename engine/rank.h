@@ -25,8 +25,10 @@ double hy_sent_bytes(const hy_cost *cost);
 
 hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers);
 
-/* First chunk pays all stages, the others the longest. */
-double hy_predict(const hy_stage_times *times, double setup_s, int64_t chunks);
+double hy_longest_stage(const hy_stage_times *times);
+
+/* First chunk pays all stages, the others the longest; chunks >= 1. */
+double hy_predict(const hy_stage_times *times, int64_t chunks);
 
 /* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
    the engine's backend, then those of the host, to which AUTO falls back), cheapest first,

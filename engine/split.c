@@ -6,6 +6,8 @@
    dense results keep all of them busy for a while. */
 #include "engine/split.h"
 
+#include <math.h>
+
 #include "base/csr.h"
 #include "engine/plan.h"
 #include "engine/rates.h"
@@ -34,11 +36,6 @@ hybrid_split hy_split_mode(const hybrid_plan_options *o)
 
 /* ---- prediction ---------------------------------------------------------------------
  */
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* Bytes of the result, as far as is known. */
 static double result_bytes(const hybrid_plan *plan)
@@ -70,11 +67,6 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
     return sum;
 }
 
-static double device_seconds(const hy_stage_times *t)
-{
-    return larger(larger(t->prepare, t->h2d), larger(t->run, t->d2h));
-}
-
 /* Seconds for which the device's pipeline keeps all cores busy. */
 static double busy_seconds(const hybrid_plan *plan, const hy_stage_times *device)
 {
@@ -99,8 +91,8 @@ static double predict(hybrid_plan *plan)
     const hy_features *f        = &plan->profile.features;
     const double work           = (double)f->products + (double)f->rows;
     const hy_stage_times stages = device_stages(plan);
-    const double device_s       = device_seconds(&stages);
-    const double left_s         = larger(device_s - busy_seconds(plan, &stages), 0);
+    const double device_s       = hy_longest_stage(&stages);
+    const double left_s         = fmax(device_s - busy_seconds(plan, &stages), 0);
 
     if (device_s <= 0)
         return 0;

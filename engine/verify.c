@@ -180,9 +180,7 @@ done:
 
 static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row)
 {
-    if (!engine)
-        return HYBRID_BAD_ARGUMENT;
-    hy_message_clear(&engine->ctx.message);
+    HY_TRY(hy_engine_begin(engine));
     if (trials < 1 || !row)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "verify: trials %d is below 1, or row is NULL", trials);

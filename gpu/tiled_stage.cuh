@@ -6,7 +6,7 @@
 #include <cuda_pipeline.h>
 
 #include "gpu/cuda_tuning.h"
-#include "partition/pack.h"
+#include "partition/pack_tiled.h"
 
 namespace tiled
 {

@@ -313,7 +313,7 @@ enum {
    computing. Of an engine without a GPU the CPU computes all, whatever is said here, but
    GPU and SHARE are refused (NO_DEVICE). */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /* choose for me */
+    HYBRID_SPLIT_DEFAULT = 0, /* choose for me: the GPU alone, in this version */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
@@ -408,7 +408,8 @@ typedef struct hybrid_report {
     double  load_s;          /* B or X to the device, before the first chunk */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
-    double  floor_s;         /* no run on this machine can be shorter: see README */
+    double  floor_s;         /* no run on this machine can be shorter, unless CPU and GPU
+                                share it: see README */
     double  efficiency;      /* floor_s / total_s */
     int64_t chunks, rows;
     int64_t flops;           /* 2 * scalar products */

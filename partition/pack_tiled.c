@@ -11,7 +11,7 @@
 
    Two passes over the panels: how many rows of X each touches; then, knowing where
    everything starts, stages and entries. */
-#include "partition/pack.h"
+#include "partition/pack_tiled.h"
 
 #include <string.h>
 

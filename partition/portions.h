@@ -5,7 +5,7 @@
 #ifndef HY_PORTIONS_H
 #define HY_PORTIONS_H
 
-#include "partition/pack.h"
+#include "partition/pack_tiled.h"
 #include "partition/touched.h"
 
 typedef struct hy_portion {

@@ -84,6 +84,6 @@ int main(void)
     failed += kept;
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
-    failed += budgets_check(open_cuda) + resident_budgets(open_cuda);
+    failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
     return failed > 0 || checked < 48;
 }

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -306,68 +305,6 @@ static void pools_are_independent(void **state)
     test_context_free(ctx);
 }
 
-/* ---- urgent tasks ------------------------------------------------------------------ */
-
-enum { CALLS = 10, PIECES = 400, PAUSE_US = 200 };
-
-typedef struct call {
-    hy_task task;
-    struct calling *of;
-    int64_t submitted, run; /* pieces that were done by then */
-} call;
-
-typedef struct calling {
-    call calls[CALLS];
-    int64_t done;
-    unsigned char times[PIECES];
-} calling;
-
-static void answer(hy_task *task, int worker)
-{
-    call *c = (call *)task;
-
-    (void)worker;
-    __atomic_store_n(&c->run, __atomic_load_n(&c->of->done, __ATOMIC_RELAXED),
-                     __ATOMIC_RELEASE);
-}
-
-/* Every so often a piece submits a task that is more urgent than the loop. */
-static hybrid_status pause_and_call(void *arg, int part, int64_t begin, int64_t end)
-{
-    calling *c      = arg;
-    const int64_t k = begin / (PIECES / CALLS);
-
-    (void)part, (void)end;
-    c->times[begin]++;
-    usleep(PAUSE_US);
-    if (begin % (PIECES / CALLS) == 0) {
-        c->calls[k] = (call){.task      = {.run = answer},
-                             .of        = c,
-                             .submitted = __atomic_load_n(&c->done, __ATOMIC_RELAXED),
-                             .run       = INT64_MAX};
-        hy_pool_submit(ctx->pool, HY_PACK, &c->calls[k].task);
-    }
-    __atomic_fetch_add(&c->done, 1, __ATOMIC_RELAXED);
-    return HYBRID_OK;
-}
-
-static void helpers_turn_to_what_is_more_urgent(void **state)
-{
-    calling c  = {.done = 0};
-    int prompt = 0;
-
-    (void)state;
-    ctx = test_context(2);
-    assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, PIECES, 1, pause_and_call, &c),
-                     HYBRID_OK);
-    test_context_free(ctx); /* finishes what is queued */
-    for (int i = 0; i < PIECES; i++)
-        assert_int_equal(c.times[i], 1);
-    for (int i = 0; i < CALLS; i++)
-        prompt += c.calls[i].run - c.calls[i].submitted < 8;
-    assert_true(prompt >= CALLS / 2); /* the system may hold up a worker that has one */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,7 +315,6 @@ int main(void)
         cmocka_unit_test(a_loop_waits_for_no_busy_worker),
         cmocka_unit_test(all_workers_take_part),
         cmocka_unit_test(pools_are_independent),
-        cmocka_unit_test(helpers_turn_to_what_is_more_urgent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

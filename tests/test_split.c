@@ -11,44 +11,10 @@
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
-#include "support/places.h"
-
-extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
-
-static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
-                                              NULL};
-static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, &hy_spmm_fake_tiled,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
-                                              NULL};
+#include "support/sharing.h"
 
 static const double shares[] = {0, 0.3, 0.7, 1};
 enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400 };
-
-static hybrid_engine *open_fake(const hy_variant *const *table, size_t device_bytes,
-                                size_t host_bytes)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.threads      = 3;
-    options.device_bytes = device_bytes;
-    options.host_bytes   = host_bytes;
-    assert_int_equal(hy_engine_open(&options, fakes, table, &engine), HYBRID_OK);
-    return engine;
-}
-
-static hybrid_plan_options shared_by(double share)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-
-    options.split      = HYBRID_SPLIT_SHARE;
-    options.host_share = share;
-    return options;
-}
 
 /* The plan shares as it sees fit, however little that gains. */
 static void set_free(hybrid_plan *plan)
@@ -122,14 +88,14 @@ static void check_spmm(hybrid_engine *engine, const test_case *c,
     dense_free(&before);
 }
 
-static void check_cases(const hy_variant *const *table, size_t device_bytes, int delay)
+static void check_cases(sharing_how how, size_t device_bytes, int delay)
 {
     static const int64_t chunk_rows[] = {1, 7, 0};
     static const test_kind kinds[]    = {{HYBRID_F64, HYBRID_I64, 1},
                                          {HYBRID_F32, HYBRID_I32, 0}};
 
     fake_delays(5, delay);
-    hybrid_engine *engine = open_fake(table, device_bytes, 0);
+    hybrid_engine *engine = sharing_open(how, device_bytes, 0);
     for (int i = 0; i < case_count(); i++)
         for (int s = 0; s <= SHARES; s++) { /* the last: as the plan sees fit */
             const test_kind kind        = kinds[(i + s) % 2];
@@ -151,8 +117,8 @@ static void check_cases(const hy_variant *const *table, size_t device_bytes, int
 static void every_case_is_shared(void **state)
 {
     (void)state;
-    check_cases(variants, 0, 0);
-    check_cases(carrying, 0, 0);
+    check_cases(RESIDENT_B, 0, 0);
+    check_cases(CARRIED_B, 0, 0);
 }
 
 /* ---- who computes what --------------------------------------------------------------
@@ -193,7 +159,7 @@ static void note(void *user, const hybrid_event *e)
 static void the_share_is_kept_and_told(void **state)
 {
     const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
-    hybrid_engine *engine = open_fake(variants, 0, 0);
+    hybrid_engine *engine = sharing_open(RESIDENT_B, 0, 0);
     hybrid_csr A, C;
 
     (void)state;
@@ -234,7 +200,7 @@ static void no_bit_depends_on_the_split(void **state)
 
     (void)state;
     for (int k = 0; k < 2; k++) {
-        hybrid_engine *engine = open_fake(variants, 0, 0);
+        hybrid_engine *engine = sharing_open(RESIDENT_B, 0, 0);
         hybrid_csr A, C, D;
         matrix_random(ROWS, ROWS, 9, 2, kinds[k], &A);
         assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
@@ -270,7 +236,7 @@ static void delays_change_nothing(void **state)
     for (unsigned seed = 1; seed < 12; seed++) {
         hybrid_plan_options options = shared_by(0.1 * seed < 1 ? 0.1 * seed : 1);
         fake_delays(seed, 200);
-        hybrid_engine *engine = open_fake(variants, 0, 0);
+        hybrid_engine *engine = sharing_open(RESIDENT_B, 0, 0);
         options.chunk_rows    = 5 + seed;
         options.flags         = HYBRID_REUSE;
         check_spgemm(engine, &c, &options, 1, 0);
@@ -284,82 +250,13 @@ static void delays_change_nothing(void **state)
     matrix_free(&c.B);
 }
 
-/* ---- memory -------------------------------------------------------------------------
- */
-
-/* From "all fits" down to gathered chunks and to none. */
-static void every_device_budget_is_kept(void **state)
-{
-    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-    int passed = 0, refused = 0, gathered = 0;
-    hybrid_csr A, C;
-    oracle reference;
-
-    (void)state;
-    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
-    oracle_spgemm(&A, &A, &reference);
-    fake_delays(2, 0);
-    for (size_t budget = (size_t)32 << 20; budget >= 256; budget /= 2) {
-        const hybrid_plan_options options = shared_by(0.4);
-        hybrid_engine *engine             = open_fake(variants, budget, 0);
-        hybrid_plan *plan;
-        const hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
-        if (status == HYBRID_OK) {
-            assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
-            assert_null(oracle_check(&reference, &C, 1));
-            const hybrid_report r = report_of(plan);
-            assert_true(r.peak_device_bytes <= (int64_t)budget);
-            gathered += r.gathered && r.host_chunks > 0;
-            passed++;
-            hybrid_csr_free(engine, &C);
-            hybrid_plan_destroy(plan);
-        } else {
-            assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
-            refused++;
-        }
-        hybrid_engine_destroy(engine);
-    }
-    assert_true(passed > 8 && refused > 0 && gathered > 1);
-    oracle_free(&reference);
-    matrix_free(&A);
-}
-
-static void every_host_budget_is_kept(void **state)
-{
-    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-    int passed = 0, refused = 0;
-    hybrid_csr A, C;
-
-    (void)state;
-    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
-    for (size_t cap = (size_t)64 << 20; cap >= (size_t)64 << 10; cap = cap * 2 / 3) {
-        const hybrid_plan_options options = shared_by(0.5);
-        hybrid_engine *engine             = open_fake(variants, 0, cap);
-        hybrid_plan *plan;
-        hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
-        if (status == HYBRID_OK) {
-            status = hybrid_spgemm_run(plan, &A, &A, &C);
-            assert_true(report_of(plan).peak_host_bytes <= (int64_t)cap);
-            if (status == HYBRID_OK)
-                hybrid_csr_free(engine, &C);
-            hybrid_plan_destroy(plan);
-        }
-        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
-        passed += status == HYBRID_OK;
-        refused += status == HYBRID_NO_MEMORY;
-        hybrid_engine_destroy(engine);
-    }
-    assert_true(passed > 2 && refused > 2);
-    matrix_free(&A);
-}
-
 /* ---- options ------------------------------------------------------------------------
  */
 
 static void splits_are_understood(void **state)
 {
     const test_kind kind        = {HYBRID_F64, HYBRID_I64, 1};
-    hybrid_engine *engine       = open_fake(variants, 0, 0);
+    hybrid_engine *engine       = sharing_open(RESIDENT_B, 0, 0);
     hybrid_engine *host         = place_open(ON_HOST, 0);
     hybrid_plan_options options = shared_by(0.5);
     hybrid_plan *plan;
@@ -411,8 +308,6 @@ int main(void)
         cmocka_unit_test(splits_are_understood),
         cmocka_unit_test(the_share_is_kept_and_told),
         cmocka_unit_test(no_bit_depends_on_the_split),
-        cmocka_unit_test(every_device_budget_is_kept),
-        cmocka_unit_test(every_host_budget_is_kept),
         cmocka_unit_test(delays_change_nothing),
         cmocka_unit_test(every_case_is_shared),
     };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/csr.h"
-#include "partition/pack.h"
+#include "partition/pack_tiled.h"
 #include "tests/support/cases.h"
 #include "tests/support/fake_backend.h"
 

@@ -79,7 +79,7 @@ static int ascending(const void *a, const void *b)
 
 static void *grown(void *memory, int64_t count, size_t size)
 {
-    void *more = realloc(memory, ((size_t)count + 1) * size);
+    void *more = realloc(memory, (size_t)count * size);
 
     if (!more) {
         fprintf(stderr, "no memory for the oracle\n");
@@ -88,15 +88,24 @@ static void *grown(void *memory, int64_t count, size_t size)
     return more;
 }
 
+/* Twice what is needed: sanitizers copy whatever grows. */
+static void make_room(oracle *o, int64_t nnz)
+{
+    if (nnz < o->room)
+        return;
+    o->room      = 2 * nnz + 1;
+    o->col       = grown(o->col, o->room, sizeof *o->col);
+    o->sum       = grown(o->sum, o->room, sizeof *o->sum);
+    o->magnitude = grown(o->magnitude, o->room, sizeof *o->magnitude);
+    o->terms     = grown(o->terms, o->room, sizeof *o->terms);
+}
+
 /* Append the row to the oracle's arrays, and clear it. */
 static void append_row(oracle *o, int64_t i, dense_row *r)
 {
     const int64_t nnz = o->nnz + r->count;
 
-    o->col       = grown(o->col, nnz, sizeof *o->col);
-    o->sum       = grown(o->sum, nnz, sizeof *o->sum);
-    o->magnitude = grown(o->magnitude, nnz, sizeof *o->magnitude);
-    o->terms     = grown(o->terms, nnz, sizeof *o->terms);
+    make_room(o, nnz);
     qsort(r->seen, (size_t)r->count, sizeof *r->seen, ascending);
     for (int64_t n = 0; n < r->count; n++) {
         const int32_t j          = r->seen[n];

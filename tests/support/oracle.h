@@ -14,6 +14,7 @@
 /* C = A*B with all that a check needs. */
 typedef struct oracle {
     int64_t rows, cols, nnz;
+    int64_t room; /* entries that the arrays below hold */
     int64_t *row_ptr;
     int32_t *col;
     long double *sum;       /* the entry */

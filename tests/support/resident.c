@@ -9,7 +9,7 @@
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { PRIME_ROWS = 7, CHUNKINGS = 2, WIDTHS = 3, KINDS = 2, ROWS = 1500, COLUMNS = 20 };
+enum { PRIME_ROWS = 7, CHUNKINGS = 2, WIDTHS = 3, KINDS = 2, COLUMNS = 20 };
 
 static const int64_t chunk_rows[] = {PRIME_ROWS, 0};
 static const int64_t widths[]     = {1, 4, 33};
@@ -222,12 +222,12 @@ static void try_budget(hybrid_engine *engine, const hybrid_csr *A, size_t budget
     hybrid_plan_destroy(t.plan);
 }
 
-int resident_budgets(budget_open open)
+int resident_budgets(budget_open open, int64_t rows)
 {
     tally sum = {0};
     hybrid_csr A;
 
-    matrix_random(ROWS, ROWS, 9, 5, kinds[0], &A);
+    matrix_random(rows, rows, 9, 5, kinds[0], &A);
     for (size_t budget = (size_t)256 << 20; budget >= 256; budget -= budget / 3) {
         hybrid_engine *engine;
         if (open(budget, &engine) != HYBRID_OK) {

@@ -9,9 +9,9 @@
    Failures are printed; returns how many there were. *checked counts plans. */
 int resident_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* A*X, run twice, under budgets from 256 MiB down to one that is refused: right, within
-   the budget, planned where it is planned without the flag, and what is resident is not
-   sent again. Returns the number of failures. */
-int resident_budgets(budget_open open);
+/* A*X, A of so many rows and columns, run twice, under budgets from 256 MiB down to one
+   that is refused: right, within the budget, planned where it is planned without the flag,
+   and what is resident is not sent again. Returns the number of failures. */
+int resident_budgets(budget_open open, int64_t rows);
 
 #endif /* RESIDENT_H */

@@ -1,0 +1,89 @@
+/* tests/test_split_budgets.c - a product shared by a fake device and the host, under
+   budgets of either. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/sharing.h"
+
+enum { ROWS = 400 };
+
+/* From "all fits" down to gathered chunks and to none. */
+static void every_device_budget_is_kept(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    int passed = 0, refused = 0, gathered = 0;
+    hybrid_csr A, C;
+    oracle reference;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
+    oracle_spgemm(&A, &A, &reference);
+    fake_delays(2, 0);
+    for (size_t budget = (size_t)32 << 20; budget >= 256; budget /= 2) {
+        const hybrid_plan_options options = shared_by(0.4);
+        hybrid_engine *engine             = sharing_open(RESIDENT_B, budget, 0);
+        hybrid_plan *plan;
+        const hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
+        if (status == HYBRID_OK) {
+            assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+            assert_null(oracle_check(&reference, &C, 1));
+            const hybrid_report r = report_of(plan);
+            assert_true(r.peak_device_bytes <= (int64_t)budget);
+            gathered += r.gathered && r.host_chunks > 0;
+            passed++;
+            hybrid_csr_free(engine, &C);
+            hybrid_plan_destroy(plan);
+        } else {
+            assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
+            refused++;
+        }
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(passed > 8 && refused > 0 && gathered > 1);
+    oracle_free(&reference);
+    matrix_free(&A);
+}
+
+static void every_host_budget_is_kept(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    int passed = 0, refused = 0;
+    hybrid_csr A, C;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
+    for (size_t cap = (size_t)64 << 20; cap >= (size_t)64 << 10; cap = cap * 2 / 3) {
+        const hybrid_plan_options options = shared_by(0.5);
+        hybrid_engine *engine             = sharing_open(RESIDENT_B, 0, cap);
+        hybrid_plan *plan;
+        hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
+        if (status == HYBRID_OK) {
+            status = hybrid_spgemm_run(plan, &A, &A, &C);
+            assert_true(report_of(plan).peak_host_bytes <= (int64_t)cap);
+            if (status == HYBRID_OK)
+                hybrid_csr_free(engine, &C);
+            hybrid_plan_destroy(plan);
+        }
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        passed += status == HYBRID_OK;
+        refused += status == HYBRID_NO_MEMORY;
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(passed > 2 && refused > 2);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_device_budget_is_kept),
+        cmocka_unit_test(every_host_budget_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
