@@ -3,7 +3,7 @@
 #include "engine/traffic.h"
 
 #include "base/csr.h"
-#include "engine/plan.h"
+#include "engine/panels.h"
 #include "partition/pack.h"
 #include "partition/touched.h"
 
@@ -35,8 +35,7 @@ static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
     if (B && c->backend->ops->rebase && hy_pack_csr_same(c->variant, A, B))
         return sum;
     for (int64_t i = 0; i < plan->chunk_count; i++)
-        if (plan->chunks[i].col_begin ==
-            0) /* panels of X send A again; X whole does not */
+        if (plan->chunks[i].col_begin == 0) /* later panels find it there */
             sum += own_bytes(plan, &plan->chunks[i]);
     return sum;
 }
@@ -46,7 +45,7 @@ static int64_t kept_up(const hybrid_plan *plan)
 {
     int64_t sum = 0;
 
-    for (int64_t i = 0; i < plan->chunk_count && plan->chunks[i].kept; i++)
+    for (int64_t i = 0; i < plan->pipeline->keeper.count; i++)
         sum += own_bytes(plan, &plan->chunks[i]);
     return sum;
 }
@@ -87,8 +86,9 @@ done:
 static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, int64_t *up)
 {
-    const int64_t count = plan->chunk_count;
-    const int64_t tried = count < SAMPLES ? count : SAMPLES;
+    const int64_t panels = hy_panels_count(plan);
+    const int64_t count  = plan->chunk_count / panels;
+    const int64_t tried  = count < SAMPLES ? count : SAMPLES;
     int64_t nnz = 0, bytes = 0;
 
     for (int64_t k = 0; k < tried; k++) {
@@ -102,7 +102,7 @@ static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(plan, &plan->chunks[i]);
     if (nnz > 0)
-        *up += (int64_t)((double)bytes * (double)A->nnz / (double)nnz);
+        *up += (int64_t)((double)bytes * (double)panels * (double)A->nnz / (double)nnz);
     return HYBRID_OK;
 }
 
@@ -134,7 +134,7 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
             out->other_up = resident_up(plan, A, B);
         return HYBRID_OK;
     }
-    out->first = kept_up(plan);
+    out->first = plan->pipeline->keeper.lasts ? kept_up(plan) : 0;
     out->up    = resident_up(plan, A, B) - out->first;
     return plan->flags & HYBRID_EXPLAIN ? gathered_up(plan, A, B, &out->other_up)
                                         : HYBRID_OK;
