@@ -8,8 +8,8 @@
        gathered, fewer slots   down to one: no overlap, but the longest row fits
        resident, one slot      a row's share of B may exceed B itself
 
-   The first that can hold every row wins. With a variant that carries all it needs of B
-   they differ in their slots only.
+   The first that can hold every row wins, and then X may come in panels. With a variant
+   that carries all it needs of B they differ in their slots only.
 
    HYBRID_RESIDENT comes before them: X resident if it takes no more than three quarters
    of the budget, slots in a fourth of what it leaves, and A in the rest. With X in panels
@@ -162,74 +162,133 @@ static void size_image(hybrid_plan *plan, size_t *room)
     *room                = none ? 0 : hy_align(hy_shared_room(&problem));
 }
 
-/* ---- panels of X --------------------------------------------------------------------
- */
-
-/* Chunks that stay on the device get their places. Whether all of them do. */
-static int keep(hybrid_plan *plan, int depth)
-{
-    const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
-
-    hy_keep_choose(&plan->rates, depth, plan->rates.memory - shared, plan->chunks,
-                   plan->chunk_count);
-    return plan->chunk_count > 0 && plan->chunks[plan->chunk_count - 1].kept;
-}
+/* ---- panels of X ---------------------------------------------------------------- */
 
 /* What was cut. */
 typedef struct result {
     hy_panels panels;
     size_t resident_bytes, shared_bytes;
+    int gathered;
     hy_chunk *chunks;
     int64_t count;
 } result;
 
 static result take(const hybrid_plan *plan)
 {
-    return (result){plan->panels, plan->resident_bytes, plan->shared_bytes, plan->chunks,
-                    plan->chunk_count};
+    return (result){plan->panels,   plan->resident_bytes, plan->shared_bytes,
+                    plan->gathered, plan->chunks,         plan->chunk_count};
 }
 
-static void put_back(hybrid_plan *plan, const result *r)
+/* Stay with what was cut just now, or go back to what was cut before. */
+static void settle(hybrid_plan *plan, const result *before, int better)
 {
-    plan->panels         = r->panels;
-    plan->resident_bytes = r->resident_bytes;
-    plan->shared_bytes   = r->shared_bytes;
-    plan->chunks         = r->chunks;
-    plan->chunk_count    = r->count;
+    if (plan->chunks != before->chunks)
+        hy_array_free(&plan->engine->ctx, better ? before->chunks : plan->chunks);
+    if (better)
+        return;
+    plan->panels         = before->panels;
+    plan->resident_bytes = before->resident_bytes;
+    plan->shared_bytes   = before->shared_bytes;
+    plan->gathered       = before->gathered;
+    plan->chunks         = before->chunks;
+    plan->chunk_count    = before->count;
 }
 
-/* The plan is cut for X whole: once more for panels, if they are a gain and all of A fits
-   beside them. */
-static hybrid_status try_panels(hybrid_plan *plan, const hybrid_csr *A,
-                                const hybrid_plan_options *o, int depth)
+/* Chunks that stay on the device get their places. */
+static void keep(hybrid_plan *plan, int depth)
 {
-    const layout way   = {0, depth, RESIDENT_SHARE};
-    hy_context *ctx    = &plan->engine->ctx;
-    const result whole = take(plan);
+    const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
+
+    hy_keep_choose(&plan->rates, depth, plan->rates.memory - shared, plan->chunks,
+                   plan->chunk_count);
+}
+
+static int all_kept(const hybrid_plan *plan)
+{
+    return plan->chunk_count > 0 && plan->chunks[plan->chunk_count - 1].kept;
+}
+
+static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, hy_panels panels)
+{
+    const layout way = {0, depth, RESIDENT_SHARE};
     size_t room;
 
-    plan->panels = hy_panels_best(plan);
-    if (plan->panels.cols == 0)
-        return HYBRID_OK;
+    plan->panels = panels;
     size_image(plan, &room);
-    const hybrid_status status = room < plan->rates.memory
-                                     ? cut(plan, A, NULL, o, room, way)
-                                     : HYBRID_NO_DEVICE_MEMORY;
-    if (status == HYBRID_OK && keep(plan, depth)) {
-        hy_array_free(ctx, whole.chunks);
-        return HYBRID_OK;
-    }
-    if (plan->chunks != whole.chunks)
-        hy_array_free(ctx, plan->chunks);
-    put_back(plan, &whole);
-    if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
+    if (room >= plan->rates.memory)
+        return HYBRID_NO_DEVICE_MEMORY;
+    HY_TRY(cut(plan, A, NULL, o, room, way));
+    keep(plan, depth);
+    return HYBRID_OK;
+}
+
+/* That it does not fit is no error where there is another way. */
+static hybrid_status tried(hy_context *ctx, hybrid_status status)
+{
+    if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
     hy_message_clear(&ctx->message);
     return HYBRID_OK;
 }
 
-/* ---- layouts ------------------------------------------------------------------------
- */
+/* X fits: panels, if they make the product shorter and all of A fits beside them. */
+static hybrid_status try_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth)
+{
+    const hy_panels panels = hy_panels_best(plan);
+    const result whole     = take(plan);
+
+    if (panels.cols == 0)
+        return HYBRID_OK;
+    const hybrid_status status = cut_panels(plan, A, o, depth, panels);
+    settle(plan, &whole, status == HYBRID_OK && all_kept(plan));
+    return tried(&plan->engine->ctx, status);
+}
+
+/* X does not fit: of panels that leave more and more to A, and of gathered chunks, those
+   that send the fewest bytes. */
+static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
+                               const hybrid_plan_options *o, int *depth_out)
+{
+    const int depth = o->depth > 0 ? o->depth : DEPTH;
+    int64_t least   = hy_traffic_dense_up(plan);
+    int whole       = 0;
+    hy_panels panels;
+
+    plan->gathered_up = least;
+    for (size_t share = 2; !whole; share *= 2) {
+        const result before = take(plan);
+        panels              = hy_panels_within(plan, plan->rates.memory / share);
+        if (panels.cols == 0)
+            break;
+        const hybrid_status status = cut_panels(plan, A, o, depth, panels);
+        const int64_t up = status == HYBRID_OK ? hy_traffic_dense_up(plan) : INT64_MAX;
+        if (status == HYBRID_OK && (plan->panels_up < 0 || up < plan->panels_up))
+            plan->panels_up = up;
+        whole = status == HYBRID_OK && all_kept(plan);
+        settle(plan, &before, up < least);
+        least = up < least ? up : least;
+        HY_TRY(tried(&plan->engine->ctx, status));
+    }
+    *depth_out = plan->gathered ? *depth_out : depth;
+    return HYBRID_OK;
+}
+
+static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                   const hybrid_plan_options *o, int *depth)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+
+    if (plan->op == HY_SPMM && c->backend->ops->copy)
+        HY_TRY(plan->gathered ? try_large(plan, A, o, depth)
+                              : try_panels(plan, A, o, *depth));
+    if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
+        keep(plan, *depth);
+    return HYBRID_OK;
+}
+
+/* ---- layouts -------------------------------------------------------------------- */
 
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hybrid_plan_options *o, int *depth_out)
@@ -238,11 +297,11 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     hy_context *ctx      = &plan->engine->ctx;
     const int depth      = o->depth > 0 ? o->depth : DEPTH;
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
-
-    hy_rates_of(backend, &plan->rates);
     size_t shared;
 
-    plan->panels = (hy_panels){0, 0};
+    hy_rates_of(backend, &plan->rates);
+    plan->panels      = (hy_panels){0, 0};
+    plan->gathered_up = plan->panels_up = -1;
     size_image(plan, &shared);
     const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
                            {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
@@ -259,9 +318,5 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
     }
-    if (status == HYBRID_OK && !in_place && !plan->gathered)
-        status = try_panels(plan, A, o, *depth_out);
-    if (status == HYBRID_OK && resident && plan->panels.cols == 0)
-        keep(plan, *depth_out);
-    return status;
+    return status == HYBRID_OK ? choose_panels(plan, A, o, depth_out) : status;
 }

@@ -2,8 +2,11 @@
 
    Chunks whose rows of A name rows of X far and wide wait for all of X, and nothing goes
    down while X goes up. In panels of columns, Y of one panel goes down while the next
-   panel of X goes up. A is packed for the first one and stays on the device for the
-   others. */
+   panel of X goes up. A is packed for the first one and stays on the device.
+
+   An X that does not fit comes in panels as well, of which two are there at once. What
+   fits of A stays, the rest is sent with each panel, and X once: instead of each row of
+   X with each chunk that touches it. */
 #include "engine/panels.h"
 
 #include "base/csr.h"
@@ -78,18 +81,37 @@ static hy_panels shortest(const hybrid_plan *plan)
     return best;
 }
 
+static int takes_panels(const hy_variant *variant)
+{
+    return !variant->in_cols && variant->prepare;
+}
+
 hy_panels hy_panels_best(const hybrid_plan *plan)
 {
     const int64_t forced = plan->engine->panels;
 
     if (plan->op != HY_SPMM || plan->shared_bytes == 0 || plan->chunk_count == 0 ||
-        plan->candidates[plan->chosen].variant->in_cols)
+        !takes_panels(plan->candidates[plan->chosen].variant))
         return (hy_panels){0, 0};
     if (forced > 0) {
         const int64_t cols = cols_of(plan, forced, FORCED_ROW);
         return cols < plan->b_cols ? (hy_panels){cols, forced} : (hy_panels){0, 0};
     }
     return plan->shared_bytes < LEAST_X ? (hy_panels){0, 0} : shortest(plan);
+}
+
+hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
+{
+    const int64_t unit  = plan->engine->panels > 0 ? FORCED_ROW : LINE;
+    const int64_t rows  = plan->b_rows;
+    const int64_t lines = (int64_t)(bytes / 2 & ~(size_t)255) / unit;
+    const int64_t cols  = rows > 0 ? lines / rows * unit / value_size(plan) : 0;
+
+    if (plan->op != HY_SPMM || cols == 0 || cols >= plan->b_cols ||
+        !takes_panels(plan->candidates[plan->chosen].variant))
+        return (hy_panels){0, 0};
+    const int64_t panels = (plan->b_cols + cols - 1) / cols;
+    return (hy_panels){cols_of(plan, panels, unit), 2};
 }
 
 int64_t hy_panels_count(const hybrid_plan *plan)

@@ -21,6 +21,7 @@ struct hybrid_plan {
     size_t shared_bytes;         /* and its room there; 0 if it is not */
     hy_panels panels;            /* of X */
     int gathered;
+    int64_t gathered_up, panels_up; /* bytes of both ways of a large X; -1: not looked at */
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;
