@@ -46,11 +46,19 @@ typedef struct hy_chunk {
     int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
     int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches */
-    int kept;      /* 1: its pack stays on the device from run to run, */
-    size_t kept_at; /* there, in the block of all that are kept */
-    hy_features features;       /* of this rectangle */
+    int kept;      /* 1: its pack stays on the device, for the same rows of later panels */
+    size_t kept_at; /* and runs: there, in the block of all that are kept */
+    hy_features features; /* of this rectangle; where X is on the device in panels, but for
+                             the products those of the first panel, as its pack may be */
     const hy_variant *variant;
 } hy_chunk;
+
+/* X on the device in panels of columns: chunks of one panel compute while the next one
+   comes. */
+typedef struct hy_panels {
+    int64_t cols; /* of a panel; the last may have fewer. 0: X is there whole */
+    int64_t room; /* panels that are there at once, 2 or more: k is where k - room was */
+} hy_panels;
 
 /* The operands of a run; the same for all chunks. */
 typedef struct hy_problem {
@@ -62,6 +70,7 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
+    hy_panels panels; /* SpMM, not in_cols */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
@@ -118,7 +127,8 @@ typedef struct hy_job {
     int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
     int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
-    int there;          /* `in` holds the pack already: of a chunk that is kept */
+    int there;          /* `in` holds the pack, of a chunk that is kept, by its turn on the
+                           lanes; `pack` then says where its arrays are */
     int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;

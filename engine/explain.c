@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "engine/plan.h"
+#include "engine/panels.h"
 #include "partition/chunks.h"
 
 typedef struct writer {
@@ -100,6 +100,7 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
 static void put_bottleneck(writer *w, const hybrid_plan *plan)
 {
     static const char *const names[] = {"prepare", "h2d", "run", "d2h"};
+    const int later                  = (plan->flags & HYBRID_RESIDENT) != 0;
     double sum[4] = {0}, total = 0;
     int most = 0;
 
@@ -108,8 +109,8 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
         const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
-        const double times[] = {chunk->kept ? 0 : t.prepare, chunk->kept ? 0 : t.h2d,
-                                t.run, t.d2h};
+        const int there      = chunk->kept && (later || chunk->col_begin > 0);
+        const double times[] = {there ? 0 : t.prepare, there ? 0 : t.h2d, t.run, t.d2h};
         for (int k = 0; k < 4; k++) {
             sum[k] += times[k];
             total += times[k];
@@ -208,6 +209,9 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     else {
         put(w, "; %s stays on the device, ", plan->op == HY_SPGEMM ? "B" : "X");
         put_bytes(w, (double)plan->shared_bytes);
+        if (plan->panels.cols > 0)
+            put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
+                (long long)plan->panels.cols);
         put(w, "\n");
     }
     put_resident(w, plan);

@@ -17,9 +17,11 @@ struct hybrid_plan {
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
     hy_rates rates;              /* of its backend */
-    size_t resident_bytes;       /* B or X on the device if it were resident */
-    size_t shared_bytes;         /* the same if it is; else 0 */
+    size_t resident_bytes;       /* B or X sent to the device if it is resident */
+    size_t shared_bytes;         /* and its room there; 0 if it is not */
+    hy_panels panels;            /* of X */
     int gathered;
+    int64_t gathered_up, panels_up; /* bytes of both ways of a large X; -1: not looked at */
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;
@@ -34,6 +36,11 @@ struct hybrid_plan {
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options, hybrid_plan **out);
+
+/* cut.c: chunks for the chosen candidate, in the first layout that holds every row, and
+   how many are to be in flight. */
+hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *options, int *depth);
 
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the
    patterns that it was made for, and what explain and report tell. */

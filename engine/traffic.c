@@ -3,7 +3,8 @@
 #include "engine/traffic.h"
 
 #include "base/csr.h"
-#include "engine/plan.h"
+#include "engine/panels.h"
+#include "partition/chunks.h"
 #include "partition/pack.h"
 #include "partition/touched.h"
 
@@ -35,8 +36,8 @@ static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
     if (B && c->backend->ops->rebase && hy_pack_csr_same(c->variant, A, B))
         return sum;
     for (int64_t i = 0; i < plan->chunk_count; i++)
-        if (plan->chunks[i].col_begin ==
-            0) /* panels of X send A again; X whole does not */
+        if (plan->chunks[i].col_begin == 0 ||
+            (!plan->gathered && !plan->chunks[i].kept)) /* or it is there already */
             sum += own_bytes(plan, &plan->chunks[i]);
     return sum;
 }
@@ -44,9 +45,10 @@ static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
 /* Packs that stay: sent in the first run, and whenever A has changed. */
 static int64_t kept_up(const hybrid_plan *plan)
 {
-    int64_t sum = 0;
+    const int64_t ranges = hy_chunk_ranges(plan->chunks, plan->chunk_count);
+    int64_t sum          = 0;
 
-    for (int64_t i = 0; i < plan->chunk_count && plan->chunks[i].kept; i++)
+    for (int64_t i = 0; i < ranges && plan->chunks[i].kept; i++)
         sum += own_bytes(plan, &plan->chunks[i]);
     return sum;
 }
@@ -87,8 +89,9 @@ done:
 static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, int64_t *up)
 {
-    const int64_t count = plan->chunk_count;
-    const int64_t tried = count < SAMPLES ? count : SAMPLES;
+    const int64_t panels = hy_panels_count(plan);
+    const int64_t count  = plan->chunk_count / panels;
+    const int64_t tried  = count < SAMPLES ? count : SAMPLES;
     int64_t nnz = 0, bytes = 0;
 
     for (int64_t k = 0; k < tried; k++) {
@@ -102,8 +105,16 @@ static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(plan, &plan->chunks[i]);
     if (nnz > 0)
-        *up += (int64_t)((double)bytes * (double)A->nnz / (double)nnz);
+        *up += (int64_t)((double)bytes * (double)panels * (double)A->nnz / (double)nnz);
     return HYBRID_OK;
+}
+
+int64_t hy_traffic_dense_up(const hybrid_plan *plan)
+{
+    if (plan->gathered)
+        return packed_up(plan);
+    const int64_t kept = plan->flags & HYBRID_RESIDENT ? kept_up(plan) : 0;
+    return resident_up(plan, NULL, NULL) - kept;
 }
 
 static int64_t result_down(const hybrid_plan *plan)
@@ -131,11 +142,15 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
     if (c->variant->carries_b || plan->gathered) {
         out->up = packed_up(plan);
         if (!c->variant->carries_b)
-            out->other_up = resident_up(plan, A, B);
+            out->other_up =
+                plan->panels_up >= 0 ? plan->panels_up : resident_up(plan, A, B);
         return HYBRID_OK;
     }
-    out->first = kept_up(plan);
-    out->up    = resident_up(plan, A, B) - out->first;
+    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan) : 0;
+    out->up       = resident_up(plan, A, B) - out->first;
+    out->other_up = plan->gathered_up;
+    if (plan->gathered_up >= 0)
+        return HYBRID_OK;
     return plan->flags & HYBRID_EXPLAIN ? gathered_up(plan, A, B, &out->other_up)
                                         : HYBRID_OK;
 }

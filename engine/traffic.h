@@ -9,9 +9,13 @@ struct hybrid_plan;
 typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
     int64_t first;    /* more up in a run that makes A resident */
-    int64_t other_up; /* if B or X were gathered instead of resident, or resident instead
-                         of gathered; -1: there is no other way */
+    int64_t other_up; /* if B or X were gathered instead of resident, or resident (X that
+                         does not fit: in panels) instead of gathered; -1: there is no
+                         other way */
 } hy_traffic;
+
+/* SpMM: bytes up, as it is cut; without those of an A that is there from the first run. */
+int64_t hy_traffic_dense_up(const struct hybrid_plan *plan);
 
 /* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
    few of them, and scaled by entries of A. */

@@ -107,12 +107,12 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     return device_bytes(cut, &f) <= cut->slot_bytes;
 }
 
-/* Most columns with which every row fits. Only X can be cut, and only when its rows
-   travel with the chunks. */
+/* Most columns with which every row fits. Only X can be cut: when its rows travel with
+   the chunks, as far as is needed; else into panels as wide as was asked for. */
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
-    const int64_t cols = cut->profile->out_cols;
+    const int64_t cols = cut->panel_cols > 0 ? cut->panel_cols : cut->profile->out_cols;
     const int can_cut  = cut->gathered && !cut->B;
 
     *out = cols;
@@ -131,7 +131,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Panels of equal width, as few as can be. */
+/* Panels of equal width, as few as can be; or as they were asked for. */
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
@@ -139,7 +139,7 @@ static hybrid_status choose_width(cutter *c)
 
     HY_TRY(find_width(c, &width));
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    c->width             = (cols + panels - 1) / panels;
+    c->width             = c->cut->panel_cols > 0 ? width : (cols + panels - 1) / panels;
     return HYBRID_OK;
 }
 
@@ -251,6 +251,19 @@ static hybrid_status cut_rows(cutter *c)
     return HYBRID_OK;
 }
 
+/* What a chunk of a later panel is. If it computes with the pack of the first one, its
+   costs are those of the first one too. */
+static hy_features repeated(const cutter *c, const hy_chunk *first, int64_t cols)
+{
+    hy_features f = hy_profile_range(c->cut->profile, first->row_begin, first->row_end,
+                                     c->cut->panel_cols > 0 ? c->width : cols);
+
+    if (c->cut->panel_cols > 0)
+        f.products = f.nnz * cols;
+    f.gather_rows = first->features.gather_rows;
+    return f;
+}
+
 /* The other panels: the same rows, other columns. */
 static hybrid_status repeat_panels(cutter *c)
 {
@@ -267,12 +280,19 @@ static hybrid_status repeat_panels(cutter *c)
         *chunk           = *first;
         chunk->id        = c->count;
         chunk->col_begin = begin;
-        chunk->col_end = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
-        chunk->features =
-            hy_profile_range(p, first->row_begin, first->row_end, chunk->col_end - begin);
-        chunk->features.gather_rows = first->features.gather_rows;
+        chunk->col_end  = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
+        chunk->features = repeated(c, first, chunk->col_end - begin);
     }
     return HYBRID_OK;
+}
+
+int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count)
+{
+    int64_t k = 0;
+
+    while (k < count && chunks[k].col_begin == chunks[0].col_begin)
+        k++;
+    return k;
 }
 
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,

@@ -10,7 +10,8 @@
    also carries the rows of B or X that its rows of A touch (gathered); for SpMM
    the columns of X are then cut into panels where a single row would not fit: all
    chunks of the first panel, then the same rows for the next. For SpMM the rows that
-   travel are gather_rows x (columns of the panel) elements, and gather_nnz is 0. */
+   travel are gather_rows x (columns of the panel) elements, and gather_nnz is 0. A
+   resident X is cut into panels when it is asked for. */
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
@@ -30,10 +31,14 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
+    int64_t panel_cols;   /* > 0: X is resident in panels of so many columns */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */
 size_t hy_cost_bytes(const hy_cost *cost);
+
+/* Chunks of the first panel of columns: the others follow, for the same rows. */
+int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
 /* The array is hy_array memory, chunks in order of rows (within a panel of columns).
    No rows: no chunks. Fails with NO_DEVICE_MEMORY, naming the row and the bytes it

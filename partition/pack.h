@@ -311,9 +311,25 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows hy_shared_ld() elements apart; or,
-   in_cols, in slabs. */
+/* B: row_ptr | col | val, each aligned to 256. X: rows hy_shared_ld() elements apart; in
+   panels of columns, one after the other; or, in_cols, in slabs. */
 size_t hy_shared_bytes(const hy_problem *problem);
+
+/* What the device needs for it: less where not all panels are there at once. */
+size_t hy_shared_room(const hy_problem *problem);
+
+/* A panel of X; X whole is the only one. */
+typedef struct hy_x_panel {
+    int64_t begin, cols; /* columns of X */
+    int64_t ld;          /* elements from row to row */
+    int64_t first, end;  /* its elements in the image */
+    size_t at;           /* where it lies on the device */
+} hy_x_panel;
+hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel);
+
+/* The panel of a column, and their number. */
+int64_t hy_shared_panel_of(const hy_problem *problem, int64_t col);
+int64_t hy_shared_panels(const hy_problem *problem);
 
 /* Rows of more than 8 bytes take whole 16, so that whatever their number the columns can
    be read in vectors; zeros fill them up. */

@@ -341,14 +341,14 @@ hy_csr_view hy_packed_b(const hy_job *job)
 hy_dense_view hy_packed_x(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
-    const hybrid_dense *X = job->problem->X;
-    const size_t skip     = (size_t)chunk->col_begin * hy_value_size(X->type);
+    const hy_problem *p   = job->problem;
 
     if (chunk->gathered)
         return (hy_dense_view){packed(job, HY_GATHER_VAL),
                                chunk->col_end - chunk->col_begin};
-    return (hy_dense_view){(const char *)job->problem->shared.ptr + skip,
-                           hy_shared_ld(X)};
+    const hy_x_panel x = hy_shared_panel(p, hy_shared_panel_of(p, chunk->col_begin));
+    const size_t skip  = (size_t)(chunk->col_begin - x.begin) * hy_value_size(p->X->type);
+    return (hy_dense_view){(const char *)p->shared.ptr + x.at + skip, x.ld};
 }
 
 hy_cols_view hy_packed_x_cols(const hy_job *job)

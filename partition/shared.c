@@ -17,24 +17,20 @@ static hy_shared_layout csr_layout(const hybrid_csr *B)
     return at;
 }
 
-int64_t hy_shared_ld(const hybrid_dense *X)
+static size_t dense_bytes(const hy_problem *problem)
 {
-    const int64_t each = 16 / (int64_t)hy_value_size(X->type);
+    const hybrid_dense *X = problem->X;
+    const int64_t last    = hy_shared_panels(problem) - 1;
+    const int64_t all =
+        problem->in_cols ? X->rows * X->cols : hy_shared_panel(problem, last).end;
 
-    return X->cols <= each / 2 ? X->cols : (X->cols + each - 1) / each * each;
-}
-
-static size_t dense_bytes(const hybrid_dense *X, int in_cols)
-{
-    const int64_t ld = in_cols ? X->cols : hy_shared_ld(X);
-
-    return (size_t)X->rows * (size_t)ld * hy_value_size(X->type);
+    return (size_t)all * hy_value_size(X->type);
 }
 
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem)
 {
     if (problem->op == HY_SPMM)
-        return (hy_shared_layout){.bytes = dense_bytes(problem->X, problem->in_cols)};
+        return (hy_shared_layout){.bytes = dense_bytes(problem)};
     return csr_layout(problem->B);
 }
 
@@ -150,18 +146,19 @@ static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t 
                (size_t)(end - begin) * size);
 }
 
-/* The same of rows that zeros fill up to `ld` elements; `end` may be among them. */
-static void fill_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t begin,
-                      int64_t end, char *dst, int64_t ld)
+/* The same of a panel, whose rows zeros fill up: its columns [begin, end), `end` perhaps
+   among what is filled. */
+static void fill_rows(const hybrid_dense *X, const hy_x_panel *p, int64_t row,
+                      int64_t rows, int64_t begin, int64_t end, char *dst)
 {
     const size_t size   = hy_value_size(X->type);
-    const int64_t last  = end < X->cols ? end : X->cols;
+    const int64_t last  = end < p->cols ? end : p->cols;
     const int64_t there = last > begin ? last - begin : 0;
 
     if (there > 0)
-        copy_rows(X, row, rows, begin, last, dst, ld);
+        copy_rows(X, row, rows, p->begin + begin, p->begin + last, dst, p->ld);
     for (int64_t i = 0; i < rows && there < end - begin; i++)
-        memset(dst + (size_t)(i * ld + there) * size, 0,
+        memset(dst + (size_t)(i * p->ld + there) * size, 0,
                (size_t)(end - begin - there) * size);
 }
 
@@ -207,7 +204,7 @@ static void make_slab(const hybrid_dense *X, int64_t row, int64_t height, int64_
 /* Elements [begin, end) of X in slabs. */
 static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst)
 {
-    const hybrid_dense *X = source;
+    const hybrid_dense *X = ((const hy_problem *)source)->X;
     const int64_t each    = HY_X_SLAB * X->cols;
 
     while (begin < end) {
@@ -220,35 +217,50 @@ static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst
     }
 }
 
-/* Elements [begin, end) of X in rows: the end of a row, whole rows, the beginning of a
-   row. */
-static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
+/* Elements [begin, end) of a panel of X in rows: the end of a row, whole rows, the
+   beginning of a row. */
+static void make_panel(const hybrid_dense *X, const hy_x_panel *p, int64_t begin,
+                       int64_t end, char *dst)
 {
-    const hybrid_dense *X = source;
-    const size_t size     = hy_value_size(X->type);
-    const int64_t ld      = hy_shared_ld(X);
-    int64_t row           = begin / ld;
-    const int64_t skip    = begin % ld;
+    const size_t size  = hy_value_size(X->type);
+    int64_t row        = begin / p->ld;
+    const int64_t skip = begin % p->ld;
 
     if (skip > 0 && begin < end) {
-        const int64_t n = end - begin < ld - skip ? end - begin : ld - skip;
-        fill_rows(X, row++, 1, skip, skip + n, dst, ld);
+        const int64_t n = end - begin < p->ld - skip ? end - begin : p->ld - skip;
+        fill_rows(X, p, row++, 1, skip, skip + n, dst);
         dst += (size_t)n * size;
         begin += n;
     }
-    const int64_t whole = (end - begin) / ld;
-    const int64_t rest  = (end - begin) % ld;
-    fill_rows(X, row, whole, 0, ld, dst, ld);
+    const int64_t whole = (end - begin) / p->ld;
+    const int64_t rest  = (end - begin) % p->ld;
+    fill_rows(X, p, row, whole, 0, p->ld, dst);
     if (rest > 0)
-        fill_rows(X, row + whole, 1, 0, rest, dst + (size_t)(whole * ld) * size, ld);
+        fill_rows(X, p, row + whole, 1, 0, rest, dst + (size_t)(whole * p->ld) * size);
+}
+
+/* Elements [begin, end) of X in panels. */
+static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
+{
+    const hy_problem *problem = source;
+
+    while (begin < end) {
+        const hy_x_panel p =
+            hy_shared_panel(problem, begin / hy_shared_panel(problem, 0).end);
+        const int64_t stop = end < p.end ? end : p.end;
+        make_panel(problem->X, &p, begin - p.first, stop - p.first, dst);
+        dst += (size_t)(stop - begin) * hy_value_size(problem->X->type);
+        begin = stop;
+    }
 }
 
 /* X lies in memory as its image does. */
-static int is_flat(const hybrid_dense *X, int in_cols)
+static int is_flat(const hy_problem *problem)
 {
-    const int in_rows = X->order == HYBRID_ROW_MAJOR;
+    const hybrid_dense *X = problem->X;
+    const int in_cols = problem->in_cols, in_rows = X->order == HYBRID_ROW_MAJOR;
 
-    if (!in_cols && hy_shared_ld(X) != X->cols)
+    if (problem->panels.cols > 0 || (!in_cols && hy_shared_ld(X) != X->cols))
         return 0;
     if (in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1)
         return 0;
@@ -287,7 +299,7 @@ const void *hy_shared_source(const hy_problem *problem, size_t at, size_t bytes)
 {
     if (problem->op == HY_SPGEMM)
         return source_csr(problem->B, at, bytes);
-    if (bytes == 0 || !is_flat(problem->X, problem->in_cols))
+    if (bytes == 0 || !is_flat(problem))
         return NULL;
     return (const char *)problem->X->data + at;
 }
@@ -326,11 +338,11 @@ void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *ds
         return;
     }
     const hybrid_dense *X = problem->X;
-    const array elements  = {problem->in_cols ? make_slabs : make_dense, X,
+    const array elements  = {problem->in_cols ? make_slabs : make_dense, problem,
                             hy_value_size(X->type)};
     if (bytes == 0)
         return;
-    if (is_flat(X, problem->in_cols))
+    if (is_flat(problem))
         memcpy(dst, (const char *)X->data + at, bytes);
     else
         make_bytes(&elements, at, bytes, dst);

@@ -1,4 +1,4 @@
-/* pipeline/keep.c - packs of A that stay on the device from run to run. */
+/* pipeline/keep.c - packs of A that stay on the device. */
 #include "pipeline/keep.h"
 
 #include "partition/chunks.h"
@@ -26,38 +26,53 @@ static int may_keep(const hy_chunk *chunk)
     return !chunk->gathered && chunk->variant->prepare;
 }
 
+/* `count` of the first panel get their places, and the same rows of later ones. */
+static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
+                        int64_t ranges, int64_t all)
+{
+    size_t kept = 0, bytes;
+
+    for (int64_t i = 0; i < all; i++) {
+        chunks[i].kept = i % ranges < count;
+        if (i >= ranges) {
+            chunks[i].kept_at = chunks[i % ranges].kept_at;
+        } else if (i < count) {
+            chunks[i].kept_at = kept;
+            kept += pack_bytes(rates, &chunks[i], &bytes);
+        }
+    }
+}
+
 void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
                     int64_t count)
 {
-    const size_t slots = count < depth ? (size_t)count : (size_t)depth;
+    const int64_t ranges = hy_chunk_ranges(chunks, count);
+    const size_t slots   = count < depth ? (size_t)count : (size_t)depth;
     size_t kept = 0, slot = 0, all;
     int64_t k;
 
-    for (k = 0; k < count && may_keep(&chunks[k]); k++) {
+    for (k = 0; k < ranges && may_keep(&chunks[k]); k++) {
         const size_t pack = pack_bytes(rates, &chunks[k], &all);
         kept += pack;
         slot = larger(slot, all - pack);
     }
-    if (k < count) /* all of a plan or none */
+    if (k < ranges) /* all of a plan or none */
         return;
     for (; k > 0 && kept + slots * slot > room; k--) { /* a slot holds what is not kept */
         kept -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = larger(slot, all);
     }
-    for (kept = 0; k > 0; k--, chunks++) {
-        chunks->kept    = 1;
-        chunks->kept_at = kept;
-        kept += pack_bytes(rates, chunks, &all);
-    }
+    give_places(rates, chunks, k, ranges, count);
 }
 
 int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                       size_t *bytes)
 {
-    int64_t k = 0;
+    const int64_t ranges = hy_chunk_ranges(chunks, count);
+    int64_t k            = 0;
     size_t all;
 
-    for (*bytes = 0; k < count && chunks[k].kept; k++)
+    for (*bytes = 0; k < ranges && chunks[k].kept; k++)
         *bytes += pack_bytes(rates, &chunks[k], &all);
     return k;
 }
@@ -84,6 +99,18 @@ void hy_keeper_close(hy_pipeline *p)
     p->backend->ops->free(p->backend, &p->keeper.block);
 }
 
+/* ---- chunks ----------------------------------------------------------------------- */
+
+int hy_keeper_has(const hy_pipeline *p, const hy_chunk *chunk, int64_t index)
+{
+    return chunk->kept && (index >= p->ranges || p->keeper.packs[index].bytes > 0);
+}
+
+hy_pack *hy_keeper_pack(hy_pipeline *p, const hy_chunk *chunk, int64_t index)
+{
+    return chunk->kept ? &p->keeper.packs[index % p->ranges] : NULL;
+}
+
 /* ---- runs ------------------------------------------------------------------------ */
 
 void hy_keeper_begin(hy_keeper *keeper)
@@ -94,5 +121,5 @@ void hy_keeper_begin(hy_keeper *keeper)
 
 void hy_keeper_end(hy_keeper *keeper, hybrid_status status)
 {
-    keeper->there |= status == HYBRID_OK;
+    keeper->there |= keeper->lasts && status == HYBRID_OK;
 }

@@ -1,8 +1,9 @@
-/* pipeline/keep.h - packs of A that stay on the device from run to run.
+/* pipeline/keep.h - packs of A that stay on the device from panel to panel of X, or from
+   run to run.
 
-   The first chunks of a plan, as many as fit beside X and the slots, have a place of their
-   own for what they pack. A run that fails while it fills these places leaves nothing
-   behind: the next one packs all of them. */
+   The first chunks of a plan, as many as fit beside X and the slots, have a place of
+   their own for what they pack; chunks of later panels find it there. A run that fails
+   while it fills these places leaves nothing behind: the next one packs all of them. */
 #ifndef HY_KEEP_H
 #define HY_KEEP_H
 
@@ -12,22 +13,32 @@ struct hy_pipeline;
 
 typedef struct hy_keeper {
     hy_buffer block; /* on the device; empty: nothing is kept */
-    hy_pack *packs;  /* of each chunk that is kept; bytes 0: not there yet */
+    hy_pack *packs;  /* of each kept chunk of the first panel; bytes 0: not there yet */
     int64_t count;
+    int lasts; /* from run to run */
     int there; /* all of them, by a run that succeeded */
 } hy_keeper;
 
-/* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes. */
+/* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes, and those
+   of the same rows in later panels. */
 void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
                     int64_t count);
 
-/* How many are marked, and the bytes of their places. */
+/* How many of the first panel are marked, and the bytes of their places. */
 int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                       size_t *bytes);
 
 /* On failure nothing is held that hy_keeper_close() does not free. */
 hybrid_status hy_keeper_open(struct hy_pipeline *pipeline);
 void hy_keeper_close(struct hy_pipeline *pipeline);
+
+/* Whether the chunk's pack will be on the device when its turn on the lanes comes. */
+int hy_keeper_has(const struct hy_pipeline *pipeline, const hy_chunk *chunk,
+                  int64_t index);
+
+/* Its record; NULL if it is not kept. */
+hy_pack *hy_keeper_pack(struct hy_pipeline *pipeline, const hy_chunk *chunk,
+                        int64_t index);
 
 /* A run begins; it ended so. */
 void hy_keeper_begin(hy_keeper *keeper);

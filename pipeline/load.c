@@ -18,6 +18,7 @@ hybrid_status hy_loader_open(hy_pipeline *p, size_t shared_bytes)
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
 
     pthread_mutex_init(&loader->lock, NULL);
+    pthread_cond_init(&loader->freed, NULL);
     loader->piece_bytes = share < PIECE_BYTES ? share : PIECE_BYTES;
     HY_TRY(ops->alloc(p->backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));
@@ -39,6 +40,7 @@ void hy_loader_close(hy_pipeline *p)
         p->backend->ops->mark_free(loader->pieces[i].end);
     }
     p->backend->ops->free(p->backend, &loader->ring);
+    pthread_cond_destroy(&loader->freed);
     pthread_mutex_destroy(&loader->lock);
     memset(loader, 0, sizeof *loader);
 }
@@ -86,16 +88,15 @@ static hybrid_status fill_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
     return hy_pool_for(p->ctx->pool, HY_PACK, 0, (int64_t)bytes, FILL_BYTES, fill, &f);
 }
 
-/* Bytes [at, at + bytes) of the image, no more than a piece: from where they lie, if the
-   caller pinned them, or through the ring. */
-static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes)
+/* Bytes [at, at + bytes) of the image, no more than a piece, to `to` on the device: from
+   where they lie, if the caller pinned them, or through the ring. */
+static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *to)
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
     hy_lane *lane             = p->lanes[HY_ON_IN];
     hy_load_piece *piece      = &loader->pieces[loader->next];
     char *room = (char *)loader->ring.ptr + (size_t)loader->next * loader->piece_bytes;
-    char *to   = (char *)p->shared.ptr + at;
     const void *source = hy_shared_source(p->problem, at, bytes);
     const int direct   = source && hy_pinned(p->ctx, source, bytes);
 
@@ -111,27 +112,38 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes)
     return HYBRID_OK;
 }
 
-static hybrid_status load_bytes(hy_pipeline *p, size_t at, size_t bytes)
+static hybrid_status load_bytes(hy_pipeline *p, size_t at, size_t bytes, char *to)
 {
     const size_t most = p->loader.piece_bytes;
 
     for (size_t done = 0; done < bytes; done += most)
-        HY_TRY(load_piece(p, at + done, bytes - done < most ? bytes - done : most));
+        HY_TRY(load_piece(p, at + done, bytes - done < most ? bytes - done : most,
+                          to + done));
     return HYBRID_OK;
 }
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-/* Entries [begin, end) of B: columns, then values; or elements of X. */
-static hybrid_status load_entries(hy_pipeline *p, const hy_shared_layout *at,
-                                  int64_t begin, int64_t end)
+/* Entries [begin, end) of B: columns, then values. */
+static hybrid_status load_entries(hy_pipeline *p, int64_t begin, int64_t end)
+{
+    const hy_shared_layout at = hy_shared_layout_of(p->problem);
+    const size_t size         = hy_value_size(p->problem->A->type);
+    const size_t from = (size_t)begin, count = (size_t)(end - begin);
+    char *to = p->shared.ptr;
+
+    HY_TRY(load_bytes(p, at.col + from * 4, count * 4, to + at.col + from * 4));
+    return load_bytes(p, at.val + from * size, count * size, to + at.val + from * size);
+}
+
+/* Elements [begin, end) of X, in one panel. */
+static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
+                                   int64_t end)
 {
     const size_t size = hy_value_size(p->problem->A->type);
-    const size_t from = (size_t)begin, count = (size_t)(end - begin);
+    char *to          = (char *)p->shared.ptr + x->at + (size_t)(begin - x->first) * size;
 
-    if (p->problem->op == HY_SPGEMM)
-        HY_TRY(load_bytes(p, at->col + from * 4, count * 4));
-    return load_bytes(p, at->val + from * size, count * size);
+    return load_bytes(p, (size_t)begin * size, (size_t)(end - begin) * size, to);
 }
 
 /* With the lock held. */
@@ -160,33 +172,85 @@ static int advance_to(hy_pipeline *p, int64_t entries, hybrid_status status)
 }
 
 /* Of X in columns the slab that the row before is in comes whole. */
-static int64_t entries_before(const hy_problem *problem, int64_t row)
+static int64_t slab_end(const hybrid_dense *X, int64_t row)
+{
+    row = (row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB;
+    return (row < X->rows ? row : X->rows) * X->cols;
+}
+
+/* Entries of the image up to the last that a chunk touches. */
+static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
 {
     if (problem->op == HY_SPGEMM)
-        return hy_offset(problem->B, row);
-    if (problem->in_cols) {
-        row = (row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB;
-        row = row < problem->X->rows ? row : problem->X->rows;
+        return hy_offset(problem->B, chunk->needs);
+    if (problem->in_cols)
+        return slab_end(problem->X, chunk->needs);
+    const hy_x_panel x =
+        hy_shared_panel(problem, hy_shared_panel_of(problem, chunk->col_begin));
+    return x.first + chunk->needs * x.ld;
+}
+
+/* Until the place of the panel is free. 0: nobody needs it. */
+static int await_place(hy_pipeline *p, int64_t panel)
+{
+    hy_loader *loader   = &p->loader;
+    const int64_t least = panel - p->problem->panels.room + 1;
+
+    pthread_mutex_lock(&loader->lock);
+    while (!loader->stop && p->problem->panels.cols > 0 && loader->free < least)
+        pthread_cond_wait(&loader->freed, &loader->lock);
+    const int goes_on = !loader->stop;
+    pthread_mutex_unlock(&loader->lock);
+    return goes_on;
+}
+
+/* Elements of a panel of X, or entries of B: from `done` to `end`. 0: nobody needs more.
+ */
+static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t end)
+{
+    const int64_t step =
+        (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
+
+    while (done < end) {
+        const int64_t stop = end - done < step ? end : done + step;
+        const hybrid_status status =
+            x ? load_elements(p, x, done, stop) : load_entries(p, done, stop);
+        if (!advance_to(p, stop, status))
+            return 0;
+        done = stop;
     }
-    return row * (problem->in_cols ? problem->X->cols : hy_shared_ld(problem->X));
+    return 1;
+}
+
+static void load_b(hy_pipeline *p)
+{
+    const hybrid_csr *B        = p->problem->B;
+    const size_t offsets       = hy_shared_layout_of(p->problem).col;
+    const hybrid_status status = load_bytes(p, 0, offsets, p->shared.ptr);
+
+    if (advance_to(p, 0, status))
+        load_all(p, NULL, 0, B->nnz);
+}
+
+static void load_x(hy_pipeline *p)
+{
+    const hy_problem *problem = p->problem;
+    const int64_t panels      = problem->in_cols ? 1 : hy_shared_panels(problem);
+    int goes_on               = advance_to(p, 0, HYBRID_OK);
+
+    for (int64_t k = 0; k < panels && goes_on && await_place(p, k); k++) {
+        hy_x_panel x = hy_shared_panel(problem, k);
+        if (problem->in_cols)
+            x.end = problem->X->rows * problem->X->cols;
+        goes_on = load_all(p, &x, x.first, x.end);
+    }
 }
 
 static void *load(void *arg)
 {
-    hy_pipeline *p            = arg;
-    const hy_problem *problem = p->problem;
-    const hy_shared_layout at = hy_shared_layout_of(problem);
-    const int64_t all         = entries_before(problem, problem->A->cols);
-    const int64_t step =
-        (int64_t)(p->loader.piece_bytes / hy_value_size(problem->A->type));
+    hy_pipeline *p = arg;
 
-    hybrid_status status = load_bytes(p, 0, at.col); /* row offsets of B, whole */
-    int64_t done         = 0;
-    while (advance_to(p, done, status) && done < all) {
-        const int64_t end = all - done < step ? all : done + step;
-        status            = load_entries(p, &at, done, end);
-        done              = end;
-    }
+    (p->problem->op == HY_SPGEMM ? load_b : load_x)(p);
     return NULL;
 }
 
@@ -199,6 +263,7 @@ hybrid_status hy_loader_start(hy_pipeline *p)
 
     loader->next     = 0;
     loader->begin_ns = loader->end_ns = loader->busy_ns = loader->bytes = 0;
+    loader->free                                                        = 0;
     loader->entries = -1; /* not even row offsets */
     loader->wanted  = -1;
     loader->stop = loader->ticking = 0;
@@ -210,10 +275,10 @@ hybrid_status hy_loader_start(hy_pipeline *p)
     return HYBRID_OK;
 }
 
-int hy_loader_reached(hy_pipeline *p, int64_t rows)
+int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
 {
     hy_loader *loader  = &p->loader;
-    const int64_t need = entries_before(p->problem, rows);
+    const int64_t need = entries_for(p->problem, chunk);
 
     pthread_mutex_lock(&loader->lock);
     const int reached = loader->entries >= need;
@@ -222,6 +287,17 @@ int hy_loader_reached(hy_pipeline *p, int64_t rows)
         tick(p);
     pthread_mutex_unlock(&loader->lock);
     return reached;
+}
+
+void hy_loader_free(hy_pipeline *p, int64_t panel)
+{
+    hy_loader *loader = &p->loader;
+
+    pthread_mutex_lock(&loader->lock);
+    if (panel > loader->free)
+        pthread_cond_signal(&loader->freed);
+    loader->free = panel;
+    pthread_mutex_unlock(&loader->lock);
 }
 
 hybrid_status hy_loader_ticked(hy_pipeline *p)
@@ -240,6 +316,7 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_lock(&loader->lock);
     loader->stop   = 1;
     loader->wanted = -1;
+    pthread_cond_signal(&loader->freed);
     pthread_mutex_unlock(&loader->lock);
     pthread_join(loader->thread, NULL);
     hybrid_status status = loader->status;

@@ -4,7 +4,9 @@
    last-level cache, and from there by DMA; memory that the caller pinned is copied from
    where it is, piece by piece all the same. A thread of its own does this from the first
    row to the last; a chunk enters the lanes as soon as the rows that it touches are on
-   their way: a banded matrix computes while most of B is still to come. */
+   their way: a banded matrix computes while most of B is still to come. X in panels of
+   columns comes panel after panel; if not all have a place on the device, one waits until
+   no chunk of the panel whose place it takes is left. */
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
@@ -29,6 +31,8 @@ typedef struct hy_loader {
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
 
     pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t freed; /* `free` or `stop` was changed */
+    int64_t free;         /* panels before it are not needed any more */
     int64_t entries;      /* of B (elements of X) under way or there */
     int64_t wanted;       /* the driver waits for so many; -1 = it does not */
     int stop;
@@ -45,9 +49,12 @@ void hy_loader_close(struct hy_pipeline *pipeline);
 /* Begin to load for a run. */
 hybrid_status hy_loader_start(struct hy_pipeline *pipeline);
 
-/* Whether rows 0 .. rows-1 are under way on the lane to the device. If not, the tick
-   comes when they are. Called by the driver. */
-int hy_loader_reached(struct hy_pipeline *pipeline, int64_t rows);
+/* Whether all that the chunk touches is under way on the lane to the device. If not, the
+   tick comes when it is. Called by the driver. */
+int hy_loader_reached(struct hy_pipeline *pipeline, const hy_chunk *chunk);
+
+/* Chunks of panels before this one are finished. Called by the driver. */
+void hy_loader_free(struct hy_pipeline *pipeline, int64_t panel);
 
 /* The driver took the tick: whether loading failed. */
 hybrid_status hy_loader_ticked(struct hy_pipeline *pipeline);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "partition/chunks.h"
 #include "pipeline/crew.h"
 #include "pipeline/load.h"
 #include "pipeline/steps.h"
@@ -98,6 +99,7 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     p->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
     p->chunks  = chunks;
     p->count   = count;
+    p->ranges  = hy_chunk_ranges(chunks, count);
     p->lead    = p;
     hy_slot_queue_open(&p->inbox);
     HY_TRY_ELSE_DONE(open_lanes(p));
@@ -186,17 +188,30 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     return HYBRID_OK;
 }
 
+/* The first chunk that is not finished. */
+static int64_t first_left(const hy_pipeline *p)
+{
+    int64_t first = p->next;
+
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].busy && p->slots[i].index < first)
+            first = p->slots[i].index;
+    return first;
+}
+
 static void release(hy_pipeline *p, hy_slot *slot)
 {
     slot->busy = slot->parked = 0;
     p->finished++;
+    if (p->shared.bytes > 0 && p->ranges < p->count)
+        hy_loader_free(p, first_left(p) / p->ranges);
 }
 
 /* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
 static int may_enter(hy_pipeline *p, const hy_slot *slot)
 {
     return slot->index == p->next_lane &&
-           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk->needs));
+           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk));
 }
 
 /* Whether a parked slot's turn has come. */

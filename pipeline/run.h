@@ -37,6 +37,7 @@ typedef struct hy_pipeline {
     const hy_stage *stages;
     const hy_chunk *chunks; /* the plan's */
     int64_t count;
+    int64_t ranges;           /* chunks of a panel of columns; count: there is one */
     hy_buffer shared;         /* B or X on the device; empty if not resident */
     hy_lane *lanes[HY_LANES]; /* NULL where slots have their own, or there is none */
     hy_watcher watchers[HY_LANES];

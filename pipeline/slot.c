@@ -135,10 +135,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
                                &back, 0);
         job->back_room = back.out_bound;
     }
-    if (chunk->kept && keeper->packs[index].bytes > 0) {
-        job->pack  = keeper->packs[index];
-        job->there = 1;
-    }
+    job->there    = hy_keeper_has(slot->pipeline, chunk, index);
     job->shared_a = slot->pipeline->backend->ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
     slot->index   = index;

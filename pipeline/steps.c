@@ -60,11 +60,14 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
+    hy_pack *kept             = hy_keeper_pack(slot->pipeline, job->chunk, slot->index);
 
-    if (job->there) /* the stage is there for its marks: what follows waits for X */
+    if (job->there) { /* the stage is there for its marks: what follows waits for X */
+        job->pack = *kept;
         return HYBRID_OK;
-    if (job->chunk->kept)
-        slot->pipeline->keeper.packs[slot->index] = job->pack;
+    }
+    if (kept)
+        *kept = job->pack;
     if (!job->shared_a)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
     return ops->rebase(lane, (int64_t *)job->in.ptr, /* where a pack begins */

@@ -6,6 +6,7 @@
 #include "support/bits.h"
 #include "support/budgets.h"
 #include "support/not_finite.h"
+#include "support/panels.h"
 #include "support/resident.h"
 #include "support/variants.h"
 
@@ -82,6 +83,10 @@ int main(void)
     const int kept = resident_check(engine, names, &checked);
     printf("%lld plans with A resident checked, %d wrong\n", (long long)checked, kept);
     failed += kept;
+    int64_t cut      = 0;
+    const int panels = panels_check(engine, names, &cut);
+    printf("%lld plans with X in panels checked, %d wrong\n", (long long)cut, panels);
+    failed += panels + (cut < 48);
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);

@@ -1,0 +1,322 @@
+/* engine/cut.c - the work in chunks, in the layout that fits the budget.
+
+   The device's budget is shared by B or X, if it stays there, and by `depth` slots. In
+   order of preference:
+
+       resident, all slots     when B or X takes at most half of the budget
+       gathered, all slots     each chunk brings the rows of B or X that it touches
+       gathered, fewer slots   down to one: no overlap, but the longest row fits
+       resident, one slot      a row's share of B may exceed B itself
+
+   The first that can hold every row wins, and then X may come in panels. With a variant
+   that carries all it needs of B they differ in their slots only.
+
+   HYBRID_RESIDENT comes before them: X resident if it takes no more than three quarters
+   of the budget, slots in a fourth of what it leaves, and A in the rest. With X in panels
+   of columns slots and A share the same way. */
+#include <string.h>
+
+#include "base/csr.h"
+#include "engine/panels.h"
+#include "engine/rates.h"
+#include "partition/chunks.h"
+#include "partition/pack.h"
+
+enum {
+    DEPTH           = 4,        /* chunks in flight */
+    DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
+    CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
+    MIN_PRODUCTS    = 1 << 20,
+    HOST_PRODUCTS =
+        256 << 10, /* a core: results of all slots stay in the last-level cache */
+    HOST_DENSE     = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES    = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    CHUNKS         = 16,        /* at least, of a product large enough */
+    RESIDENT_SHARE = 4          /* slots beside an A that stays: small, and many fit */
+};
+
+typedef struct layout {
+    int gathered, depth;
+    int share; /* slots take one part in so many of what X leaves */
+} layout;
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Products whose result, as far as is known, fills OUT_BYTES: large enough that the host
+   keeps up with the device, small enough that the first and the last chunk cost little.
+   Or, where each product brings its entry of B, CARRIED_BYTES. */
+static int64_t device_products(const hy_features *f, int carried)
+{
+    const double entry    = 4 + (double)hy_value_size(f->type);
+    const double bytes    = carried ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+    const double products = bytes / entry;
+
+    return products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
+}
+
+/* Products to aim for in a chunk. */
+static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend)
+{
+    const hy_features *f  = &plan->profile.features;
+    const int64_t share   = f->products / CHUNKS + 1;
+    const int64_t least   = at_least(CHUNKS, HY_PANEL_CHUNKS * hy_panels_count(plan));
+    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
+
+    /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
+       an interrupt be seen soon */
+    if (plan->op == HY_SPMM && !backend->ops->copy)
+        return HOST_DENSE * threads;
+    if (plan->op == HY_SPMM) {
+        const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
+        const int64_t chunks = at_least(bytes / DENSE_BYTES, least);
+        return at_least(f->products / chunks + 1, MIN_PRODUCTS);
+    }
+    if (backend->ops->copy) {
+        const int carried  = plan->candidates[plan->chosen].variant->carries_b;
+        const int64_t most = device_products(f, carried);
+        return at_least(share < most ? share : most, MIN_PRODUCTS);
+    }
+    return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
+}
+
+typedef struct needing {
+    const hybrid_csr *A;
+    hy_chunk *chunks;
+    int64_t b_rows; /* SpGEMM; 0 for SpMM */
+} needing;
+
+/* The last row of B or X that a chunk touches; and its own rows, which are rows of B too
+   when A is squared. */
+static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
+{
+    const needing *n = arg;
+
+    (void)part;
+    for (int64_t c = begin; c < end; c++) {
+        hy_chunk *chunk = &n->chunks[c];
+        int64_t last    = (chunk->row_end < n->b_rows ? chunk->row_end : n->b_rows) - 1;
+        for (int64_t i = chunk->row_begin; i < chunk->row_end; i++) {
+            const int64_t stop = hy_offset(n->A, i + 1);
+            if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] > last)
+                last = n->A->col[stop - 1];
+        }
+        chunk->needs = last + 1;
+    }
+    return HYBRID_OK;
+}
+
+/* Cut for one layout; B or X, if it is to stay, leaves room. */
+static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                         const hybrid_plan_options *o, size_t shared, layout way)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+    const size_t budget   = plan->rates.memory;
+    const size_t kept     = way.gathered ? 0 : hy_align(shared);
+    const int gathered    = way.gathered && !c->variant->carries_b;
+
+    const hy_cut request = {
+        .A            = A,
+        .B            = B,
+        .profile      = &plan->profile,
+        .variant      = c->variant,
+        .rates        = &plan->rates,
+        .slot_bytes   = (budget - kept) / (size_t)(way.share * way.depth) & ~(size_t)255,
+        .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
+        .chunk_rows   = o->chunk_rows,
+        .gathered     = gathered,
+        .panel_cols   = plan->panels.cols};
+    HY_TRY(
+        hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
+    plan->gathered     = gathered;
+    plan->shared_bytes = kept;
+    if (kept == 0)
+        return HYBRID_OK;
+    needing n = {A, plan->chunks, B ? B->rows : 0};
+    return hy_pool_for(plan->engine->ctx.pool, HY_COMPUTE, 0, plan->chunk_count, 1,
+                       find_needs, &n);
+}
+
+/* The image of B or X that the device would hold: plan->resident_bytes, which are sent,
+   and its room there. 0 when computing in place, or when chunks carry what they need. */
+static void size_image(hybrid_plan *plan, size_t *room)
+{
+    const hybrid_csr B = {
+        .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
+    const hybrid_csr A   = {.type = plan->profile.type};
+    const hybrid_dense X = {
+        .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
+    const hy_candidate *c    = &plan->candidates[plan->chosen];
+    const hy_problem problem = {.op      = plan->op,
+                                .A       = &A,
+                                .B       = &B,
+                                .X       = &X,
+                                .in_cols = c->variant->in_cols,
+                                .panels  = plan->panels};
+    const int none           = !c->backend->ops->copy || c->variant->carries_b;
+
+    plan->resident_bytes = none ? 0 : hy_shared_bytes(&problem);
+    *room                = none ? 0 : hy_align(hy_shared_room(&problem));
+}
+
+/* ---- panels of X ---------------------------------------------------------------- */
+
+/* What was cut. */
+typedef struct result {
+    hy_panels panels;
+    size_t resident_bytes, shared_bytes;
+    int gathered;
+    hy_chunk *chunks;
+    int64_t count;
+} result;
+
+static result take(const hybrid_plan *plan)
+{
+    return (result){plan->panels,   plan->resident_bytes, plan->shared_bytes,
+                    plan->gathered, plan->chunks,         plan->chunk_count};
+}
+
+/* Stay with what was cut just now, or go back to what was cut before. */
+static void settle(hybrid_plan *plan, const result *before, int better)
+{
+    if (plan->chunks != before->chunks)
+        hy_array_free(&plan->engine->ctx, better ? before->chunks : plan->chunks);
+    if (better)
+        return;
+    plan->panels         = before->panels;
+    plan->resident_bytes = before->resident_bytes;
+    plan->shared_bytes   = before->shared_bytes;
+    plan->gathered       = before->gathered;
+    plan->chunks         = before->chunks;
+    plan->chunk_count    = before->count;
+}
+
+/* Chunks that stay on the device get their places. */
+static void keep(hybrid_plan *plan, int depth)
+{
+    const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
+
+    hy_keep_choose(&plan->rates, depth, plan->rates.memory - shared, plan->chunks,
+                   plan->chunk_count);
+}
+
+static int all_kept(const hybrid_plan *plan)
+{
+    return plan->chunk_count > 0 && plan->chunks[plan->chunk_count - 1].kept;
+}
+
+static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, hy_panels panels)
+{
+    const layout way = {0, depth, RESIDENT_SHARE};
+    size_t room;
+
+    plan->panels = panels;
+    size_image(plan, &room);
+    if (room >= plan->rates.memory)
+        return HYBRID_NO_DEVICE_MEMORY;
+    HY_TRY(cut(plan, A, NULL, o, room, way));
+    keep(plan, depth);
+    return HYBRID_OK;
+}
+
+/* That it does not fit is no error where there is another way. */
+static hybrid_status tried(hy_context *ctx, hybrid_status status)
+{
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message);
+    return HYBRID_OK;
+}
+
+/* X fits: panels, if they make the product shorter and all of A fits beside them. */
+static hybrid_status try_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth)
+{
+    const hy_panels panels = hy_panels_best(plan);
+    const result whole     = take(plan);
+
+    if (panels.cols == 0)
+        return HYBRID_OK;
+    const hybrid_status status = cut_panels(plan, A, o, depth, panels);
+    settle(plan, &whole, status == HYBRID_OK && all_kept(plan));
+    return tried(&plan->engine->ctx, status);
+}
+
+/* X does not fit: of panels that leave more and more to A, and of gathered chunks, those
+   that send the fewest bytes. */
+static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
+                               const hybrid_plan_options *o, int *depth_out)
+{
+    const int depth = o->depth > 0 ? o->depth : DEPTH;
+    int64_t least   = hy_traffic_dense_up(plan);
+    int whole       = 0;
+    hy_panels panels;
+
+    plan->gathered_up = least;
+    for (size_t share = 2; !whole; share *= 2) {
+        const result before = take(plan);
+        panels              = hy_panels_within(plan, plan->rates.memory / share);
+        if (panels.cols == 0)
+            break;
+        const hybrid_status status = cut_panels(plan, A, o, depth, panels);
+        const int64_t up = status == HYBRID_OK ? hy_traffic_dense_up(plan) : INT64_MAX;
+        if (status == HYBRID_OK && (plan->panels_up < 0 || up < plan->panels_up))
+            plan->panels_up = up;
+        whole = status == HYBRID_OK && all_kept(plan);
+        settle(plan, &before, up < least);
+        least = up < least ? up : least;
+        HY_TRY(tried(&plan->engine->ctx, status));
+    }
+    *depth_out = plan->gathered ? *depth_out : depth;
+    return HYBRID_OK;
+}
+
+static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
+                                   const hybrid_plan_options *o, int *depth)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+
+    if (plan->op == HY_SPMM && c->backend->ops->copy)
+        HY_TRY(plan->gathered ? try_large(plan, A, o, depth)
+                              : try_panels(plan, A, o, *depth));
+    if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
+        keep(plan, *depth);
+    return HYBRID_OK;
+}
+
+/* ---- layouts -------------------------------------------------------------------- */
+
+hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *o, int *depth_out)
+{
+    hy_backend *backend  = plan->candidates[plan->chosen].backend;
+    hy_context *ctx      = &plan->engine->ctx;
+    const int depth      = o->depth > 0 ? o->depth : DEPTH;
+    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
+    size_t shared;
+
+    hy_rates_of(backend, &plan->rates);
+    plan->panels      = (hy_panels){0, 0};
+    plan->gathered_up = plan->panels_up = -1;
+    size_image(plan, &shared);
+    const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
+                           {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
+    const size_t memory = plan->rates.memory;
+    const size_t most[] = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
+    const int in_place  = !backend->ops->copy;
+    const int resident  = !in_place && plan->flags & HYBRID_RESIDENT;
+    for (size_t i = resident ? 0 : 1; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].gathered ? in_place : shared > most[i])
+            continue;
+        hy_message_clear(&ctx->message);
+        status     = cut(plan, A, B, o, shared, ways[i]);
+        *depth_out = ways[i].depth;
+        if (status != HYBRID_NO_DEVICE_MEMORY)
+            break;
+    }
+    return status == HYBRID_OK ? choose_panels(plan, A, o, depth_out) : status;
+}

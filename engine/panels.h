@@ -1,0 +1,21 @@
+/* engine/panels.h - into which panels of columns an X on the device is cut. */
+#ifndef HY_PANELS_H
+#define HY_PANELS_H
+
+#include "engine/plan.h"
+
+enum { HY_PANEL_CHUNKS = 8 /* of a panel, at least, of a product large enough */ };
+
+/* Panels with which the plan's product is shortest, all of them on the device at once; 0
+   columns if they are no gain. The plan is cut for X whole: it tells what each chunk
+   needs of it. */
+hy_panels hy_panels_best(const hybrid_plan *plan);
+
+/* The widest panels of which two take no more than so many bytes of the device; 0 columns:
+   not even a narrow one fits, or the variant takes none. */
+hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes);
+
+/* Their number, at least 1. */
+int64_t hy_panels_count(const hybrid_plan *plan);
+
+#endif /* HY_PANELS_H */

@@ -1,0 +1,140 @@
+/* tests/support/panels.c - products with X on the device in panels of columns. */
+#include "support/panels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/plan.h"
+#include "support/cases.h"
+#include "support/oracle.h"
+
+enum { WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS * CHUNKINGS, KINDS = 2 };
+
+static const int64_t widths[]     = {33, 16, 70};
+static const int64_t panels[]     = {2, 3, 5};
+static const int64_t chunk_rows[] = {7, 0};
+static const test_kind kinds[]    = {{HYBRID_F64, HYBRID_I64, 1},
+                                     {HYBRID_F32, HYBRID_I32, 0}};
+
+/* One plan, and what it is run with. */
+typedef struct trial {
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    const char *name;
+    int64_t width, rows; /* a chunk */
+    unsigned flags;
+    test_kind kind;
+} trial;
+
+static int complain(const trial *t, const char *what)
+{
+    fprintf(stderr, "panels %s, %lld columns in %lld, %lld rows a chunk, flags %u: %s\n",
+            t->name, (long long)t->width, (long long)t->engine->panels,
+            (long long)t->rows, t->flags, what);
+    return 1;
+}
+
+/* Rows of X that A does not touch may stay away, and of A what alignment adds. */
+static int sends_once(const trial *t, const hybrid_csr *A, int run)
+{
+    const int resident = (t->flags & HYBRID_RESIDENT) && run > 0;
+    const size_t size  = A->type == HYBRID_F64 ? 8 : 4;
+    const int64_t x    = A->cols * (t->width + 4) * (int64_t)size;
+    hybrid_report r    = HYBRID_REPORT_INIT;
+    int failed         = 0;
+
+    if (hybrid_plan_report(t->plan, &r) != HYBRID_OK ||
+        r.h2d_bytes > r.predicted_h2d_bytes)
+        failed += complain(t, "more was sent than predicted");
+    if (resident && (r.h2d_bytes > x || r.prepare_s > 0))
+        failed += complain(t, "a later run sends A");
+    if (!resident && r.chunks > 0 && r.prepare_s <= 0)
+        failed += complain(t, "nothing was packed");
+    return failed;
+}
+
+static int run(const trial *t, const hybrid_csr *A, int turn)
+{
+    const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
+    const double beta           = turn % 2 ? 3 : 0;
+    hybrid_dense X, Y, before;
+    int failed = 0;
+
+    dense_make(A->cols, t->width, turn, orders[turn / 2 % 2], 1, t->kind, &X);
+    dense_make(A->rows, t->width, 2 - turn, orders[turn % 2], 2, t->kind, &Y);
+    dense_copy(&Y, &before);
+    if (hybrid_spmm_run(t->plan, turn ? 2 : 1, A, &X, beta, &Y) != HYBRID_OK) {
+        failed = complain(t, hybrid_engine_message(t->engine));
+    } else {
+        const char *wrong =
+            oracle_check_spmm(turn ? 2 : 1, A, &X, beta, &before, &Y, t->kind.integers);
+        failed = wrong ? complain(t, wrong) : 0;
+        failed += dense_gaps_intact(&Y) ? 0 : complain(t, "gaps of Y were written");
+        failed += sends_once(t, A, turn);
+    }
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+    return failed;
+}
+
+static int has_panels(const trial *t)
+{
+    return !strstr(t->name, ".tiled") && t->plan->chunk_count > 0 && t->plan->b_rows > 0;
+}
+
+static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    int failed            = 0;
+
+    o.variant                  = t.name;
+    o.flags                    = t.flags;
+    o.chunk_rows               = t.rows;
+    const hybrid_status status = hybrid_spmm_plan(t.engine, A, t.width, &o, &t.plan);
+    if (status == HYBRID_UNSUPPORTED && strncmp(t.name, "spmv.", 5) == 0)
+        return 0;
+    if (status != HYBRID_OK)
+        return complain(&t, hybrid_engine_message(t.engine));
+    if ((t.plan->panels.cols > 0) != has_panels(&t))
+        failed = complain(&t, "panels where none can be, or none where they can");
+    for (int turn = 0; turn < 3; turn++)
+        failed += run(&t, A, turn);
+    hybrid_plan_destroy(t.plan);
+    ++*checked;
+    return failed;
+}
+
+static int check_case(hybrid_engine *engine, int i, const char *const *names,
+                      int64_t *checked)
+{
+    int failed = 0;
+    test_case c;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        case_make(i, kinds[kind], &c);
+        for (const char *const *name = names; *name; name++)
+            for (int k = 0; k < WAYS && strncmp(*name, "spgemm", 6) != 0; k++) {
+                const trial t  = {.engine = engine,
+                                  .name   = *name,
+                                  .kind   = kinds[kind],
+                                  .flags  = k % 2 ? HYBRID_RESIDENT : 0,
+                                  .rows   = chunk_rows[k / 2 % CHUNKINGS],
+                                  .width  = widths[k / 2 / CHUNKINGS]};
+                engine->panels = panels[(i + k) % PANELS];
+                failed += check_plan(t, &c.A, checked);
+            }
+        case_free(&c);
+    }
+    engine->panels = 0;
+    return failed;
+}
+
+int panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    int failed = 0;
+
+    for (int i = 0; i < case_count(); i++)
+        failed += check_case(engine, i, names, checked);
+    return failed;
+}

@@ -1,0 +1,210 @@
+/* tests/test_panels.c - X on the device in panels of columns, and A for all of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/plan.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/panels.h"
+#include "support/places.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
+
+static hybrid_engine *open_fake(size_t device_bytes)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.device_bytes = device_bytes;
+    options.threads      = 3;
+    assert_int_equal(hy_engine_open(&options, fakes, table, &engine), HYBRID_OK);
+    return engine;
+}
+
+static void every_case_is_right(void **state)
+{
+    static const char *const names[] = {"spmm.fake.rows", "spmm.fake.tiled", NULL};
+    int64_t checked                  = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    hybrid_engine *engine = open_fake(0);
+    assert_int_equal(panels_check(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- budgets ----------------------------------------------------------------------- */
+
+enum { ROWS = 1500, COLUMNS = 70 };
+
+/* How budgets were met: X whole; in panels with all of A, with some of it; gathered. */
+typedef struct tally {
+    int whole, kept, part, gathered, refused;
+} tally;
+
+static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int turn)
+{
+    const hybrid_order order = turn % 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, COLUMNS, turn, order, (unsigned)turn, kind, &X);
+    dense_make(A->rows, COLUMNS, 1, HYBRID_ROW_MAJOR, 2, kind, &Y);
+    dense_copy(&Y, &before);
+    assert_int_equal(hybrid_spmm_run(plan, 2, A, &X, turn, &Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
+    assert_true(dense_gaps_intact(&Y));
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+}
+
+/* What the last run sent is what was predicted, and the least there is. */
+static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
+{
+    const hybrid_report r   = report_of(plan);
+    const int64_t size      = A->type == HYBRID_F64 ? 8 : 4;
+    const int64_t x         = A->cols * COLUMNS * size;
+    const int64_t a         = A->nnz * (4 + size) + (A->rows + 1) * 8;
+    const int64_t alignment = (r.chunks + 1) * 3 * 256 + A->cols * 4 * size;
+
+    assert_in_range(r.h2d_bytes, r.predicted_h2d_bytes - alignment,
+                    r.predicted_h2d_bytes);
+    assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
+    if (plan->chunks[plan->chunk_count - 1].kept && plan->panels.cols > 0)
+        assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
+    if (plan->gathered_up >= 0 && plan->panels_up >= 0) {
+        assert_int_equal(r.gathered, plan->gathered_up <= plan->panels_up);
+        assert_int_equal(r.other_h2d_bytes,
+                         r.gathered ? plan->panels_up : plan->gathered_up);
+    }
+}
+
+static void count(const hybrid_plan *plan, tally *sum)
+{
+    const int kept = plan->chunks[plan->chunk_count - 1].kept;
+
+    sum->gathered += plan->gathered;
+    sum->whole += !plan->gathered && plan->panels.cols == 0;
+    sum->kept += plan->panels.cols > 0 && kept;
+    sum->part += plan->panels.cols > 0 && !kept;
+}
+
+static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_kind kind,
+                       tally *sum)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine       = open_fake(budget);
+    hybrid_plan *plan;
+
+    options.variant            = "spmm.fake.rows";
+    options.flags              = flags;
+    const hybrid_status status = hybrid_spmm_plan(engine, A, COLUMNS, &options, &plan);
+    if (status == HYBRID_OK) {
+        assert_int_equal(sum->refused, 0);
+        for (int turn = 0; turn < 2; turn++) {
+            run_once(plan, A, kind, turn);
+            check_bytes(plan, A, turn && flags & HYBRID_RESIDENT);
+            assert_true(report_of(plan).peak_device_bytes <= (int64_t)budget);
+        }
+        count(plan, sum);
+        hybrid_plan_destroy(plan);
+    } else {
+        assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
+        sum->refused++;
+    }
+    hybrid_engine_destroy(engine);
+}
+
+static void every_budget_is_kept(void **state)
+{
+    static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
+                                      {HYBRID_F32, HYBRID_I32, 0}};
+
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        tally sum = {0};
+        hybrid_csr A;
+        fake_delays((unsigned)k, k < 2 ? 0 : 30);
+        matrix_random(ROWS, ROWS, 25, 5, kinds[k % 2], &A);
+        for (size_t budget = (size_t)4 << 20; budget >= 256; budget -= budget / 5)
+            try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
+        print_message("%d whole, %d in panels, %d in part, %d gathered, %d refused\n",
+                      sum.whole, sum.kept, sum.part, sum.gathered, sum.refused);
+        assert_true(sum.whole > 2 && sum.kept > 2 && sum.part > 0);
+        assert_true(sum.gathered > 2 && sum.refused > 2);
+        matrix_free(&A);
+    }
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- the planner ------------------------------------------------------------------- */
+
+/* Panels of a plan for an X of f32 that fits. */
+static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine       = open_fake((size_t)1 << 30);
+    hybrid_plan *plan;
+    char text[4096];
+
+    options.variant = "spmm.fake.rows";
+    options.flags   = flags;
+    assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
+    const int64_t width  = plan->panels.cols;
+    const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
+    assert_int_equal(plan->chunk_count % panels, 0);
+    assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
+    hybrid_plan_explain(plan, text, sizeof text);
+    assert_int_equal(strstr(text, " panels of ") != NULL, panels > 1);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return panels;
+}
+
+/* Row i touches columns near i alone. */
+static void make_banded(hybrid_csr *A)
+{
+    const int32_t *offset = A->row_ptr;
+
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int32_t k = offset[i]; k < offset[i + 1]; k++)
+            A->col[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
+}
+
+static void scattered_rows_of_a_large_x_come_in_panels(void **state)
+{
+    const test_kind f32 = {HYBRID_F32, HYBRID_I32, 0};
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(1 << 17, 1 << 17, 4, 5, f32, &A);
+    assert_int_equal(panels_of(&A, 128, 0), 4);
+    assert_int_equal(panels_of(&A, 128, HYBRID_RESIDENT), 4);
+    assert_true(panels_of(&A, 150, 0) > 2);
+    assert_true(panels_of(&A, 256, 0) > 2);
+    assert_int_equal(panels_of(&A, 120, 0), 1); /* all of X is there soon */
+    make_banded(&A);
+    assert_int_equal(panels_of(&A, 128, 0), 1);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_is_right),
+        cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
