@@ -233,6 +233,9 @@ typedef void (*hybrid_calibrate_fn)(void *user, const char *step,
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
                                                  hybrid_calibrate_fn fn, void *user,
                                                  hybrid_calibration *out);
+
+/* ---- pin ----------------------------------------------------------------- */
+
 /* Pin an array of your own that products will use again and again: a GPU then copies
    from and to it directly, at the full speed of the bus, where pageable memory goes
    through a copy by the CPU. X without gaps is read so (ld as small as can be; row-major
@@ -243,8 +246,9 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    cudaHostAlloc, or that you registered with CUDA in one piece, is used in the same way
    and needs no call. Without a GPU the range is noted and nothing else is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
-   given before; NO_MEMORY if the system does not pin so much, or if you pinned some of it
-   by other means. Not during a run. */
+   given before; NO_MEMORY if the system does not pin so much, or if some of it is pinned
+   by other means, as arrays of results are that the engine has used before: these are
+   copied from directly as they are. Not during a run. */
 HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes);
 
 /* Take it back, before the array is freed: `ptr` is where the range began. BAD_ARGUMENT
