@@ -150,6 +150,15 @@ static hybrid_status dense(world *w)
     return status;
 }
 
+/* The same with X on the device in two panels. */
+static hybrid_status panelled(world *w)
+{
+    w->engine->panels          = 2;
+    const hybrid_status status = dense(w);
+    w->engine->panels          = 0;
+    return status;
+}
+
 /* The same with X and Y pinned for the time of it. */
 static hybrid_status pinned_dense(world *w)
 {
@@ -297,6 +306,7 @@ static void allocations_fail_on_a_device(void **state)
     assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
     assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
     assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 4);
+    assert_true(fail_each(&w, panelled, arm_memory, HYBRID_NO_MEMORY) > 6);
     assert_true(fail_each(&w, pinned_dense, arm_memory, HYBRID_NO_MEMORY) > 6);
     assert_true(fail_each(&w, kept, arm_memory, HYBRID_NO_MEMORY) > 6);
     free_world(&w);
@@ -326,6 +336,7 @@ static void calls_of_the_backend_fail(void **state)
     assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 80);
     assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 30);
     assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
+    assert_true(fail_each(&w, panelled, arm_backend, HYBRID_DEVICE_FAILED) > 40);
     assert_true(fail_each(&w, pinned_dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
     assert_true(fail_each(&w, pinned_dense, arm_pins, HYBRID_NO_MEMORY) > 1);
     assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 50);

@@ -19,15 +19,24 @@ static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_bac
                                               NULL};
 static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
 
-static hybrid_engine *open_fake(size_t device_bytes)
+static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
+                                               &hy_host_backend_ops, NULL};
+
+static hybrid_engine *open_with(const hy_backend_ops *const *backends,
+                                size_t device_bytes)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
     hybrid_engine *engine;
 
     options.device_bytes = device_bytes;
     options.threads      = 3;
-    assert_int_equal(hy_engine_open(&options, fakes, table, &engine), HYBRID_OK);
+    assert_int_equal(hy_engine_open(&options, backends, table, &engine), HYBRID_OK);
     return engine;
+}
+
+static hybrid_engine *open_fake(size_t device_bytes)
+{
+    return open_with(fakes, device_bytes);
 }
 
 static void every_case_is_right(void **state)
@@ -131,21 +140,86 @@ static void every_budget_is_kept(void **state)
     static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
                                       {HYBRID_F32, HYBRID_I32, 0}};
 
+    tally sum = {0};
+
     (void)state;
     for (int k = 0; k < 4; k++) {
-        tally sum = {0};
         hybrid_csr A;
+        sum.refused = 0;
         fake_delays((unsigned)k, k < 2 ? 0 : 30);
         matrix_random(ROWS, ROWS, 25, 5, kinds[k % 2], &A);
-        for (size_t budget = (size_t)4 << 20; budget >= 256; budget -= budget / 5)
+        for (size_t budget = (size_t)2 << 20; budget > (64 << 10); budget -= budget / 6)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
-        print_message("%d whole, %d in panels, %d in part, %d gathered, %d refused\n",
-                      sum.whole, sum.kept, sum.part, sum.gathered, sum.refused);
-        assert_true(sum.whole > 2 && sum.kept > 2 && sum.part > 0);
-        assert_true(sum.gathered > 2 && sum.refused > 2);
+        for (size_t budget = 1 << 14; budget >= 256; budget /= 8)
+            try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
         matrix_free(&A);
     }
+    assert_true(sum.whole > 8 && sum.kept > 8 && sum.part > 3 && sum.gathered > 8);
+    assert_true(sum.refused > 0);
     assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- failures ---------------------------------------------------------------------- */
+
+/* Panels wait for the place of those before them: the loader and the driver both stop. */
+static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *A)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const test_kind f64         = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_dense X, Y, before;
+    hybrid_plan *plan;
+
+    options.depth        = 2;
+    hybrid_status status = hybrid_spmm_plan(engine, A, 40, &options, &plan);
+    if (status != HYBRID_OK)
+        return status;
+    assert_int_equal(plan->panels.room, 2);
+    assert_true(plan->panels.cols * 3 < 40);
+    dense_make(A->cols, 40, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
+    dense_make(A->rows, 40, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
+    dense_copy(&Y, &before);
+    status = hybrid_spmm_run(plan, 1, A, &X, 0, &Y);
+    if (status == HYBRID_OK)
+        assert_null(oracle_check_spmm(1, A, &X, 0, &before, &Y, 1));
+    hybrid_plan_destroy(plan);
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+    return status;
+}
+
+/* Returns how many calls there were to fail: of allocations, or of the backend. */
+static int64_t fail_each(const hybrid_csr *A, int memory)
+{
+    for (int64_t n = 1; n < 5000; n += 1 + n / 16) {
+        hybrid_engine *engine       = open_with(faults, 130 << 10);
+        engine->ctx.memory.failures = memory ? n : 0;
+        fault_arm(memory ? 0 : n);
+        const hybrid_status status  = product_in_a_ring(engine, A);
+        engine->ctx.memory.failures = 0;
+        fault_arm(0);
+        if (status != HYBRID_OK)
+            assert_true(strlen(hybrid_engine_message(engine)) > 10);
+        hybrid_engine_destroy(engine);
+        assert_int_equal(fake_alive(), 0);
+        if (status == HYBRID_OK)
+            return n - 1;
+    }
+    fail_msg("calls fail without end");
+    return 0;
+}
+
+static void every_call_fails_once(void **state)
+{
+    const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_csr A;
+
+    (void)state;
+    fake_delays(1, 0);
+    matrix_random(300, 300, 5, 5, f64, &A);
+    assert_true(fail_each(&A, 1) > 5);
+    assert_true(fail_each(&A, 0) > 50);
+    matrix_free(&A);
 }
 
 /* ---- the planner ------------------------------------------------------------------- */
@@ -204,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_is_right),
         cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(every_call_fails_once),
         cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
