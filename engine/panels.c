@@ -20,8 +20,13 @@ enum {
     FORCED_ROW = 16
 };
 
-static const double LAUNCHES = 20;  /* what a panel costs besides its bytes */
-static const double WORTH    = 0.9; /* of the time of X whole: less is worth it */
+static const double LAUNCHES = 20; /* what a panel costs besides its bytes */
+
+/* Bytes a second that workers store into parts of rows of Y, which seldom begin where
+   lines do (docs/performance.md): an X that fits is cut where the bus is slower. */
+static const double STORE_BPS = 14e9;
+
+static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
 
 static int64_t value_size(const hybrid_plan *plan)
 {
@@ -39,7 +44,10 @@ static int64_t cols_of(const hybrid_plan *plan, int64_t panels, int64_t unit)
    the packs before it, for its rows of X, and for chunks before it that go down. */
 static double finished(const hybrid_plan *plan, int64_t cols)
 {
-    const double size = (double)value_size(plan);
+    const double size     = (double)value_size(plan);
+    const double down_Bps = cols < plan->b_cols && STORE_BPS < plan->rates.d2h_Bps
+                                ? STORE_BPS
+                                : plan->rates.d2h_Bps;
     double sent = 0, down_s = 0, launches = 0;
 
     for (int64_t begin = 0; begin < plan->b_cols; begin += cols) {
@@ -56,7 +64,7 @@ static double finished(const hybrid_plan *plan, int64_t cols)
             const double run_s =
                 (sent + x) / plan->rates.h2d_Bps + k.multiply_s + k.finish_s;
             down_s = (run_s > down_s ? run_s : down_s) +
-                     (double)f.rows * (double)width * size / plan->rates.d2h_Bps;
+                     (double)f.rows * (double)width * size / down_Bps;
         }
         launches += LAUNCHES;
     }

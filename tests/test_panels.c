@@ -224,16 +224,19 @@ static void every_call_fails_once(void **state)
 
 /* ---- the planner ------------------------------------------------------------------- */
 
-/* Panels of a plan for an X of f32 that fits. */
-static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags)
+/* Panels of a plan for an X of f32 that fits, on a bus of that speed. */
+static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
+                         unsigned flags)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_engine *engine       = open_fake((size_t)1 << 30);
     hybrid_plan *plan;
     char text[4096];
 
-    options.variant = "spmm.fake.rows";
-    options.flags   = flags;
+    options.variant                  = "spmm.fake.rows";
+    options.flags                    = flags;
+    engine->device->measured.h2d_Bps = bus_Bps;
+    engine->device->measured.d2h_Bps = bus_Bps;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
     const int64_t width  = plan->panels.cols;
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
@@ -244,6 +247,11 @@ static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags)
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     return panels;
+}
+
+static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags)
+{
+    return panels_on(12e9, A, cols, flags);
 }
 
 /* Row i touches columns near i alone. */
@@ -267,7 +275,8 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     assert_int_equal(panels_of(&A, 128, HYBRID_RESIDENT), 4);
     assert_true(panels_of(&A, 150, 0) > 2);
     assert_true(panels_of(&A, 256, 0) > 2);
-    assert_int_equal(panels_of(&A, 120, 0), 1); /* all of X is there soon */
+    assert_int_equal(panels_of(&A, 120, 0), 1);       /* all of X is there soon */
+    assert_int_equal(panels_on(50e9, &A, 128, 0), 1); /* sooner than parts are stored */
     make_banded(&A);
     assert_int_equal(panels_of(&A, 128, 0), 1);
     matrix_free(&A);
