@@ -289,9 +289,21 @@ int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
     return reached;
 }
 
-void hy_loader_free(hy_pipeline *p, int64_t panel)
+/* The first chunk that is not finished. */
+static int64_t first_left(const hy_pipeline *p)
 {
-    hy_loader *loader = &p->loader;
+    int64_t first = p->next;
+
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].busy && p->slots[i].index < first)
+            first = p->slots[i].index;
+    return first;
+}
+
+void hy_loader_free(hy_pipeline *p)
+{
+    hy_loader *loader   = &p->loader;
+    const int64_t panel = first_left(p) / p->ranges;
 
     pthread_mutex_lock(&loader->lock);
     if (panel > loader->free)

@@ -53,8 +53,8 @@ hybrid_status hy_loader_start(struct hy_pipeline *pipeline);
    tick comes when it is. Called by the driver. */
 int hy_loader_reached(struct hy_pipeline *pipeline, const hy_chunk *chunk);
 
-/* Chunks of panels before this one are finished. Called by the driver. */
-void hy_loader_free(struct hy_pipeline *pipeline, int64_t panel);
+/* A chunk is finished, and with it perhaps its panel. Called by the driver. */
+void hy_loader_free(struct hy_pipeline *pipeline);
 
 /* The driver took the tick: whether loading failed. */
 hybrid_status hy_loader_ticked(struct hy_pipeline *pipeline);

@@ -188,23 +188,12 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* The first chunk that is not finished. */
-static int64_t first_left(const hy_pipeline *p)
-{
-    int64_t first = p->next;
-
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].busy && p->slots[i].index < first)
-            first = p->slots[i].index;
-    return first;
-}
-
 static void release(hy_pipeline *p, hy_slot *slot)
 {
     slot->busy = slot->parked = 0;
     p->finished++;
     if (p->shared.bytes > 0 && p->ranges < p->count)
-        hy_loader_free(p, first_left(p) / p->ranges);
+        hy_loader_free(p);
 }
 
 /* Chunks enter the lanes in order, behind the rows of B or X that they touch. */

@@ -8,7 +8,7 @@
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS * CHUNKINGS, KINDS = 2 };
+enum { WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS, KINDS = 2 };
 
 static const int64_t widths[]     = {33, 16, 70};
 static const int64_t panels[]     = {2, 3, 5};
@@ -119,8 +119,8 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
                                   .name   = *name,
                                   .kind   = kinds[kind],
                                   .flags  = k % 2 ? HYBRID_RESIDENT : 0,
-                                  .rows   = chunk_rows[k / 2 % CHUNKINGS],
-                                  .width  = widths[k / 2 / CHUNKINGS]};
+                                  .rows   = chunk_rows[(k / 2 + i) % CHUNKINGS],
+                                  .width  = widths[k / 2]};
                 engine->panels = panels[(i + k) % PANELS];
                 failed += check_plan(t, &c.A, checked);
             }
