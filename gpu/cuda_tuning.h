@@ -57,6 +57,7 @@ enum {
 #define HY_ROWS_ROW_NARROW 37.0
 #define HY_ROWS_STEP_S 2.6e-8 /* from entry to entry of a long row, and more */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* for each column of X */
+#define HY_ROWS_STEP_NARROW 4.0 /* times that where half a line or less is read */
 #define HY_MERGE_NONZERO 1.15
 #define HY_MERGE_NONZERO_NARROW 3.7
 #define HY_MERGE_ROW 3.8
@@ -132,6 +133,7 @@ enum {
 
 #define HY_ESC_SM_PRODUCTS                                                               \
     9e7                   /* products a second that a multiprocessor bins and sorts */
+#define HY_ESC_SM_NONZEROS 2.5e7 /* nonzeros whose rows of B it expands */
 #define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
     0.6 /* share of memory speed that a pass of the long sort gets */

@@ -58,7 +58,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
     c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s += r->launch_s + 24 * double(f->nnz) / r->mem_Bps;
+    c.multiply_s += r->launch_s + double(f->nnz) / (HY_ESC_SM_NONZEROS * r->width);
     return c;
 }
 

@@ -213,16 +213,17 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    columns of a pass. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const double row =
-        hy_spmm_is_wide(f->out_cols, f->type) ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const bool wide  = hy_spmm_is_wide(f->out_cols, f->type);
+    const double row = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
         (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
     const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
     const bool one       = f->rows * tile / 4 < HY_SPMM_LANES && f->out_cols > tile;
     const double at_once = double(one ? tile : f->out_cols);
     const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * at_once;
-    const int ways       = log_ways(f->rows, f->nnz, f->out_cols, f->type);
-    const double chain_s = double(f->row_max >> ways) * step_s;
+    const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
+    const double chain_s = double(f->row_max) * shared * step_s;
     hy_cost c            = {};
     c.pack_bytes         = hy_pack_csr_bytes(HY_SPMM, f);
     c.out_bytes          = hy_rows_bytes(HY_SPMM, f, 0);
