@@ -49,6 +49,11 @@ void hy_copy_past(void *dst, const void *src, size_t bytes);
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 
+static inline size_t hy_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The next multiple of 256 bytes: where an array may start inside a block. */
 static inline size_t hy_align(size_t bytes)
 {

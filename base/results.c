@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 
 #include "base/backend.h"
+#include "base/pages.h"
 #include "base/pool.h"
 
-enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 enum {
     WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
     KEPT_MOST = 32 /* mappings kept; then the one kept longest goes */
@@ -88,7 +88,7 @@ static mapping *find(hy_results *results, const void *ptr)
    pages that a small result would sit on what a later one needs. */
 static mapping *find_kept(hy_results *results, size_t bytes)
 {
-    const size_t pages = bytes < PAGE ? PAGE : bytes;
+    const size_t pages = bytes < HY_PAGE ? HY_PAGE : bytes;
     mapping *best      = NULL;
 
     for (mapping *m = results->first; m; m = m->next)
@@ -132,26 +132,6 @@ static void take_out(hy_results *results, const mapping *m)
 
 /* ---- the pages ------------------------------------------------------------------- */
 
-/* Large mappings start at a huge page: reserve more, cut the ends off. */
-static char *map_pages(size_t bytes)
-{
-    const size_t slack = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
-    const int flags    = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-
-    char *ptr = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (ptr == MAP_FAILED)
-        return NULL;
-    if (slack == 0)
-        return ptr;
-    const size_t before = (HUGE_PAGE - (uintptr_t)ptr % HUGE_PAGE) % HUGE_PAGE;
-    if (before > 0)
-        munmap(ptr, before);
-    if (slack > before)
-        munmap(ptr + before + bytes, slack - before);
-    madvise(ptr + before, bytes, MADV_HUGEPAGE); /* a wish: small pages work as well */
-    return ptr + before;
-}
-
 static size_t pin_bytes(const hy_results *results)
 {
     return results->device ? results->device->ops->pin_bytes : 0;
@@ -159,8 +139,7 @@ static size_t pin_bytes(const hy_results *results)
 
 static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
 {
-    const size_t unit    = bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE;
-    const size_t rounded = (bytes + unit - 1) / unit * unit;
+    const size_t rounded = hy_pages_round(bytes);
     const size_t piece   = pin_bytes(ctx->results);
     const size_t pieces  = /* none in a result that is smaller */
         piece > 0 && rounded >= piece ? (rounded + piece - 1) / piece : 0;
@@ -171,7 +150,7 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     memset(m, 0, sizeof(mapping) + pieces);
     m->bytes  = rounded;
     m->pieces = pieces;
-    m->ptr    = map_pages(rounded);
+    m->ptr    = hy_pages_map(rounded);
     if (!m->ptr) {
         const int error = errno;
         hy_array_free(ctx, m);
@@ -296,7 +275,7 @@ NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
         begin = span->touched;
     if (end > span->bytes)
         end = span->bytes;
-    for (size_t at = begin / PAGE * PAGE; at < end; at += PAGE) {
+    for (size_t at = begin / HY_PAGE * HY_PAGE; at < end; at += HY_PAGE) {
         char zero = 0;
         (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED);

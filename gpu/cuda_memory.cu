@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "base/pages.h"
 #include "base/pool.h"
 #include "gpu/cuda_lane.cuh"
 
@@ -12,34 +13,10 @@
    Mapped as huge pages, touched by all workers and registered as a whole, memory of the
    same use is there ten times as soon. */
 
-static constexpr size_t HUGE_PAGE = size_t(2) << 20, PAGE = 4096;
-
-static size_t mapped_bytes(size_t bytes)
-{
-    const size_t unit = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
-    return (bytes + unit - 1) / unit * unit;
-}
-
-/* NULL if the system has no room. */
-static char *map_huge(size_t bytes)
-{
-    void *ptr = mmap(nullptr, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ptr == MAP_FAILED)
-        return nullptr;
-    char *begin         = static_cast<char *>(ptr);
-    const size_t before = HUGE_PAGE - uintptr_t(begin) % HUGE_PAGE;
-    munmap(begin, before);
-    if (before < HUGE_PAGE)
-        munmap(begin + before + bytes, HUGE_PAGE - before);
-    madvise(begin + before, bytes, MADV_HUGEPAGE); /* a wish: small pages work as well */
-    return begin + before;
-}
-
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {
     (void)part;
-    for (int64_t at = begin; at < end; at += int64_t(PAGE))
+    for (int64_t at = begin; at < end; at += int64_t(HY_PAGE))
         static_cast<volatile char *>(arg)[at] = 0;
     return HYBRID_OK;
 }
@@ -47,17 +24,17 @@ static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 static void free_pinned(void *ptr, size_t bytes)
 {
     (void)cudaHostUnregister(ptr);
-    munmap(ptr, mapped_bytes(bytes));
+    munmap(ptr, hy_pages_round(bytes));
 }
 
 static cudaError_t alloc_pinned(hy_backend *owner, size_t bytes, void **out)
 {
-    const size_t all = mapped_bytes(bytes);
-    char *ptr        = map_huge(all);
+    const size_t all = hy_pages_round(bytes);
+    char *ptr        = hy_pages_map(all);
     if (!ptr)
         return cudaErrorMemoryAllocation;
-    (void)hy_pool_for(owner->ctx->pool, HY_COMPUTE, 0, int64_t(all), int64_t(HUGE_PAGE),
-                      touch, ptr);
+    (void)hy_pool_for(owner->ctx->pool, HY_COMPUTE, 0, int64_t(all),
+                      int64_t(HY_HUGE_PAGE), touch, ptr);
     const cudaError_t error =
         cudaHostRegister(ptr, all, cudaHostRegisterPortable | cudaHostRegisterMapped);
     if (error != cudaSuccess)

@@ -6,11 +6,6 @@
 
 /* ---- which ------------------------------------------------------------------------ */
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Bytes of a chunk's pack, at most, and of all that it needs. */
 static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
 {
@@ -54,13 +49,13 @@ void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chu
     for (k = 0; k < ranges && may_keep(&chunks[k]); k++) {
         const size_t pack = pack_bytes(rates, &chunks[k], &all);
         kept += pack;
-        slot = larger(slot, all - pack);
+        slot = hy_larger(slot, all - pack);
     }
     if (k < ranges) /* all of a plan or none */
         return;
     for (; k > 0 && kept + slots * slot > room; k--) { /* a slot holds what is not kept */
         kept -= pack_bytes(rates, &chunks[k - 1], &all);
-        slot = larger(slot, all);
+        slot = hy_larger(slot, all);
     }
     give_places(rates, chunks, k, ranges, count);
 }

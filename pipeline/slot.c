@@ -9,11 +9,6 @@
 
 enum { WORD_BYTES = 256, /* room for out_nnz */ SPARE_ENTRIES = 1024 };
 
-static size_t max_bytes(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Entries of a SpGEMM chunk come back through room for what is expected of them, not for
    their bound: pinned memory is slow to get. If there are more, they come in turns. */
 static hy_features back_features(const hy_features *f)
@@ -40,9 +35,9 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
     for (int64_t i = 0; i < count; i++) {
         const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
         const size_t kept  = chunks[i].kept ? hy_align(cost.pack_bytes) : 0;
-        *device            = max_bytes(*device, hy_cost_bytes(&cost) - kept);
+        *device            = hy_larger(*device, hy_cost_bytes(&cost) - kept);
         if (backend->ops->copy)
-            *pinned = max_bytes(
+            *pinned = hy_larger(
                 *pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
                              back_bytes(chunks[i].variant->op, &chunks[i].features));
     }

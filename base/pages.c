@@ -1,0 +1,31 @@
+/* base/pages.c - memory by whole pages. */
+#include "base/pages.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+size_t hy_pages_round(size_t bytes)
+{
+    const size_t unit = bytes >= HY_HUGE_PAGE ? HY_HUGE_PAGE : HY_PAGE;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Large mappings start at a huge page: reserve more, cut the ends off. */
+char *hy_pages_map(size_t bytes)
+{
+    const size_t slack = bytes >= HY_HUGE_PAGE ? HY_HUGE_PAGE : 0;
+    const int flags    = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+    char *ptr = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (ptr == MAP_FAILED)
+        return NULL;
+    if (slack == 0)
+        return ptr;
+    const size_t before = (HY_HUGE_PAGE - (uintptr_t)ptr % HY_HUGE_PAGE) % HY_HUGE_PAGE;
+    if (before > 0)
+        munmap(ptr, before);
+    if (slack > before)
+        munmap(ptr + before + bytes, slack - before);
+    madvise(ptr + before, bytes, MADV_HUGEPAGE); /* a wish: small pages work as well */
+    return ptr + before;
+}

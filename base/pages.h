@@ -1,0 +1,23 @@
+/* base/pages.h - memory by whole pages: huge ones, where there are enough bytes. */
+#ifndef HY_PAGES_H
+#define HY_PAGES_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HY_PAGE = 4096, HY_HUGE_PAGE = 2 << 20 };
+
+/* The next multiple of a page, or of a huge page if so many bytes fill one. */
+size_t hy_pages_round(size_t bytes);
+
+/* Untouched pages, to be given to munmap(); `bytes` as rounded. NULL and errno if there
+   is no address space. */
+char *hy_pages_map(size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_PAGES_H */
