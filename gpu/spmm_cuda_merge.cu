@@ -10,8 +10,11 @@
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
 
+   One column of X has a kernel of its own (gpu/merge_vector.cuh), with the same tiles but
+   no shares. There the order within a tile depends on where the chunk begins.
+
    Work on the device: n carried values for each tile. */
-#include "gpu/merge_tile.cuh"
+#include "gpu/merge_vector.cuh"
 
 /* Walk one share of a tile in columns j on; `column` is the first within the pass. */
 template <typename T, int VEC, int TILES>
@@ -128,72 +131,12 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m = merge_open<T, false>(o, p, room);
+    const merge_tile<T> m = merge_open<T>(o, p, room);
 
     for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
         hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
             pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
         });
-}
-
-/* The sum over a run of shares, one a thread, up to this one: a run begins where
-   `begins`. The order of additions depends on where the run lies, and on nothing else. */
-template <typename T> static __device__ T block_sum_run(T sum, bool begins)
-{
-    __shared__ T warp_sum[HY_CUDA_THREADS / 32];
-    __shared__ bool warp_begins[HY_CUDA_THREADS / 32];
-    const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-
-    for (int apart = 1; apart < 32; apart *= 2) {
-        const T before        = __shfl_up_sync(0xffffffffu, sum, apart);
-        const bool had_before = __shfl_up_sync(0xffffffffu, begins, apart);
-        if (lane >= apart && !begins) {
-            sum += before;
-            begins = had_before;
-        }
-    }
-    if (lane == 31) {
-        warp_sum[warp]    = sum;
-        warp_begins[warp] = begins;
-    }
-    __syncthreads();
-    T before = T(0);
-    for (int w = 0; w < warp; w++)
-        before = warp_begins[w] ? warp_sum[w] : before + warp_sum[w];
-    return begins ? sum : before + sum;
-}
-
-/* One column: products are made when the tile is read, and a thread walks a share. */
-template <typename T>
-static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    vector_kernel(hy_spmm_operands<T> o, merge_path<T> p)
-{
-    extern __shared__ double room[];
-    const merge_tile<T> m  = merge_open<T, true>(o, p, room);
-    const int share        = int(threadIdx.x);
-    const merge_split from = m.split[share], to = m.split[share + 1];
-    T *y    = o.y + m.row;
-    int row = from.rows, k = from.entries;
-    int end = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum   = T(0);
-
-    /* one item a step, so that lanes stay together */
-    for (int left = to.rows - row + to.entries - k; left > 0; left--) {
-        if (k == end) {
-            y[row] = sum;
-            sum    = T(0);
-            end    = ++row < to.rows ? m.end[row] : MERGE_NEVER;
-        } else {
-            sum += m.val[k++];
-        }
-    }
-    sum            = block_sum_run(sum, m.first_share(to.rows) == share);
-    m.carry[share] = sum;
-    __syncthreads();
-    if (from.rows < to.rows && from.entries > m.begin(from.rows))
-        o.y[m.row + from.rows] += m.carry[share - 1];
-    if (share + 1 == p.shares && m.entries > m.begin(m.rows))
-        p.carry[blockIdx.x] = sum;
 }
 
 /* A warp adds to one row what the tiles before the one that ended it carry of it.
@@ -283,6 +226,19 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
         merge_kernel<T, VEC, 1><<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
 }
 
+template <typename T>
+static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const merge_path<T> &p, int64_t tiles)
+{
+    const int blocks = hy_blocks(tiles, 1);
+    if (p.items > vector_room<VECTOR_EACH>)
+        vector_kernel<T, 2 * VECTOR_EACH>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
+    else
+        vector_kernel<T, VECTOR_EACH>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
+}
+
 static hy_merge_shape shape_of(const hy_problem *p)
 {
     const int64_t items = p->A->nnz + p->A->rows;
@@ -306,8 +262,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.carry                    = static_cast<T *>(job->work.ptr);
 
     if (cols == 1)
-        vector_kernel<T><<<hy_blocks(view.tiles, 1), HY_CUDA_THREADS, merge_room(p),
-                           hy_stream(lane)>>>(o, p);
+        launch_vector<T>(lane, o, p, view.tiles);
     else if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
         launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
     else if (hy_vectors_fit(&o, 2))
