@@ -37,6 +37,9 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
 void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);
+/* Whether there are cores for threads besides the workers, so that these can look for what
+   comes soon instead of going to sleep. */
+int hy_pool_leaves_cores(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
 int hy_pool_worker(const hy_pool *pool); /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
