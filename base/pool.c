@@ -29,7 +29,7 @@
 #include "base/look.h"
 #include "base/tasks.h"
 
-enum { NAME_BYTES = 16, DRIVER_CORES = 2 };
+enum { NAME_BYTES = 16 };
 
 typedef struct worker {
     struct hy_pool *pool;
@@ -235,7 +235,7 @@ int hy_pool_worker(const hy_pool *pool)
 
 int hy_pool_leaves_cores(const hy_pool *pool)
 {
-    return pool->threads + DRIVER_CORES <= hy_topology_cores(pool->topology);
+    return pool->threads + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
 }
 
 size_t hy_pool_l2_bytes(const hy_pool *pool)
@@ -380,7 +380,9 @@ hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int6
 
     if (begin >= end)
         return HYBRID_OK;
-    l.pieces             = (end - begin - 1) / grain + 1;
+    l.pieces = (end - begin - 1) / grain + 1;
+    if (l.pieces == 1) /* done before a worker has woken */
+        return fn(arg, draws ? self->index : 0, begin, end);
     const int64_t others = l.pieces - draws;
     const int spare      = pool->threads - draws;
     l.wanted             = others < spare ? (int)others : spare;

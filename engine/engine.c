@@ -9,7 +9,7 @@
 #include "engine/rates.h"
 #include "pipeline/gear.h"
 
-enum { MANY_CORES = 8, DRIVER_CORES = 2 };
+enum { MANY_CORES = 8 };
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
@@ -88,7 +88,7 @@ static int count_threads(const hybrid_engine *engine,
 
     if (options->threads > 0)
         return options->threads;
-    return engine->device && cores >= MANY_CORES ? cores - DRIVER_CORES : cores;
+    return engine->device && cores >= MANY_CORES ? cores - HY_DRIVER_CORES : cores;
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,

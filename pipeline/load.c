@@ -83,9 +83,6 @@ static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
 static hybrid_status fill_piece(hy_pipeline *p, size_t at, size_t bytes, char *to)
 {
     filling f = {p->problem, to, at};
-
-    if (bytes <= FILL_BYTES) /* sooner done than handed to a worker */
-        return fill(&f, 0, 0, (int64_t)bytes);
     return hy_pool_for(p->ctx->pool, HY_PACK, 0, (int64_t)bytes, FILL_BYTES, fill, &f);
 }
 

@@ -211,6 +211,54 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
+/* ---- queues between threads ------------------------------------------------------ */
+
+enum { TURNS = 2000 };
+
+typedef struct pair {
+    hy_slot_queue there, back;
+} pair;
+
+static void *send_back(void *arg)
+{
+    pair *p = arg;
+    hy_slot *slot;
+
+    while ((slot = hy_slot_pop(&p->there))) {
+        slot->index++;
+        hy_slot_push(&p->back, slot);
+    }
+    return NULL;
+}
+
+/* Whether who pops sleeps at once or looks first, slots come in order and belong to one
+   thread at a time. */
+static void slots_go_to_and_fro(void **state)
+{
+    hy_slot slots[2] = {{.index = 0}, {.index = 0}};
+    pthread_t thread;
+    pair p;
+
+    (void)state;
+    for (int looks = 0; looks < 2; looks++) {
+        hy_slot_queue_open(&p.there, looks);
+        hy_slot_queue_open(&p.back, looks);
+        assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
+        for (int i = 0; i < TURNS; i++) {
+            hy_slot_push(&p.there, &slots[0]);
+            hy_slot_push(&p.there, &slots[1]);
+            assert_ptr_equal(hy_slot_pop(&p.back), &slots[0]);
+            assert_ptr_equal(hy_slot_pop(&p.back), &slots[1]);
+        }
+        hy_slot_queue_close(&p.there);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        hy_slot_queue_destroy(&p.there);
+        hy_slot_queue_destroy(&p.back);
+    }
+    assert_int_equal(slots[0].index, 2 * TURNS);
+    assert_int_equal(slots[1].index, 2 * TURNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +268,7 @@ int main(void)
         cmocka_unit_test(what_failed_is_not_kept),
         cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
         cmocka_unit_test(trim_closes_what_is_idle),
+        cmocka_unit_test(slots_go_to_and_fro),
     };
     return cmocka_run_group_tests_name("gear", tests, open_world, close_world);
 }
