@@ -60,8 +60,9 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
 /* Run `fn` over [begin, end) in pieces of `grain` (>= 1), in parallel, and return when
    all are done. Workers take pieces in ascending order. The first error stops the loop
    and is returned. May be called from a task: the worker then takes part; other threads
-   only wait, unless there is one piece only, which they do themselves. Workers that joined turn to more urgent tasks between two pieces. Loops may
-   nest and may run side by side. */
+   only wait, unless there is one piece only, which they do themselves. Workers that
+   joined turn to more urgent tasks between two pieces. Loops may nest and may run side
+   by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg);
 
