@@ -33,7 +33,9 @@ enum {
     HOST_DENSE     = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
     DENSE_BYTES    = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     CHUNKS         = 16,        /* at least, of a product large enough */
-    RESIDENT_SHARE = 4          /* slots beside an A that stays: small, and many fit */
+    RESIDENT_SHARE = 4,         /* slots beside an A that stays: small, and many fit */
+    LINE           = 64,        /* bytes of the caches */
+    QUICK          = 4          /* times fewer bytes are sent sooner than read */
 };
 
 typedef struct layout {
@@ -83,30 +85,21 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
     return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
-typedef struct needing {
-    const hybrid_csr *A;
-    hy_chunk *chunks;
-    int64_t b_rows; /* SpGEMM; 0 for SpMM */
-} needing;
-
-/* The last row of B or X that a chunk touches; and its own rows, which are rows of B too
-   when A is squared. */
-static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
+/* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
+   of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
+   product that may be the only one does without. */
+static hybrid_status find_needs(hybrid_plan *plan, const hybrid_csr *A, size_t shared)
 {
-    const needing *n = arg;
+    const size_t rows = (size_t)A->rows * LINE, all = (size_t)A->nnz * 4;
+    const size_t read = rows < all ? rows : all;
+    const int once    = !(plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
-    (void)part;
-    for (int64_t c = begin; c < end; c++) {
-        hy_chunk *chunk = &n->chunks[c];
-        int64_t last    = (chunk->row_end < n->b_rows ? chunk->row_end : n->b_rows) - 1;
-        for (int64_t i = chunk->row_begin; i < chunk->row_end; i++) {
-            const int64_t stop = hy_offset(n->A, i + 1);
-            if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] > last)
-                last = n->A->col[stop - 1];
-        }
-        chunk->needs = last + 1;
+    if (once && shared <= read / QUICK) {
+        hy_chunks_need_all(plan->chunks, plan->chunk_count, A->cols);
+        return HYBRID_OK;
     }
-    return HYBRID_OK;
+    return hy_chunks_find_needs(&plan->engine->ctx, A, plan->op == HY_SPGEMM,
+                                plan->chunks, plan->chunk_count);
 }
 
 /* Cut for one layout; B or X, if it is to stay, leaves room. */
@@ -133,11 +126,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
     plan->shared_bytes = kept;
-    if (kept == 0)
-        return HYBRID_OK;
-    needing n = {A, plan->chunks, B ? B->rows : 0};
-    return hy_pool_for(plan->engine->ctx.pool, HY_COMPUTE, 0, plan->chunk_count, 1,
-                       find_needs, &n);
+    return kept > 0 ? find_needs(plan, A, shared) : HYBRID_OK;
 }
 
 /* The image of B or X that the device would hold: plan->resident_bytes, which are sent,

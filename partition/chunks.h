@@ -46,6 +46,13 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
+/* needs.c: hy_chunk.needs of chunks that cover A's rows. `with_own`: their own rows count
+   too, which are rows of B when A is squared. What is nearly all of B or X becomes all. */
+hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int with_own,
+                                   hy_chunk *chunks, int64_t count);
+/* All of it, which has so many rows. */
+void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,8 @@ enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 64 << 10 };
 
 /* ---- open and close ------------------------------------------------------------ */
 
+static void load(hy_slot *go);
+
 hybrid_status hy_loader_open(hy_pipeline *p, size_t shared_bytes)
 {
     const hy_backend_ops *ops = p->backend->ops;
@@ -18,15 +20,15 @@ hybrid_status hy_loader_open(hy_pipeline *p, size_t shared_bytes)
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
 
     pthread_mutex_init(&loader->lock, NULL);
-    pthread_cond_init(&loader->freed, NULL);
+    pthread_cond_init(&loader->changed, NULL);
     loader->piece_bytes = share < PIECE_BYTES ? share : PIECE_BYTES;
     HY_TRY(ops->alloc(p->backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));
     for (int i = 0; i < HY_LOAD_PIECES; i++) {
-        HY_TRY(ops->mark_new(p->backend, &loader->pieces[i].begin));
-        HY_TRY(ops->mark_new(p->backend, &loader->pieces[i].end));
+        HY_TRY(hy_gear_mark(p->gear, &loader->pieces[i].begin));
+        HY_TRY(hy_gear_mark(p->gear, &loader->pieces[i].end));
     }
-    return HYBRID_OK;
+    return hy_gear_loader(p->gear, load);
 }
 
 void hy_loader_close(hy_pipeline *p)
@@ -35,12 +37,8 @@ void hy_loader_close(hy_pipeline *p)
 
     if (loader->piece_bytes == 0)
         return;
-    for (int i = 0; i < HY_LOAD_PIECES; i++) {
-        p->backend->ops->mark_free(loader->pieces[i].begin);
-        p->backend->ops->mark_free(loader->pieces[i].end);
-    }
     p->backend->ops->free(p->backend, &loader->ring);
-    pthread_cond_destroy(&loader->freed);
+    pthread_cond_destroy(&loader->changed);
     pthread_mutex_destroy(&loader->lock);
     memset(loader, 0, sizeof *loader);
 }
@@ -94,7 +92,7 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
-    hy_lane *lane             = p->lanes[HY_ON_IN];
+    hy_lane *lane             = p->gear->lanes[HY_ON_IN];
     hy_load_piece *piece      = &loader->pieces[loader->next];
     char *room = (char *)loader->ring.ptr + (size_t)loader->next * loader->piece_bytes;
     const void *source = hy_shared_source(p->problem, at, bytes);
@@ -198,7 +196,7 @@ static int await_place(hy_pipeline *p, int64_t panel)
 
     pthread_mutex_lock(&loader->lock);
     while (!loader->stop && p->problem->panels.cols > 0 && loader->free < least)
-        pthread_cond_wait(&loader->freed, &loader->lock);
+        pthread_cond_wait(&loader->changed, &loader->lock);
     const int goes_on = !loader->stop;
     pthread_mutex_unlock(&loader->lock);
     return goes_on;
@@ -246,18 +244,22 @@ static void load_x(hy_pipeline *p)
     }
 }
 
-static void *load(void *arg)
+static void load(hy_slot *go)
 {
-    hy_pipeline *p = arg;
+    hy_pipeline *p    = go->pipeline;
+    hy_loader *loader = &p->loader;
 
     (p->problem->op == HY_SPGEMM ? load_b : load_x)(p);
-    return NULL;
+    pthread_mutex_lock(&loader->lock);
+    loader->loading = 0;
+    pthread_cond_signal(&loader->changed);
+    pthread_mutex_unlock(&loader->lock);
 }
 
 /* ---- what the driver calls
  * ------------------------------------------------------------- */
 
-hybrid_status hy_loader_start(hy_pipeline *p)
+void hy_loader_start(hy_pipeline *p)
 {
     hy_loader *loader = &p->loader;
 
@@ -270,9 +272,9 @@ hybrid_status hy_loader_start(hy_pipeline *p)
     loader->status                 = HYBRID_OK;
     for (int i = 0; i < HY_LOAD_PIECES; i++)
         loader->pieces[i].bytes = 0;
-    if (pthread_create(&loader->thread, NULL, load, p) != 0)
-        return hy_fail(p->ctx, HYBRID_NO_MEMORY, "no thread for loading an operand");
-    return HYBRID_OK;
+    loader->loading     = 1;
+    loader->go.pipeline = p;
+    hy_slot_push(&p->gear->loader.queue, &loader->go);
 }
 
 int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
@@ -307,7 +309,7 @@ void hy_loader_free(hy_pipeline *p)
 
     pthread_mutex_lock(&loader->lock);
     if (panel > loader->free)
-        pthread_cond_signal(&loader->freed);
+        pthread_cond_signal(&loader->changed);
     loader->free = panel;
     pthread_mutex_unlock(&loader->lock);
 }
@@ -328,9 +330,10 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_lock(&loader->lock);
     loader->stop   = 1;
     loader->wanted = -1;
-    pthread_cond_signal(&loader->freed);
+    pthread_cond_signal(&loader->changed);
+    while (loader->loading)
+        pthread_cond_wait(&loader->changed, &loader->lock);
     pthread_mutex_unlock(&loader->lock);
-    pthread_join(loader->thread, NULL);
     hybrid_status status = loader->status;
     for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
         status = retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
