@@ -69,7 +69,8 @@ typedef struct hy_problem {
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
-    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
+    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes, */
+    int in_lines;     /* and its in_lines */
     hy_panels panels; /* SpMM, not in_cols */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
@@ -145,6 +146,9 @@ struct hy_variant {
     int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
                       (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
                       X and Y have */
+    int in_lines;  /* SpMM, 1: where rows of an X on the device have whole lines and a few
+                      columns more, these lie apart, and the variant reads them there
+                      (hy_packed_x() of partition/pack.h) */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

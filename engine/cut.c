@@ -139,12 +139,13 @@ static void size_image(hybrid_plan *plan, size_t *room)
     const hybrid_dense X = {
         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
     const hy_candidate *c    = &plan->candidates[plan->chosen];
-    const hy_problem problem = {.op      = plan->op,
-                                .A       = &A,
-                                .B       = &B,
-                                .X       = &X,
-                                .in_cols = c->variant->in_cols,
-                                .panels  = plan->panels};
+    const hy_problem problem = {.op       = plan->op,
+                                .A        = &A,
+                                .B        = &B,
+                                .X        = &X,
+                                .in_cols  = c->variant->in_cols,
+                                .in_lines = c->variant->in_lines,
+                                .panels   = plan->panels};
     const int none           = !c->backend->ops->copy || c->variant->carries_b;
 
     plan->resident_bytes = none ? 0 : hy_shared_bytes(&problem);

@@ -12,9 +12,20 @@ static int64_t filled(int64_t cols, hybrid_type type)
     return cols <= each / 2 ? cols : (cols + each - 1) / each * each;
 }
 
-int64_t hy_shared_ld(const hybrid_dense *X)
+/* How many of so many columns lie apart. */
+static int64_t rest_of(const hy_problem *problem, int64_t cols)
 {
-    return filled(X->cols, X->type);
+    const int64_t size = (int64_t)hy_value_size(problem->X->type);
+    const int64_t rest = cols % (HY_X_LINE / size);
+
+    return problem->in_lines && rest < cols && rest * size <= HY_X_REST ? rest : 0;
+}
+
+/* Elements that a row of so many columns takes. */
+static int64_t row_elements(const hy_problem *problem, int64_t cols)
+{
+    const int64_t rest = rest_of(problem, cols);
+    return filled(cols - rest, problem->X->type) + filled(rest, problem->X->type);
 }
 
 static int64_t panel_cols(const hy_problem *problem)
@@ -36,7 +47,7 @@ int64_t hy_shared_panels(const hy_problem *problem)
 /* Elements of a panel that is as wide as can be. */
 static int64_t panel_elements(const hy_problem *problem)
 {
-    return problem->X->rows * filled(panel_cols(problem), problem->X->type);
+    return problem->X->rows * row_elements(problem, panel_cols(problem));
 }
 
 static size_t panel_bytes(const hy_problem *problem)
@@ -54,8 +65,10 @@ hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel)
                            .first = panel * panel_elements(problem),
                            .at    = (size_t)place * panel_bytes(problem)};
 
-    x.ld  = filled(x.cols, X->type);
-    x.end = x.first + X->rows * x.ld;
+    x.rest    = rest_of(problem, x.cols);
+    x.ld      = filled(x.cols - x.rest, X->type);
+    x.rest_ld = filled(x.rest, X->type);
+    x.end     = x.first + X->rows * (x.ld + x.rest_ld);
     return x;
 }
 

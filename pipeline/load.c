@@ -134,14 +134,35 @@ static hybrid_status load_entries(hy_pipeline *p, int64_t begin, int64_t end)
     return load_bytes(p, at.val + from * size, count * size, to + at.val + from * size);
 }
 
-/* Elements [begin, end) of X, in one panel. */
-static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
-                                   int64_t end)
+/* Elements [begin, end) of the image of X, in one panel. */
+static hybrid_status load_image(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
+                                int64_t end)
 {
     const size_t size = hy_value_size(p->problem->A->type);
     char *to          = (char *)p->shared.ptr + x->at + (size_t)(begin - x->first) * size;
 
     return load_bytes(p, (size_t)begin * size, (size_t)(end - begin) * size, to);
+}
+
+/* Elements of a row of X in a panel, wherever they lie. */
+static int64_t row_elements(const hy_x_panel *x)
+{
+    return x->ld + x->rest_ld;
+}
+
+/* So many elements of X from one panel, counted row by row: whole rows if a part of each
+   lies behind the others. */
+static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
+                                   int64_t end)
+{
+    if (x->rest == 0)
+        return load_image(p, x, begin, end);
+    const int64_t rest  = x->first + p->problem->X->rows * x->ld;
+    const int64_t first = (begin - x->first) / row_elements(x);
+    const int64_t last  = (end - x->first) / row_elements(x);
+
+    HY_TRY(load_image(p, x, x->first + first * x->ld, x->first + last * x->ld));
+    return load_image(p, x, rest + first * x->rest_ld, rest + last * x->rest_ld);
 }
 
 /* With the lock held. */
@@ -185,7 +206,7 @@ static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
         return slab_end(problem->X, chunk->needs);
     const hy_x_panel x =
         hy_shared_panel(problem, hy_shared_panel_of(problem, chunk->col_begin));
-    return x.first + chunk->needs * x.ld;
+    return x.first + chunk->needs * row_elements(&x);
 }
 
 /* Until the place of the panel is free. 0: nobody needs it. */
@@ -202,12 +223,23 @@ static int await_place(hy_pipeline *p, int64_t panel)
     return goes_on;
 }
 
+/* How many are loaded before others hear of it. */
+static int64_t load_step(const hy_pipeline *p, const hy_x_panel *x)
+{
+    const int64_t piece =
+        (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
+
+    if (!x || x->rest == 0)
+        return piece;
+    const int64_t row = row_elements(x);
+    return piece > row ? piece / row * row : row;
+}
+
 /* Elements of a panel of X, or entries of B: from `done` to `end`. 0: nobody needs more.
  */
 static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t end)
 {
-    const int64_t step =
-        (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
+    const int64_t step = load_step(p, x);
 
     while (done < end) {
         const int64_t stop = end - done < step ? end : done + step;

@@ -5,6 +5,7 @@
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/large.h"
 #include "support/not_finite.h"
 #include "support/panels.h"
 #include "support/resident.h"
@@ -87,6 +88,10 @@ int main(void)
     const int panels = panels_check(engine, names, &cut);
     printf("%lld plans with X in panels checked, %d wrong\n", (long long)cut, panels);
     failed += panels + (cut < 48);
+    int64_t wide    = 0;
+    const int large = large_check(engine, names, &wide);
+    printf("%lld large products checked, %d wrong\n", (long long)wide, large);
+    failed += large + (wide < 48);
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);

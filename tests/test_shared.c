@@ -105,6 +105,59 @@ static void check_shared_x(const hybrid_dense *X)
     free(whole);
 }
 
+static void check_element(const hybrid_dense *X, const void *x, int64_t at, int64_t i,
+                          int64_t j)
+{
+    assert_true(value_at(x, X->type, at) == (j < X->cols ? dense_at(X, i, j) : 0));
+}
+
+/* Columns [begin, cols) of rows in whole lines and, behind them, of what is left over. */
+static void check_view(const hy_problem *p, int64_t begin)
+{
+    const hybrid_dense *X = p->X;
+    const hy_chunk chunk  = {.col_begin = begin, .col_end = X->cols};
+    const hy_job job      = {.problem = p, .chunk = &chunk};
+    const hy_dense_view x = hy_packed_x(&job);
+    const int64_t lines   = X->cols - begin - x.rest_cols;
+
+    for (int64_t i = 0; i < X->rows; i++)
+        for (int64_t j = 0; j < X->cols - begin; j++)
+            check_element(X, j < lines ? x.x : x.rest,
+                          j < lines ? i * x.ld + j : i * x.rest_ld + j - lines, i,
+                          begin + j);
+}
+
+static void check_lines(const hybrid_dense *X)
+{
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .in_lines = 1};
+    const int64_t size   = X->type == HYBRID_F64 ? 8 : 4;
+    const int64_t left   = X->cols % (128 / size);
+    const int apart      = X->cols > left && left * size <= 16;
+    const int64_t rest   = !apart ? 0 : left * size <= 8 ? left : 16 / size;
+    const int64_t ld     = apart ? X->cols - left : padded(X);
+    const size_t bytes   = hy_shared_bytes(&p);
+    const hy_x_panel all = hy_shared_panel(&p, 0);
+    char *whole          = poison_block(bytes);
+
+    assert_int_equal(bytes, X->rows * (ld + rest) * size);
+    assert_int_equal(all.rest, apart ? left : 0);
+    assert_int_equal(all.ld, ld);
+    assert_int_equal(all.rest_ld, rest);
+    hy_shared_fill(&p, 0, bytes, whole);
+    assert_true(poison_guard_intact(whole, bytes));
+    p.shared = (hy_buffer){whole, bytes, HY_DEVICE};
+    for (int64_t i = 0; i < X->rows; i++) {
+        for (int64_t j = 0; j < ld; j++)
+            check_element(X, whole, i * ld + j, i, j);
+        for (int64_t j = 0; j < rest; j++)
+            check_element(X, whole, X->rows * ld + i * rest + j, i, ld + j);
+    }
+    for (int64_t begin = 0; begin < X->cols; begin++)
+        check_view(&p, begin);
+    check_pieces(&p, whole, bytes);
+    free(whole);
+}
+
 /* Columns of one slab after the other. */
 static void check_slabs(const hybrid_dense *X)
 {
@@ -134,7 +187,8 @@ static void check_slabs(const hybrid_dense *X)
 static void shared_x_is_x(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},   {70, 1},  {1, 45}, {70, 2},
-                                        {67, 33}, {5, 100}, {9, 31}, {HY_X_SLAB + 9, 3}};
+                                        {67, 33}, {5, 100}, {9, 31}, {HY_X_SLAB + 9, 3},
+                                        {21, 35}, {3, 98},  {8, 18}, {41, 65}};
 
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -145,6 +199,7 @@ static void shared_x_is_x(void **state)
                     dense_make(shapes[s][0], shapes[s][1], gap, orders[order], 6,
                                kinds[k], &X);
                     check_shared_x(&X);
+                    check_lines(&X);
                     check_slabs(&X);
                     dense_free(&X);
                 }
