@@ -20,9 +20,9 @@
 #include "host/target.h"
 #include "partition/pack.h"
 
-enum { PARTS = 64, SAMPLES = 64 }; /* at most; a part, on average */
-enum { GRAIN = 1 << 12 };          /* terms that a worker takes at a time */
-enum { AHEAD = 16 };               /* terms whose columns are fetched meanwhile */
+enum { PARTS = 64, SAMPLES = 256 }; /* at most; a part, on average */
+enum { GRAIN = 1 << 12 };           /* terms that a worker takes at a time */
+enum { AHEAD = 16 };                /* terms whose columns are fetched meanwhile */
 
 /* A range of columns, and its entries of C. */
 typedef struct part {
@@ -103,20 +103,28 @@ static int64_t count_products(const split *s)
     return sum;
 }
 
-/* Columns of products at equal distances in the row; returns how many. */
+/* Where in the row the k-th sampled product is: anywhere in the k-th stretch of `step`,
+   as equal distances may be in step with rows of B that are equally long. */
+static int64_t sample_at(int64_t k, int64_t step)
+{
+    const uint64_t anywhere = (uint64_t)k * 0x9e3779b97f4a7c15u >> 32;
+    return k * step + (int64_t)(anywhere % (uint64_t)step);
+}
+
+/* Columns of some products; returns how many. */
 static int64_t take_sample(const split *s, int64_t products)
 {
-    const int64_t most = (int64_t)s->parts * SAMPLES;
-    const int64_t step = products / most + 1;
-    int64_t next = step / 2, n = 0;
+    const int64_t step = products / ((int64_t)s->parts * SAMPLES) + 1;
+    int64_t before = 0, k = 0;
 
     for (int64_t t = 0; t < s->count; t++) {
         const hy_term term = s->terms[t];
-        for (; next < term.end - term.begin; next += step)
-            s->sample[n++] = (uint64_t)s->h->B->col[term.begin + next] << 32;
-        next -= term.end - term.begin;
+        const int64_t upto = before + term.end - term.begin;
+        for (int64_t at; (at = sample_at(k, step)) < upto; k++)
+            s->sample[k] = (uint64_t)s->h->B->col[term.begin + at - before] << 32;
+        before = upto;
     }
-    return n;
+    return k;
 }
 
 /* Ranges of as many samples each, but a column is in one range. */
@@ -203,7 +211,8 @@ static void give_room(split *s)
     }
 }
 
-/* The terms that have products in part q, and their values of A. */
+/* The terms that have products in part q, and their values of A; there is room for one
+   more. */
 static void pick_terms(const split *s, int q, hy_term *terms, char *a)
 {
     const size_t size   = value_size(s);
@@ -211,14 +220,13 @@ static void pick_terms(const split *s, int q, hy_term *terms, char *a)
     const uint32_t *cut = s->cut + q * s->count; /* the part's ends */
 
     for (int64_t t = 0; t < s->count; t++) {
-        const hy_term all = s->terms[t];
-        const hy_term its = {q > 0 ? all.begin + cut[t - s->count] : all.begin,
-                             q + 1 < s->parts ? all.begin + cut[t] : all.end};
-        if (its.begin == its.end)
-            continue;
-        *terms++ = its;
+        const hy_term all   = s->terms[t];
+        const int64_t begin = q > 0 ? cut[t - s->count] : 0;
+        const int64_t end   = q + 1 < s->parts ? cut[t] : all.end - all.begin;
+        *terms              = (hy_term){all.begin + begin, all.begin + end};
         memcpy(a, a_val + (size_t)t * size, size);
-        a += size;
+        terms += end > begin; /* without a branch, which would be mispredicted */
+        a += end > begin ? size : 0;
     }
 }
 
@@ -231,9 +239,9 @@ static hybrid_status make_part(split *s, int q)
     size_t fresh;
 
     HY_TRY(hy_host_workspace(h->lane, HY_SCRATCH_TERMS,
-                             (size_t)p->count * sizeof(hy_term), &terms, &fresh));
+                             (size_t)(p->count + 1) * sizeof(hy_term), &terms, &fresh));
     HY_TRY(hy_host_workspace(h->lane, HY_SCRATCH_MORE_TERMS,
-                             (size_t)p->count * value_size(s), &a, &fresh));
+                             (size_t)(p->count + 1) * value_size(s), &a, &fresh));
     pick_terms(s, q, terms, a);
     hy_row row = {.terms = terms,
                   .count = p->count,

@@ -27,6 +27,7 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
+enum { FEW_WORKERS = 3, LONG = 32 }; /* entries of a row of B, on average */
 enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
 enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
 enum { FETCHED = 256 };           /* bytes of each array of a row of B */
@@ -75,14 +76,24 @@ static void cut_pieces(product *p, int threads)
     p->cut[p->pieces] = p->rows;
 }
 
+static int64_t first_entry(const product *p, int64_t row)
+{
+    return hy_offset(p->A, p->row0 + row);
+}
+
 /* Whether the last row of a piece is huge. No other can be: it has more work than a piece
-   is to have, so the next one begins after it. */
+   is to have, so the next one begins after it. To cut short rows of B takes as long as to
+   add what they have: that needs more than a few workers to pay. */
 static int ends_huge(const product *p, int64_t piece)
 {
     const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
 
-    return p->pieces > 1 && begin < end &&
-           p->products[end] - p->products[end - 1] > p->huge;
+    if (p->pieces == 1 || begin == end)
+        return 0;
+    const int64_t products = p->products[end] - p->products[end - 1];
+    const int64_t entries  = first_entry(p, end) - first_entry(p, end - 1);
+    return products > p->huge &&
+           (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG > entries);
 }
 
 /* ---- batches ------------------------------------------------------------------------
@@ -102,11 +113,6 @@ typedef struct batch {
     int64_t begin, end;
     int64_t k0; /* entry of A that is terms[0] */
 } batch;
-
-static int64_t first_entry(const product *p, int64_t row)
-{
-    return hy_offset(p->A, p->row0 + row);
-}
 
 static const char *a_val(const product *p, int64_t k)
 {
