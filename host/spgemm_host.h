@@ -25,6 +25,7 @@ typedef struct hy_row {
     int64_t        bound;            /* entries there is room for in each row */
     int32_t        col_min, col_max; /* of the products; only if there are any */
     int            lanes;
+    int            shuffled;         /* 1: columns of a term need not ascend */
     const void    *a[4];             /* values of A, one a term */
     int32_t       *col[4];           /* room for the rows of C */
     void          *val[4];

@@ -1,17 +1,18 @@
 /* host/spgemm_host_huge.c - one row of C by all workers.
 
-   A hub's row may have most of a product's work. It is cut into ranges of columns of
-   about equal products, from a sample of them, and each worker makes one: with the part
-   of each row of B whose columns are in its range, by the accumulator that would have
-   made the row, so every entry is the same sum as before. An accumulator then spans a
-   range, which may fit a cache where the row did not.
+   A hub's row may have most of a product's work. Its products are made by all workers and
+   put in ranges of columns, each in the order of A's row; then each range is added up by
+   one worker, as if it were a row of A with one entry, 1: 1 * x is x, and what is added
+   to an entry of C comes in the same order as before, so the bits are those of one
+   worker.
 
-     terms   of the row, in parallel; a sample of its products, sorted, gives the ranges
-     cut     where each range begins in each term, in parallel over terms
-     make    a range by one worker: terms that have something there, in A's order
-     join    the ranges, each in room for its bound, move to where they belong
+     load     terms of the row; a sample of its products gives ranges of about equal work
+     count    products of each block of terms in each range
+     scatter  products and their columns to their range
+     make     ranges by an accumulator, which spans less and may fit a cache
+     join     ranges, each in room for its bound, move to where they belong
 
-   Memory: 16 + 4 (parts - 1) bytes an entry of A's row, and its bound. */
+   Memory: 16 bytes an entry of A's row, 4 + s a product, and the room of the row. */
 #include "host/spgemm_host.h"
 
 #include <string.h>
@@ -20,63 +21,82 @@
 #include "host/target.h"
 #include "partition/pack.h"
 
-enum { PARTS = 64, SAMPLES = 256 }; /* at most; a part, on average */
-enum { GRAIN = 1 << 12 };           /* terms that a worker takes at a time */
-enum { AHEAD = 16 };                /* terms whose columns are fetched meanwhile */
+enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 }; /* parts, at most; samples of each */
+enum { BLOCKS = 4 };                               /* of terms, a worker */
+enum { AHEAD = 16 };                               /* terms that are fetched meanwhile */
 
-/* A range of columns, and its entries of C. */
+/* A range of columns. */
 typedef struct part {
-    int32_t first; /* column; the range ends where the next part begins */
-    int64_t count; /* terms that have products in it */
-    int64_t products;
-    int64_t at, nnz; /* of `made` */
+    int64_t begin, end; /* of the scattered products */
+    int64_t at, bound;  /* of `made` */
+    int64_t nnz;
 } part;
 
 typedef struct split {
     const hy_huge *h;
     int64_t k0, count; /* entries of A's row */
-    int parts;
-    part part[PARTS + 1];
-    hy_term *terms;   /* count */
-    uint32_t *cut;    /* (parts - 1) x count: where parts 1.. begin in the terms */
-    uint64_t *sample; /* column << 32; 2 x SAMPLES a part, half of it spare */
-    int32_t *col;     /* made entries: h->room */
+    int64_t blocks, grain;
+    int parts, shift;     /* a bin is column >> shift */
+    hy_term *terms;       /* count */
+    int64_t *next;        /* blocks x PARTS: products, then where the next one goes */
+    uint64_t *sample;     /* 2 x SAMPLES a part: bin << 32; half of it is spare */
+    int32_t *product_col; /* products */
+    void *product;
+    int32_t *col; /* made entries: h->room */
     void *val;
+    part part[PARTS];
+    uint8_t part_of[BINS];
 } split;
+
+static hy_pool *pool_of(const split *s)
+{
+    return s->h->lane->backend->ctx->pool;
+}
 
 static size_t value_size(const split *s)
 {
     return hy_value_size(s->h->A->type);
 }
 
-/* All arrays are one workspace of the worker that runs the lane: it stays in here. */
-static hybrid_status open_split(split *s)
+/* Several arrays in one workspace, of the worker that runs the lane: it stays in here. */
+static hybrid_status take_memory(const split *s, hy_scratch kind, int n,
+                                 const size_t *bytes, void **array)
 {
-    const size_t count = (size_t)s->count, room = (size_t)s->h->room;
-    const size_t bytes[] = {count * sizeof(hy_term),
-                            count * (size_t)(s->parts - 1) * sizeof(uint32_t),
-                            (size_t)s->parts * 2 * SAMPLES * sizeof(uint64_t),
-                            room * sizeof(int32_t), room * value_size(s)};
-    enum { ARRAYS = sizeof bytes / sizeof *bytes };
-    void *array[ARRAYS], *memory = NULL;
     size_t sum = 0, fresh;
+    void *memory;
 
-    for (int i = 0; i < ARRAYS; i++)
+    for (int i = 0; i < n; i++)
         sum += hy_align(bytes[i]);
-    HY_TRY(hy_host_workspace(s->h->lane, HY_SCRATCH_HUGE, sum, &memory, &fresh));
-    for (int i = 0; i < ARRAYS; i++) {
+    HY_TRY(hy_host_workspace(s->h->lane, kind, sum, &memory, &fresh));
+    for (int i = 0; i < n; i++) {
         array[i] = memory;
         memory   = (char *)memory + hy_align(bytes[i]);
     }
-    s->terms  = array[0];
-    s->cut    = array[1];
-    s->sample = array[2];
-    s->col    = array[3];
-    s->val    = array[4];
     return HYBRID_OK;
 }
 
 /* ---- terms and ranges ------------------------------------------------------------- */
+
+static hybrid_status open_terms(split *s)
+{
+    const size_t bytes[] = {(size_t)s->count * sizeof *s->terms,
+                            (size_t)s->blocks * PARTS * sizeof *s->next,
+                            (size_t)s->parts * 2 * SAMPLES * sizeof *s->sample};
+    void *array[3];
+
+    HY_TRY(take_memory(s, HY_SCRATCH_HUGE_TERMS, 3, bytes, array));
+    s->terms  = array[0];
+    s->next   = array[1];
+    s->sample = array[2];
+    memset(s->next, 0, bytes[1]);
+    return HYBRID_OK;
+}
+
+static int64_t block_end(const split *s, int64_t block)
+{
+    const int64_t end = (block + 1) * s->grain;
+    return end < s->count ? end : s->count;
+}
 
 static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t end)
 {
@@ -111,7 +131,7 @@ static int64_t sample_at(int64_t k, int64_t step)
     return k * step + (int64_t)(anywhere % (uint64_t)step);
 }
 
-/* Columns of some products; returns how many. */
+/* Bins of some products; returns how many. */
 static int64_t take_sample(const split *s, int64_t products)
 {
     const int64_t step = products / ((int64_t)s->parts * SAMPLES) + 1;
@@ -121,139 +141,178 @@ static int64_t take_sample(const split *s, int64_t products)
         const hy_term term = s->terms[t];
         const int64_t upto = before + term.end - term.begin;
         for (int64_t at; (at = sample_at(k, step)) < upto; k++)
-            s->sample[k] = (uint64_t)s->h->B->col[term.begin + at - before] << 32;
+            s->sample[k] = (uint64_t)(s->h->B->col[term.begin + at - before] >> s->shift)
+                           << 32;
         before = upto;
     }
     return k;
 }
 
-/* Ranges of as many samples each, but a column is in one range. */
+/* Ranges of as many samples each; but a bin is in one range. */
 static void choose_ranges(split *s, int64_t products)
 {
+    int q = 0;
+
+    while ((s->h->B->cols - 1) >> s->shift >= BINS)
+        s->shift++;
     const int64_t n = take_sample(s, products);
-
-    hy_sort_by_column(s->sample, s->sample + s->parts * SAMPLES, n, 31);
-    for (int q = 1; q < s->parts; q++)
-        s->part[q].first = (int32_t)(s->sample[n * q / s->parts] >> 32);
-    s->part[s->parts].first = (int32_t)s->h->B->cols;
-}
-
-/* ---- cutting ---------------------------------------------------------------------- */
-
-/* First of col[at, n) that is not below `first`; n if there is none. */
-static int64_t begin_of(const int32_t *col, int64_t at, int64_t n, int32_t first)
-{
-    if (at == n || col[at] >= first)
-        return at;
-    while (at < n) {
-        const int64_t middle = at + (n - at) / 2;
-        if (col[middle] < first)
-            at = middle + 1;
-        else
-            n = middle;
-    }
-    return at;
-}
-
-static void cut_term(const split *s, int64_t t, part *sum)
-{
-    const hy_term term = s->terms[t];
-    const int32_t *col = s->h->B->col + term.begin;
-    const int64_t n    = term.end - term.begin;
-    int64_t at         = 0;
-
-    for (int q = 0; q < s->parts; q++) {
-        int64_t end = n;
-        if (q + 1 < s->parts) {
-            end                      = begin_of(col, at, n, s->part[q + 1].first);
-            s->cut[q * s->count + t] = (uint32_t)end;
-        }
-        sum[q].count += end > at;
-        sum[q].products += end - at;
-        at = end;
+    hy_sort_by_column(s->sample, s->sample + s->parts * SAMPLES, n, 12);
+    for (int bin = 0; bin < BINS; bin++) {
+        while (q + 1 < s->parts &&
+               s->sample[n * (q + 1) / s->parts] >> 32 <= (uint64_t)bin)
+            q++;
+        s->part_of[bin] = (uint8_t)q;
     }
 }
 
-static hybrid_status cut_terms(void *arg, int worker, int64_t begin, int64_t end)
+/* ---- products --------------------------------------------------------------------- */
+
+static void fetch_ahead(const split *s, int64_t t, int64_t end)
 {
-    split *s        = arg;
-    part sum[PARTS] = {{0}};
+    if (t + AHEAD >= end)
+        return;
+    const int64_t k = s->terms[t + AHEAD].begin;
+    HY_PREFETCH(s->h->B->col + k);
+    HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
+}
+
+static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const split *s     = arg;
+    const int32_t *col = s->h->B->col;
 
     (void)worker;
-    for (int64_t t = begin; t < end; t++) {
-        if (t + AHEAD < end)
-            HY_PREFETCH(s->h->B->col + s->terms[t + AHEAD].begin);
-        cut_term(s, t, sum);
-    }
-    for (int q = 0; q < s->parts; q++) {
-        __atomic_fetch_add(&s->part[q].count, sum[q].count, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&s->part[q].products, sum[q].products, __ATOMIC_RELAXED);
+    for (int64_t b = begin; b < end; b++) {
+        int64_t sum[PARTS] = {0};
+        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
+            fetch_ahead(s, t, block_end(s, b));
+            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
+                sum[s->part_of[col[k] >> s->shift]]++;
+        }
+        memcpy(s->next + b * PARTS, sum, sizeof sum);
     }
     return HYBRID_OK;
 }
 
-/* ---- making ----------------------------------------------------------------------- */
-
-static int64_t bound_of(const split *s, int q)
+/* Products of a range lie together, block after block. */
+static void give_places(split *s)
 {
-    const int64_t columns = s->part[q + 1].first - s->part[q].first;
-    return s->part[q].products < columns ? s->part[q].products : columns;
-}
-
-/* Bounds of ranges are together no more than the row's. */
-static void give_room(split *s)
-{
-    int64_t at = 0;
+    int64_t sum = 0;
 
     for (int q = 0; q < s->parts; q++) {
-        s->part[q].at = at;
-        at += bound_of(s, q);
+        s->part[q].begin = sum;
+        for (int64_t b = 0; b < s->blocks; b++) {
+            const int64_t count    = s->next[b * PARTS + q];
+            s->next[b * PARTS + q] = sum;
+            sum += count;
+        }
+        s->part[q].end = sum;
     }
 }
 
-/* The terms that have products in part q, and their values of A; there is room for one
-   more. */
-static void pick_terms(const split *s, int q, hy_term *terms, char *a)
+static hybrid_status open_products(split *s, int64_t products)
 {
-    const size_t size   = value_size(s);
-    const char *a_val   = (const char *)s->h->A->val + (size_t)s->k0 * size;
-    const uint32_t *cut = s->cut + q * s->count; /* the part's ends */
+    const size_t n = (size_t)products, room = (size_t)s->h->room;
+    const size_t bytes[] = {n * sizeof(int32_t), n * value_size(s),
+                            room * sizeof(int32_t), room * value_size(s)};
+    void *array[4];
 
-    for (int64_t t = 0; t < s->count; t++) {
-        const hy_term all   = s->terms[t];
-        const int64_t begin = q > 0 ? cut[t - s->count] : 0;
-        const int64_t end   = q + 1 < s->parts ? cut[t] : all.end - all.begin;
-        *terms              = (hy_term){all.begin + begin, all.begin + end};
-        memcpy(a, a_val + (size_t)t * size, size);
-        terms += end > begin; /* without a branch, which would be mispredicted */
-        a += end > begin ? size : 0;
+    HY_TRY(take_memory(s, HY_SCRATCH_HUGE_PRODUCTS, 4, bytes, array));
+    s->product_col = array[0];
+    s->product     = array[1];
+    s->col         = array[2];
+    s->val         = array[3];
+    return HYBRID_OK;
+}
+
+#define HY_SCATTER(name, T)                                                              \
+    static void name(const split *s, int64_t b)                                          \
+    {                                                                                    \
+        const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
+        const int32_t *col = s->h->B->col;                                               \
+        int64_t next[PARTS];                                                             \
+                                                                                         \
+        memcpy(next, s->next + b * PARTS, sizeof next);                                  \
+        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
+            fetch_ahead(s, t, block_end(s, b));                                          \
+            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {              \
+                const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;          \
+                s->product_col[at]    = col[k];                                          \
+                ((T *)s->product)[at] = a[t] * val[k];                                   \
+            }                                                                            \
+        }                                                                                \
+    }
+
+HY_SCATTER(scatter_f32, float)
+HY_SCATTER(scatter_f64, double)
+
+static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const split *s = arg;
+
+    (void)worker;
+    for (int64_t b = begin; b < end; b++)
+        if (s->h->A->type == HYBRID_F64)
+            scatter_f64(s, b);
+        else
+            scatter_f32(s, b);
+    return HYBRID_OK;
+}
+
+/* ---- rows of ranges --------------------------------------------------------------- */
+
+/* Bounds of ranges are together no more than the row's: it has their products, and no
+   column is in two of them. */
+static void give_room(split *s)
+{
+    int64_t columns[PARTS] = {0}, at = 0;
+
+    for (int64_t bin = 0; bin <= (s->h->B->cols - 1) >> s->shift; bin++) {
+        const int64_t left = s->h->B->cols - (bin << s->shift);
+        const int64_t full = (int64_t)1 << s->shift;
+        columns[s->part_of[bin]] += left < full ? left : full;
+    }
+    for (int q = 0; q < s->parts; q++) {
+        part *p                = &s->part[q];
+        const int64_t products = p->end - p->begin;
+        p->at                  = at;
+        p->bound               = products < columns[q] ? products : columns[q];
+        at += p->bound;
     }
 }
 
-static hybrid_status make_part(split *s, int q)
+static void find_columns(const split *s, const part *p, hy_row *row)
 {
-    const hy_huge *h   = s->h;
-    part *p            = &s->part[q];
-    const hy_seat seat = {h->lane, h->A->type, NULL};
-    void *terms = NULL, *a = NULL;
-    size_t fresh;
+    row->col_min = INT32_MAX;
+    row->col_max = -1;
+    for (int64_t k = p->begin; k < p->end; k++) {
+        const int32_t col = s->product_col[k];
+        row->col_min      = col < row->col_min ? col : row->col_min;
+        row->col_max      = col > row->col_max ? col : row->col_max;
+    }
+}
 
-    HY_TRY(hy_host_workspace(h->lane, HY_SCRATCH_TERMS,
-                             (size_t)(p->count + 1) * sizeof(hy_term), &terms, &fresh));
-    HY_TRY(hy_host_workspace(h->lane, HY_SCRATCH_MORE_TERMS,
-                             (size_t)(p->count + 1) * value_size(s), &a, &fresh));
-    pick_terms(s, q, terms, a);
-    hy_row row = {.terms = terms,
-                  .count = p->count,
-                  .b_col = h->B->col,
-                  .b_val = h->B->val,
-                  .lanes = 1,
-                  .a     = {a},
-                  .col   = {s->col + p->at},
-                  .val   = {(char *)s->val + (size_t)p->at * value_size(s)}};
-    hy_row_measure(h->B, &row);
-    row.bound = bound_of(s, q);
-    return h->make(&seat, &row, &p->nnz);
+static hybrid_status make_part(split *s, part *p)
+{
+    static const float one_f32  = 1;
+    static const double one_f64 = 1;
+    const int f64               = s->h->A->type == HYBRID_F64;
+    const hy_seat seat          = {s->h->lane, s->h->A->type, NULL};
+    const hy_term all           = {p->begin, p->end};
+    hy_row row                  = {.terms    = &all,
+                                   .count    = 1,
+                                   .b_col    = s->product_col,
+                                   .b_val    = s->product,
+                                   .products = p->end - p->begin,
+                                   .bound    = p->bound,
+                                   .lanes    = 1,
+                                   .shuffled = 1,
+                                   .a        = {f64 ? (const void *)&one_f64 : &one_f32},
+                                   .col      = {s->col + p->at},
+                                   .val      = {(char *)s->val + (size_t)p->at * value_size(s)}};
+
+    find_columns(s, p, &row);
+    return s->h->make(&seat, &row, &p->nnz);
 }
 
 static hybrid_status make_parts(void *arg, int worker, int64_t begin, int64_t end)
@@ -262,12 +321,10 @@ static hybrid_status make_parts(void *arg, int worker, int64_t begin, int64_t en
 
     (void)worker;
     for (int64_t q = begin; q < end; q++)
-        if (s->part[q].products > 0)
-            HY_TRY(make_part(s, (int)q));
+        if (s->part[q].begin < s->part[q].end)
+            HY_TRY(make_part(s, &s->part[q]));
     return HYBRID_OK;
 }
-
-/* ---- joining ---------------------------------------------------------------------- */
 
 static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t end)
 {
@@ -287,25 +344,28 @@ static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+/* ---- the row ---------------------------------------------------------------------- */
+
 static hybrid_status run_split(split *s, int64_t *nnz)
 {
-    hy_pool *pool = s->h->lane->backend->ctx->pool;
-
-    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->count, GRAIN, load_terms, s));
     const int64_t products = count_products(s), cols = s->h->B->cols;
     const int64_t bound = products < cols ? products : cols;
+
+    *nnz = 0;
     if (bound > s->h->room)
         return hy_row_too_long(s->h->lane, s->h->row, 1, bound, s->h->room);
-    *nnz = 0;
     if (products == 0)
         return HYBRID_OK;
     choose_ranges(s, products);
-    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->count, GRAIN, cut_terms, s));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, count_blocks, s));
+    give_places(s);
     give_room(s);
-    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->parts, 1, make_parts, s));
+    HY_TRY(open_products(s, products));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, scatter_blocks, s));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, make_parts, s));
     for (int q = 0; q < s->parts; q++)
         *nnz += s->part[q].nnz;
-    return hy_pool_for(pool, HY_COMPUTE, 0, s->parts, 1, join_parts, s);
+    return hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, join_parts, s);
 }
 
 hybrid_status hy_row_huge(const hy_huge *h, int64_t *nnz)
@@ -315,7 +375,10 @@ hybrid_status hy_row_huge(const hy_huge *h, int64_t *nnz)
                          .k0    = hy_offset(h->A, h->row),
                          .parts = threads < PARTS ? threads : PARTS};
 
-    s.count = hy_offset(h->A, h->row + 1) - s.k0;
-    HY_TRY(open_split(&s));
+    s.count  = hy_offset(h->A, h->row + 1) - s.k0;
+    s.grain  = s.count / ((int64_t)threads * BLOCKS) + 1;
+    s.blocks = (s.count + s.grain - 1) / s.grain;
+    HY_TRY(open_terms(&s));
+    HY_TRY(hy_pool_for(pool_of(&s), HY_COMPUTE, 0, s.count, s.grain, load_terms, &s));
     return run_split(&s, nnz);
 }

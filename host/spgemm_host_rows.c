@@ -27,7 +27,7 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
-enum { FEW_WORKERS = 3, LONG = 32 }; /* entries of a row of B, on average */
+enum { FEW_WORKERS = 8, LONG = 32 }; /* entries of a row of B, on average */
 enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
 enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
 enum { FETCHED = 256 };           /* bytes of each array of a row of B */
@@ -82,8 +82,8 @@ static int64_t first_entry(const product *p, int64_t row)
 }
 
 /* Whether the last row of a piece is huge. No other can be: it has more work than a piece
-   is to have, so the next one begins after it. To cut short rows of B takes as long as to
-   add what they have: that needs more than a few workers to pay. */
+   is to have, so the next one begins after it. Long rows of B are added as fast by one
+   worker as their products are sorted by a few. */
 static int ends_huge(const product *p, int64_t piece)
 {
     const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
@@ -93,7 +93,7 @@ static int ends_huge(const product *p, int64_t piece)
     const int64_t products = p->products[end] - p->products[end - 1];
     const int64_t entries  = first_entry(p, end) - first_entry(p, end - 1);
     return products > p->huge &&
-           (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG > entries);
+           (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG < entries);
 }
 
 /* ---- batches ------------------------------------------------------------------------
@@ -345,7 +345,8 @@ static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *
 {
     const int64_t range = (int64_t)rows->col_max - rows->col_min + 1;
     const int dense     = range <= rows->products * SPREAD && range <= WINDOW_COLUMNS;
-    const int few       = rows->products <= HY_FEW && rows->products == rows->bound &&
+    const int few       = !rows->shuffled && rows->products <= HY_FEW &&
+                    rows->products == rows->bound &&
                     (rows->count == 1 || range > rows->products * NEAR);
 
     if (dense && !few)

@@ -22,7 +22,7 @@ extern const hy_variant hy_spgemm_host_rows, hy_spgemm_host_hash, hy_spgemm_host
 static const hy_variant *const spgemm[] = {&hy_spgemm_host_rows, &hy_spgemm_host_hash,
                                            &hy_spgemm_host_dense};
 
-enum { SPGEMM = sizeof spgemm / sizeof *spgemm, WORKERS = 4, ROWS = 6 };
+enum { SPGEMM = sizeof spgemm / sizeof *spgemm, WORKERS = 9, ROWS = 6 };
 
 static test_host host;
 
