@@ -7,26 +7,12 @@
 #include "support/budgets.h"
 #include "support/large.h"
 #include "support/not_finite.h"
+#include "support/open_cuda.h"
 #include "support/panels.h"
 #include "support/resident.h"
 #include "support/variants.h"
 
 enum { ROOM = 64, SKIP = 77 };
-
-static hybrid_status open_cuda(size_t device_bytes, hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    char why[256]                 = "";
-
-    options.backend            = HYBRID_CUDA;
-    options.device_bytes       = device_bytes;
-    options.message            = why;
-    options.message_size       = sizeof why;
-    const hybrid_status status = hybrid_engine_create(&options, engine);
-    if (status != HYBRID_OK)
-        fprintf(stderr, "%s\n", why);
-    return status;
-}
 
 /* Variants on tensor cores with operands rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
