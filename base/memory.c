@@ -144,7 +144,7 @@ void hy_array_free(struct hy_context *ctx, void *array)
 
 /* ---- copies --------------------------------------------------------------------- */
 
-enum { PAST_LEAST = 4096, LINE = 64, ROW_LEAST = 2 * LINE };
+enum { PAST_LEAST = 4096, ROW_LEAST = 2 * HY_LINE };
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -165,12 +165,12 @@ static void stream_line(char *to, const char *from)
 /* Whole lines of the caches past them, the ends through them. */
 static void copy_lines(char *to, const char *from, size_t bytes)
 {
-    const size_t gap  = (LINE - (uintptr_t)to % LINE) % LINE;
+    const size_t gap  = (HY_LINE - (uintptr_t)to % HY_LINE) % HY_LINE;
     const size_t lead = gap < bytes ? gap : bytes;
-    const size_t end  = lead + (bytes - lead) / LINE * LINE;
+    const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
 
     memcpy(to, from, lead);
-    for (size_t i = lead; i < end; i += LINE)
+    for (size_t i = lead; i < end; i += HY_LINE)
         stream_line(to + i, from + i);
     memcpy(to + end, from + end, bytes - end);
 }

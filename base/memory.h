@@ -40,6 +40,8 @@ void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 
+enum { HY_LINE = 64 /* bytes of the caches' lines */ };
+
 /* memcpy to memory that nobody reads soon: past the caches, which spares reading what is
    overwritten. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
