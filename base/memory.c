@@ -201,14 +201,25 @@ void hy_copy_past(void *dst, const void *src, size_t bytes)
     end_copy();
 }
 
+/* Lines of which a row covers a part are read before they are written: ask for those of a
+   later row. */
+static void expect_ends(const char *to, size_t bytes)
+{
+    __builtin_prefetch(to, 1);
+    __builtin_prefetch(to + bytes - 1, 1);
+}
+
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows)
 {
-    const int past = bytes >= ROW_LEAST && bytes * rows >= PAST_LEAST;
+    const int on_lines = ((uintptr_t)dst | dst_step | bytes) % HY_LINE == 0;
+    const int past     = (on_lines || bytes >= ROW_LEAST) && bytes * rows >= PAST_LEAST;
 
     for (size_t i = 0; i < rows; i++) {
         char *to         = (char *)dst + i * dst_step;
         const char *from = (const char *)src + i * src_step;
+        if (!on_lines && bytes > 0 && i + HY_ROWS_AHEAD < rows)
+            expect_ends(to + HY_ROWS_AHEAD * dst_step, bytes);
         if (past)
             copy_lines(to, from, bytes);
         else

@@ -154,6 +154,20 @@ static void store_scaled(const storing *s, int64_t begin, int64_t end)
     }
 }
 
+/* Y is read: short parts of its rows are asked for before it is their turn, as nobody
+   else sees what follows a part. */
+static void expect(const storing *s, int64_t line)
+{
+    const hy_problem *p         = s->job->problem;
+    const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
+
+    if (p->beta == 0 || line >= s->lines || 2 * s->length > s->ld)
+        return;
+    for (int64_t j = 0; j < s->length; j += line_elements)
+        __builtin_prefetch(y_at(p, s->origin + line * s->ld + j), 1);
+    __builtin_prefetch(y_at(p, s->origin + line * s->ld + s->length - 1), 1);
+}
+
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -170,8 +184,10 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     else if (p->beta == 0 && s->length <= BLOCK / 2)
         store_scaled(s, begin, end);
     else
-        for (int64_t i = begin; i < end; i++)
+        for (int64_t i = begin; i < end; i++) {
+            expect(s, i + HY_ROWS_AHEAD);
             store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
+        }
     return HYBRID_OK;
 }
 
