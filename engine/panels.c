@@ -70,10 +70,18 @@ static hy_panels panels_of(const hybrid_plan *plan, int64_t cols)
 
 /* ---- X that fits ------------------------------------------------------------------ */
 
+/* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
+   they shall be the same in every run, panels are the same wherever Y lies. */
+static int may_move(const hybrid_plan *plan)
+{
+    return !(plan->flags & HYBRID_DETERMINISTIC);
+}
+
 /* Lines begin at the same columns in all rows of a Y without gaps. */
 static double store_Bps(const hybrid_plan *plan)
 {
-    return plan->b_cols * value_size(plan) % HY_LINE == 0 ? STORE_BPS : STORE_PARTS_BPS;
+    const int in_lines = plan->b_cols * value_size(plan) % HY_LINE == 0;
+    return in_lines && may_move(plan) ? STORE_BPS : STORE_PARTS_BPS;
 }
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
@@ -192,7 +200,7 @@ void hy_panels_settle(hybrid_plan *plan, const hybrid_dense *Y)
     const int64_t back = hy_panels_back(&plan->panels, Y);
     size_t room;
 
-    if (plan->panels.cols == 0 || back == plan->panels.back)
+    if (plan->panels.cols == 0 || back == plan->panels.back || !may_move(plan))
         return;
     plan->panels.back = back;
     plan->chunk_count =

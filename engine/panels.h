@@ -19,7 +19,7 @@ hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes);
 int64_t hy_panels_count(const hybrid_plan *plan);
 
 /* Move them for a run, so that they begin where lines of this Y do, and the plan's chunks
-   with them. */
+   with them; unless all runs are to have the same bits. */
 void hy_panels_settle(hybrid_plan *plan, const hybrid_dense *Y);
 
 #endif /* HY_PANELS_H */

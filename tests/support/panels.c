@@ -64,7 +64,8 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = plan->chunk_count - 1;
     const hy_panels *p = &plan->panels;
-    const int in_lines = Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
+    const int in_lines = !(plan->flags & HYBRID_DETERMINISTIC) &&
+                         Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
                          p->cols * size % LINE == 0;
 
     for (int64_t i = 0; i <= last; i++) {
