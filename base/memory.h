@@ -40,10 +40,9 @@ void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 
-enum {
-    HY_LINE       = 64, /* bytes of the caches' lines */
-    HY_ROWS_AHEAD = 16  /* so many rows before it is written, a part of a line is asked for */
-};
+enum { HY_LINE = 64 }; /* bytes of the caches' lines */
+
+enum { HY_ROWS_AHEAD = 16 }; /* parts of rows are asked for so many rows ahead */
 
 /* memcpy to memory that nobody reads soon: past the caches, which spares reading what is
    overwritten. */
