@@ -172,13 +172,17 @@ typedef struct layout {
     int64_t cols, gap, panels; /* of a plan, before its run */
 } layout;
 
+/* Runs with one panel more than planned, or with a last one that may be wider. */
+static int one_more, wider;
+
 /* Y at each of its elements within a line, with beta and without. Returns the runs in
    which panels were moved. */
 static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind,
                           const layout *l)
 {
-    const size_t size = kind.type == HYBRID_F64 ? 8 : 4;
-    int moved         = 0;
+    const size_t size   = kind.type == HYBRID_F64 ? 8 : 4;
+    const int64_t count = plan->chunk_count;
+    int moved           = 0;
     hybrid_dense X, before;
 
     dense_make(A->cols, l->cols, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
@@ -194,6 +198,8 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(panels_misplaced(plan, &Y));
             moved += plan->panels.back > 0;
+            one_more += plan->chunk_count > count;
+            wider += plan->panels.most > plan->panels.cols;
             free(line);
         }
     dense_free(&X);
@@ -245,6 +251,7 @@ static void panels_begin_where_lines_of_y_do(void **state)
         try_layout(&A, kinds[k], &layouts[0], HYBRID_DETERMINISTIC);
         matrix_free(&A);
     }
+    assert_true(one_more > 0 && wider > 0);
     assert_int_equal(fake_alive(), 0);
 }
 
