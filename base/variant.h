@@ -49,14 +49,20 @@ typedef struct hy_chunk {
     int kept;      /* 1: its pack stays on the device, for the same rows of later panels */
     size_t kept_at; /* and runs: there, in the block of all that are kept */
     hy_features features; /* of this rectangle; where X is on the device in panels, but for
-                             the products those of the first panel, as its pack may be */
+                             the products those of the widest panel that there can be, as
+                             one pack is for all of them */
     const hy_variant *variant;
 } hy_chunk;
 
 /* X on the device in panels of columns: chunks of one panel compute while the next one
-   comes. */
+   comes. Panel k begins at column k cols - back, the first at 0; the last ends where X
+   does. See hy_panels_number() of partition/pack.h. */
 typedef struct hy_panels {
-    int64_t cols; /* of a panel; the last may have fewer. 0: X is there whole */
+    int64_t cols;  /* of a panel. 0: X is there whole */
+    int64_t most;  /* the last has no more; cols or more than that */
+    int64_t back;  /* of a run, less than cols: with it panels begin where lines of Y do */
+    int64_t pitch; /* columns from one place on the device to the next; the last place is
+                      `most` wide */
     int64_t room; /* panels that are there at once, 2 or more: k is where k - room was */
 } hy_panels;
 

@@ -121,7 +121,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
         .chunk_rows   = o->chunk_rows,
         .gathered     = gathered,
-        .panel_cols   = plan->panels.cols};
+        .panels       = plan->panels};
     HY_TRY(
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
@@ -129,9 +129,7 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     return kept > 0 ? find_needs(plan, A, shared) : HYBRID_OK;
 }
 
-/* The image of B or X that the device would hold: plan->resident_bytes, which are sent,
-   and its room there. 0 when computing in place, or when chunks carry what they need. */
-static void size_image(hybrid_plan *plan, size_t *room)
+void hy_plan_size_image(hybrid_plan *plan, size_t *room)
 {
     const hybrid_csr B = {
         .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
@@ -205,7 +203,7 @@ static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
     size_t room;
 
     plan->panels = panels;
-    size_image(plan, &room);
+    hy_plan_size_image(plan, &room);
     if (room >= plan->rates.memory)
         return HYBRID_NO_DEVICE_MEMORY;
     HY_TRY(cut(plan, A, NULL, o, room, way));
@@ -290,9 +288,9 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     size_t shared;
 
     hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){0, 0};
+    plan->panels      = (hy_panels){.cols = 0};
     plan->gathered_up = plan->panels_up = -1;
-    size_image(plan, &shared);
+    hy_plan_size_image(plan, &shared);
     const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
                            {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
     const size_t memory = plan->rates.memory;

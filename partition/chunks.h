@@ -31,7 +31,7 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
-    int64_t panel_cols;   /* > 0: X is resident in panels of so many columns */
+    hy_panels panels;     /* cols > 0: X is resident in these */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */
@@ -39,6 +39,12 @@ size_t hy_cost_bytes(const hy_cost *cost);
 
 /* Chunks of the first panel of columns: the others follow, for the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
+
+/* The chunks of all panels from those of the first one, of which there are `ranges`, for X
+   of so many columns. Returns their number. A plan whose panels are moved does it again:
+   the array has room for panels that are moved by all that they can be. */
+int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *panels,
+                         int64_t cols);
 
 /* The array is hy_array memory, chunks in order of rows (within a panel of columns).
    No rows: no chunks. Fails with NO_DEVICE_MEMORY, naming the row and the bytes it

@@ -326,6 +326,16 @@ size_t hy_shared_bytes(const hy_problem *problem);
 /* What the device needs for it: less where not all panels are there at once. */
 size_t hy_shared_room(const hy_problem *problem);
 
+/* How many panels there are of so many columns, and where panel k of them begins; the one
+   after the last begins where the columns end. */
+int64_t hy_panels_number(const hy_panels *panels, int64_t cols);
+int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k);
+
+/* hy_panels.back for a run: with it all panels but the first begin where lines of the
+   host's cache do in Y, if they can. It is never more than hy_panels_most_back(). */
+int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y);
+int64_t hy_panels_most_back(const hy_panels *panels, hybrid_type type);
+
 /* A panel of X; X whole is the only one. */
 typedef struct hy_x_panel {
     int64_t begin, cols; /* columns of X */
@@ -337,8 +347,9 @@ typedef struct hy_x_panel {
 } hy_x_panel;
 hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel);
 
-/* The panel of a column, and their number. */
+/* The panel of a column, that of an element of the image, and their number. */
 int64_t hy_shared_panel_of(const hy_problem *problem, int64_t col);
+hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element);
 int64_t hy_shared_panels(const hy_problem *problem);
 
 /* B of that image, at problem->shared. */

@@ -262,8 +262,7 @@ static void make_dense(const void *source, int64_t begin, int64_t end, char *dst
     const hy_problem *problem = source;
 
     while (begin < end) {
-        const hy_x_panel p =
-            hy_shared_panel(problem, begin / hy_shared_panel(problem, 0).end);
+        const hy_x_panel p = hy_shared_panel_at(problem, begin);
         const int64_t stop = end < p.end ? end : p.end;
         make_panel(problem->X, &p, begin - p.first, stop - p.first, dst);
         dst += (size_t)(stop - begin) * hy_value_size(problem->X->type);
