@@ -17,7 +17,8 @@ static __device__ rest_column<T> rest_column_of(const hy_spmm_operands<T> &o,
                                                 int lane, int lanes)
 {
     const bool loads = REST && first == 0;
-    return {loads, loads && lane < o.rest_n, o.rest + min(lane, o.rest_n - 1),
+    return {loads, loads && lane < o.rest_n,
+            REST ? o.rest + min(lane, o.rest_n - 1) : nullptr,
             m.pass_columns - lanes + lane};
 }
 
