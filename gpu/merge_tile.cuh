@@ -83,6 +83,15 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
 
 /* ---- device side ---- */
 
+/* The kernel that puts pieces of rows together may be made ready: it waits by itself
+   until this one is over. */
+static __device__ inline void merge_let_next_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /* The first r of [0, rows] that does not end before item `at` of the tile. */
 static __device__ inline int rows_before(const uint16_t *end, int rows, int at)
 {

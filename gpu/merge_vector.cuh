@@ -239,6 +239,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 {
     __shared__ alignas(16) T slot[vector_room<EACH>];
     __shared__ uint32_t ends[vector_room<EACH> / 32];
+    merge_let_next_begin();
     const hy_merge_cut from = p.cut[blockIdx.x], to = p.cut[blockIdx.x + 1];
     const vector_tile t             = {from.row, from.entry, int(to.row - from.row),
                                        int(to.entry - from.entry)};

@@ -62,6 +62,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
+    merge_let_next_begin();
     const merge_tile<T> m = merge_open<T>(o, p, room);
 
     for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
@@ -236,20 +237,31 @@ static hy_merge_shape least_shape()
     return {HY_MERGE_LEAST_ITEMS, 1, 0};
 }
 
+static double vector_s(const hy_features *f, const hy_rates *r)
+{
+    return r->launch_s + HY_VECTOR_MERGE * hy_vector_s(f, r) +
+           HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
+}
+
+static double matrix_s(const hy_features *f, const hy_rates *r)
+{
+    const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
+    const double nonzero = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
+    const double row     = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
+    const double units   = nonzero * double(f->nnz) + row * double(f->rows);
+    return 2 * r->launch_s + units * hy_spmm_nonzero_s(f, r);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = least_shape();
     const int64_t tiles        = hy_merge_tiles_most(f, shape);
-    const bool wide            = hy_spmm_is_wide(f->out_cols, f->type);
-    const double nonzero       = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
-    const double row           = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
-    const double units         = nonzero * double(f->nnz) + row * double(f->rows);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->merge_factor * (2 * r->launch_s + units * hy_spmm_nonzero_s(f, r));
+    c.multiply_s = r->merge_factor * (f->out_cols == 1 ? vector_s(f, r) : matrix_s(f, r));
     return c;
 }
 

@@ -304,9 +304,17 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
+/* One column of X: the lanes of a row have some of its nonzeros in flight at once. */
+static double vector_s(const hy_features *f, const hy_rates *r)
+{
+    const double at_once = HY_ROWS_NARROW_AHEAD
+                           << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
+}
+
 /* The longest row is walked by one group, one step after the other: a step reads the
    columns of a pass. */
-static hy_cost cost(const hy_features *f, const hy_rates *r)
+static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const bool wide  = hy_spmm_is_wide(f->out_cols, f->type);
     const double row = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
@@ -319,11 +327,16 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
     const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
     const double chain_s = double(f->row_max) * shared * step_s;
-    hy_cost c            = {};
-    c.pack_bytes         = hy_pack_csr_bytes(HY_SPMM, f);
-    c.out_bytes          = hy_rows_bytes(HY_SPMM, f, 0);
-    c.prepare_s          = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s         = r->launch_s + (even_s > chain_s ? even_s : chain_s);
+    return even_s > chain_s ? even_s : chain_s;
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    hy_cost c    = {};
+    c.pack_bytes = hy_pack_csr_bytes(HY_SPMM, f);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
+    c.multiply_s = r->launch_s + (f->out_cols == 1 ? vector_s(f, r) : matrix_s(f, r));
     return c;
 }
 

@@ -186,6 +186,16 @@ inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
     return (4 + size + size * double(f->out_cols)) / (HY_SPMM_REUSE * r->mem_Bps);
 }
 
+/* Seconds in which all nonzeros are multiplied by one column of X. */
+inline double hy_vector_s(const hy_features *f, const hy_rates *r)
+{
+    const double alone = 1.0 / 16, fill = f->tile_fill > alone ? f->tile_fill : alone;
+    const double apart    = alone * alone / (fill * fill);
+    const double sector_s = 32 / (HY_SPMM_REUSE * r->mem_Bps);
+    return double(f->nnz) * (HY_VECTOR_NONZERO * hy_spmm_nonzero_s(f, r) +
+                             HY_VECTOR_APART * apart * sector_s);
+}
+
 /* The reason why X is too wide for these kernels, or NULL. */
 inline const char *hy_spmm_refuse_width(const hy_features *f)
 {
