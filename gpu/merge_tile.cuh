@@ -58,13 +58,13 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
     return {items, 1, items / 4};
 }
 
-/* For A with so many entries and rows together, and n columns of X. As many shares as
-   there would be groups of lanes that read 16 bytes each. */
+/* For A with so many entries and rows together, and n columns of X. A share for each
+   group of lanes: eight, or one if a row of X takes it no more than one load. */
 template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n)
 {
-    const int64_t bytes = n * int64_t(sizeof(T));
-    const int shares    = HY_CUDA_THREADS >> hy_log_lanes(double(bytes) / 16, 3);
-    int items           = HY_MERGE_LEAST_ITEMS;
+    const int shares =
+        n * int64_t(sizeof(T)) > 16 ? HY_CUDA_THREADS / 8 : HY_CUDA_THREADS;
+    int items = HY_MERGE_LEAST_ITEMS;
 
     if (n == 1)
         return vector_shape_of(all_items);

@@ -145,7 +145,9 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
                    int64_t tiles)
 {
     p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
-    if (REST)
+    /* Groups of fewer lanes than a line takes would walk more rows side by side, which
+       end at different times: that costs more than lanes without a column. */
+    if (REST || (o.n > VEC && VEC * sizeof(T) == 16))
         p.columns.log_lanes = hy_log_lanes(hy_tile_lanes<T, VEC>, 5);
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
     p.pass_columns     = (int(most) * VEC + (REST ? 1 : 0)) << p.columns.log_lanes;
