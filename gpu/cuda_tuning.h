@@ -65,7 +65,8 @@ enum {
 #define HY_VECTOR_NONZERO 2.1
 #define HY_VECTOR_APART 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* of a lane that walks a long row of spmm.cuda.rows */
-#define HY_VECTOR_MERGE 1.1 /* times the nonzeros of spmm.cuda.rows */
+#define HY_VECTOR_MERGE_F32 1.05 /* times the nonzeros of spmm.cuda.rows */
+#define HY_VECTOR_MERGE_F64 1.25
 #define HY_VECTOR_MERGE_ROW 3.4
 #define HY_MERGE_NONZERO 1.15
 #define HY_MERGE_NONZERO_NARROW 3.7

@@ -241,17 +241,24 @@ static hy_merge_shape least_shape()
 
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
-    return r->launch_s + HY_VECTOR_MERGE * hy_vector_s(f, r) +
+    const double merge =
+        f->type == HYBRID_F64 ? HY_VECTOR_MERGE_F64 : HY_VECTOR_MERGE_F32;
+    return r->launch_s + merge * hy_vector_s(f, r) +
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
+/* Columns of more than one load of a lane take the time of a line of them. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
-    const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
+    const int64_t size   = int64_t(hy_value_size(f->type));
+    const bool wide      = f->out_cols * size > 16;
     const double nonzero = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
     const double row     = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
-    const double units   = nonzero * double(f->nnz) + row * double(f->rows);
-    return 2 * r->launch_s + units * hy_spmm_nonzero_s(f, r);
+    hy_features lines    = *f;
+    if (wide && f->out_cols * size < HY_SPMM_LINE)
+        lines.out_cols = HY_SPMM_LINE / size;
+    return r->launch_s + (nonzero * double(f->nnz) + row * double(f->rows)) *
+                             hy_spmm_nonzero_s(&lines, r);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
