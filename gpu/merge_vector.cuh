@@ -115,8 +115,8 @@ static __device__ vector_part<T, EACH> load_part(const hy_spmm_operands<T> &o,
     if (part.whole)
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            part.col[e] = __ldcs(col + e * 32);
-            part.val[e] = __ldcs(val + e * 32);
+            part.col[e] = __ldcg(col + e * 32);
+            part.val[e] = __ldcg(val + e * 32);
         }
     else
 #pragma unroll

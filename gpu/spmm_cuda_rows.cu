@@ -320,8 +320,8 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const double row = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
         (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
-    const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
-    const bool one       = f->rows * tile / 4 < HY_SPMM_LANES && f->out_cols > tile;
+    const int64_t tile = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
+    const bool one = f->rows * (HY_SPMM_LINE / 16) < HY_SPMM_LANES && f->out_cols > tile;
     const double at_once = double(one ? tile : f->out_cols);
     const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * at_once;
     const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
