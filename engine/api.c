@@ -202,7 +202,8 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
                           .beta    = beta,
                           .profile = &plan->profile,
                           .in_cols = plan->candidates[plan->chosen].variant->in_cols,
-                          .panels  = plan->panels};
+                          .panels  = plan->panels,
+                          .window  = plan->window};
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

@@ -4,7 +4,8 @@
    order of preference:
 
        resident, all slots     when B or X takes at most half of the budget
-       gathered, all slots     each chunk brings the rows of B or X that it touches
+       a window, all slots     each row of X comes once, to the place of one that is done
+   with gathered, all slots     each chunk brings the rows of B or X that it touches
        gathered, fewer slots   down to one: no overlap, but the longest row fits
        resident, one slot      a row's share of B may exceed B itself
 
@@ -19,6 +20,7 @@
 #include "base/csr.h"
 #include "engine/panels.h"
 #include "engine/rates.h"
+#include "engine/window.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
@@ -63,7 +65,8 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
 {
     const hy_features *f  = &plan->profile.features;
     const int64_t share   = f->products / CHUNKS + 1;
-    const int64_t least   = at_least(CHUNKS, HY_PANEL_CHUNKS * hy_panels_count(plan));
+    const int64_t parts   = HY_PANEL_CHUNKS * hy_panels_count(plan);
+    const int64_t least   = at_least(CHUNKS, at_least(parts, hy_window_chunks(plan)));
     const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
 
     /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
@@ -81,32 +84,6 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
         return at_least(share < most ? share : most, MIN_PRODUCTS);
     }
     return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
-}
-
-typedef struct needing {
-    const hybrid_csr *A;
-    hy_chunk *chunks;
-    int64_t b_rows; /* SpGEMM; 0 for SpMM */
-} needing;
-
-/* The last row of B or X that a chunk touches; and its own rows, which are rows of B too
-   when A is squared. */
-static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
-{
-    const needing *n = arg;
-
-    (void)part;
-    for (int64_t c = begin; c < end; c++) {
-        hy_chunk *chunk = &n->chunks[c];
-        int64_t last    = (chunk->row_end < n->b_rows ? chunk->row_end : n->b_rows) - 1;
-        for (int64_t i = chunk->row_begin; i < chunk->row_end; i++) {
-            const int64_t stop = hy_offset(n->A, i + 1);
-            if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] > last)
-                last = n->A->col[stop - 1];
-        }
-        chunk->needs = last + 1;
-    }
-    return HYBRID_OK;
 }
 
 /* Cut for one layout; B or X, if it is to stay, leaves room. */
@@ -135,9 +112,8 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
     plan->shared_bytes = kept;
     if (kept == 0)
         return HYBRID_OK;
-    needing n = {A, plan->chunks, B ? B->rows : 0};
-    return hy_pool_for(plan->engine->ctx.pool, HY_COMPUTE, 0, plan->chunk_count, 1,
-                       find_needs, &n);
+    return hy_chunk_needs(&plan->engine->ctx, A, B ? B->rows : 0, plan->chunks,
+                          plan->chunk_count);
 }
 
 /* The image of B or X that the device would hold: plan->resident_bytes, which are sent,
@@ -155,18 +131,20 @@ static void size_image(hybrid_plan *plan, size_t *room)
                                 .B       = &B,
                                 .X       = &X,
                                 .in_cols = c->variant->in_cols,
-                                .panels  = plan->panels};
+                                .panels  = plan->panels,
+                                .window  = plan->window};
     const int none           = !c->backend->ops->copy || c->variant->carries_b;
 
     plan->resident_bytes = none ? 0 : hy_shared_bytes(&problem);
     *room                = none ? 0 : hy_align(hy_shared_room(&problem));
 }
 
-/* ---- panels of X ---------------------------------------------------------------- */
+/* ---- windows and panels of X ------------------------------------------------------ */
 
 /* What was cut. */
 typedef struct result {
     hy_panels panels;
+    int64_t window;
     size_t resident_bytes, shared_bytes;
     int gathered;
     hy_chunk *chunks;
@@ -175,8 +153,9 @@ typedef struct result {
 
 static result take(const hybrid_plan *plan)
 {
-    return (result){plan->panels,   plan->resident_bytes, plan->shared_bytes,
-                    plan->gathered, plan->chunks,         plan->chunk_count};
+    return (result){plan->panels,       plan->window,   plan->resident_bytes,
+                    plan->shared_bytes, plan->gathered, plan->chunks,
+                    plan->chunk_count};
 }
 
 /* Stay with what was cut just now, or go back to what was cut before. */
@@ -187,6 +166,7 @@ static void settle(hybrid_plan *plan, const result *before, int better)
     if (better)
         return;
     plan->panels         = before->panels;
+    plan->window         = before->window;
     plan->resident_bytes = before->resident_bytes;
     plan->shared_bytes   = before->shared_bytes;
     plan->gathered       = before->gathered;
@@ -215,6 +195,7 @@ static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
     size_t room;
 
     plan->panels = panels;
+    plan->window = 0;
     size_image(plan, &room);
     if (room >= plan->rates.memory)
         return HYBRID_NO_DEVICE_MEMORY;
@@ -246,17 +227,18 @@ static hybrid_status try_panels(hybrid_plan *plan, const hybrid_csr *A,
     return tried(&plan->engine->ctx, status);
 }
 
-/* X does not fit: of panels that leave more and more to A, and of gathered chunks, those
-   that send the fewest bytes. */
+/* X does not fit: of a window or gathered chunks, and of panels that leave more and more
+   to A, those that send the fewest bytes. */
 static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
                                const hybrid_plan_options *o, int *depth_out)
 {
     const int depth = o->depth > 0 ? o->depth : DEPTH;
     int64_t least   = hy_traffic_dense_up(plan);
-    int whole       = 0;
+    const int again = (plan->flags & HYBRID_RESIDENT) == 0;
+    int whole = plan->window > 0 && (again || all_kept(plan)); /* all once: the least */
     hy_panels panels;
 
-    plan->gathered_up = least;
+    plan->gathered_up = plan->gathered ? least : -1;
     for (size_t share = 2; !whole; share *= 2) {
         const result before = take(plan);
         panels              = hy_panels_within(plan, plan->rates.memory / share);
@@ -275,14 +257,73 @@ static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+static hybrid_status cut_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, size_t bytes)
+{
+    const int resident = (plan->flags & HYBRID_RESIDENT) != 0;
+    const layout way   = {0, depth, resident ? RESIDENT_SHARE : 1};
+    size_t room;
+
+    plan->window = hy_window_within(plan, bytes);
+    if (plan->window == 0)
+        return HYBRID_NO_DEVICE_MEMORY;
+    size_image(plan, &room);
+    HY_TRY(cut(plan, A, NULL, o, room, way));
+    if (resident)
+        keep(plan, depth);
+    return HYBRID_OK;
+}
+
+/* In half of the budget, if the rows of all chunks in flight find a place there; else in
+   more. */
+static hybrid_status fit_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, int *fits)
+{
+    static const struct {
+        size_t eighths; /* of the budget */
+        int all;
+    } tries[]           = {{4, 1}, {6, 1}, {7, 0}};
+    const result before = take(plan);
+
+    *fits = 0;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries && !*fits; i++) {
+        const hybrid_status status =
+            cut_window(plan, A, o, depth, plan->rates.memory / 8 * tries[i].eighths);
+        *fits =
+            status == HYBRID_OK && hy_window_holds(plan, tries[i].all ? depth - 1 : 0);
+        if (!*fits)
+            settle(plan, &before, 0);
+        HY_TRY(tried(&plan->engine->ctx, status));
+    }
+    return HYBRID_OK;
+}
+
+/* X does not fit: a window of its rows, unless a sample of the chunks says that gathered
+   ones would send less. */
+static hybrid_status try_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, int *found)
+{
+    const result before = take(plan);
+    int64_t gathered;
+
+    HY_TRY(fit_window(plan, A, o, depth, found));
+    if (!*found)
+        return HYBRID_OK;
+    plan->window_up            = hy_traffic_dense_up(plan);
+    const hybrid_status status = hy_traffic_gathered_up(plan, A, NULL, &gathered);
+    *found                     = status == HYBRID_OK && plan->window_up <= gathered;
+    settle(plan, &before, *found);
+    return status;
+}
+
 static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
                                    const hybrid_plan_options *o, int *depth)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
 
     if (plan->op == HY_SPMM && c->backend->ops->copy)
-        HY_TRY(plan->gathered ? try_large(plan, A, o, depth)
-                              : try_panels(plan, A, o, *depth));
+        HY_TRY(plan->gathered || plan->window > 0 ? try_large(plan, A, o, depth)
+                                                  : try_panels(plan, A, o, *depth));
     if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
         keep(plan, *depth);
     return HYBRID_OK;
@@ -290,33 +331,51 @@ static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- layouts -------------------------------------------------------------------- */
 
-hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          const hybrid_plan_options *o, int *depth_out)
+/* The first layout that holds every row. */
+static hybrid_status cut_ways(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                              const hybrid_plan_options *o, size_t shared, int depth,
+                              int *depth_out)
 {
-    hy_backend *backend  = plan->candidates[plan->chosen].backend;
-    hy_context *ctx      = &plan->engine->ctx;
-    const int depth      = o->depth > 0 ? o->depth : DEPTH;
-    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
-    size_t shared;
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const layout ways[]       = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
+                                 {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
+    const size_t memory       = plan->rates.memory;
+    const size_t most[]       = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
+    const int in_place        = !backend->ops->copy;
+    const int resident        = !in_place && plan->flags & HYBRID_RESIDENT;
+    hybrid_status status      = HYBRID_NO_DEVICE_MEMORY;
 
-    hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){0, 0};
-    plan->gathered_up = plan->panels_up = -1;
-    size_image(plan, &shared);
-    const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
-                           {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
-    const size_t memory = plan->rates.memory;
-    const size_t most[] = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
-    const int in_place  = !backend->ops->copy;
-    const int resident  = !in_place && plan->flags & HYBRID_RESIDENT;
     for (size_t i = resident ? 0 : 1; i < sizeof ways / sizeof *ways; i++) {
         if (ways[i].gathered ? in_place : shared > most[i])
             continue;
-        hy_message_clear(&ctx->message);
+        hy_message_clear(&plan->engine->ctx.message);
         status     = cut(plan, A, B, o, shared, ways[i]);
         *depth_out = ways[i].depth;
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
     }
-    return status == HYBRID_OK ? choose_panels(plan, A, o, depth_out) : status;
+    return status;
+}
+
+hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *o, int *depth_out)
+{
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const int depth           = o->depth > 0 ? o->depth : DEPTH;
+    const int eighths         = plan->flags & HYBRID_RESIDENT ? 6 : 4;
+    int found                 = 0;
+    size_t shared;
+
+    hy_rates_of(backend, &plan->rates);
+    plan->panels      = (hy_panels){0, 0};
+    plan->window      = 0;
+    plan->gathered_up = plan->window_up = plan->panels_up = -1;
+    size_image(plan, &shared);
+    if (shared > plan->rates.memory / 8 * (size_t)eighths)
+        HY_TRY(try_window(plan, A, o, depth, &found));
+    if (found)
+        *depth_out = depth;
+    else
+        HY_TRY(cut_ways(plan, A, B, o, shared, depth, depth_out));
+    return choose_panels(plan, A, o, depth_out);
 }

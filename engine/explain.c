@@ -212,6 +212,11 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         if (plan->panels.cols > 0)
             put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
                 (long long)plan->panels.cols);
+        if (plan->window > 0) {
+            put(w, ", ");
+            put_count(w, plan->window);
+            put(w, " rows at a time");
+        }
         put(w, "\n");
     }
     put_resident(w, plan);

@@ -245,6 +245,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .source   = "row split of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .prepare  = hy_pack_csr,

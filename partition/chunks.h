@@ -46,6 +46,11 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
+/* Fill in `first` and `needs` of chunks of A, for a B of so many rows on the device, or
+   an X (b_rows 0). */
+hybrid_status hy_chunk_needs(hy_context *ctx, const hybrid_csr *A, int64_t b_rows,
+                             hy_chunk *chunks, int64_t count);
+
 #ifdef __cplusplus
 }
 #endif

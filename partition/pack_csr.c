@@ -6,6 +6,7 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/gather.h"
+#include "partition/x_window.h"
 
 enum {
     PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
@@ -55,6 +56,7 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
+    hy_window window;
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -73,6 +75,26 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+/* Columns as places in a window. What the plan did not know of is not to be read. */
+static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
+                                int64_t end)
+{
+    const hy_window w = p->window;
+    int inside        = 1;
+
+    for (int64_t k = begin; k < end; k++) {
+        inside &= hy_window_has(&w, col[k]);
+        p->col[k] = hy_window_place(&w, col[k]);
+    }
+    if (inside)
+        return HYBRID_OK;
+    return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
+                   "rows %lld to %lld of A touch other columns than %lld to %lld, which "
+                   "were planned",
+                   (long long)p->job->chunk->row_begin, (long long)p->job->chunk->row_end,
+                   (long long)w.first, (long long)w.first + w.count - 1);
+}
+
 static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p   = arg;
@@ -80,7 +102,9 @@ static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t en
     const size_t n     = (size_t)(end - begin);
 
     (void)part;
-    if (p->touched.rows)
+    if (p->window.rows > 0)
+        HY_TRY(place_cols(p, col, begin, end));
+    else if (p->touched.rows)
         for (int64_t k = begin; k < end; k++)
             p->col[k] = hy_renumbered(&p->touched, col[k]);
     else
@@ -280,6 +304,8 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]),
                  .gather_col     = (void *)(base + pack->at[HY_GATHER_COL]),
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
+    if (problem->window > 0)
+        p.window = hy_window_of(problem, chunk);
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));

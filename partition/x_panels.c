@@ -4,6 +4,7 @@
 #include "partition/pack.h"
 
 #include "base/csr.h"
+#include "partition/x_window.h"
 
 static int64_t filled(int64_t cols, hybrid_type type)
 {
@@ -61,6 +62,8 @@ hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel)
 
 size_t hy_shared_room(const hy_problem *problem)
 {
+    if (problem->op == HY_SPMM && problem->window > 0)
+        return hy_window_bytes(problem->X, problem->window);
     if (problem->op == HY_SPGEMM || problem->panels.cols == 0)
         return hy_shared_bytes(problem);
     const int64_t panels = hy_shared_panels(problem), room = problem->panels.room;

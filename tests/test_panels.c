@@ -192,7 +192,7 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *
 static int64_t fail_each(const hybrid_csr *A, int memory)
 {
     for (int64_t n = 1; n < 5000; n += 1 + n / 16) {
-        hybrid_engine *engine       = open_with(faults, 130 << 10);
+        hybrid_engine *engine       = open_with(faults, 100 << 10);
         engine->ctx.memory.failures = memory ? n : 0;
         fault_arm(memory ? 0 : n);
         const hybrid_status status  = product_in_a_ring(engine, A);

@@ -243,6 +243,7 @@ const hy_variant hy_spmm_fake_rows = {
     .summary  = "row after row, on the fake device",
     .source   = "for tests",
     .op       = HY_SPMM,
+    .windows  = 1,
     .refuse   = never_refuse,
     .cost     = spmm_cost,
     .prepare  = hy_pack_csr,
