@@ -86,13 +86,7 @@ static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t be
         inside &= hy_window_has(&w, col[k]);
         p->col[k] = hy_window_place(&w, col[k]);
     }
-    if (inside)
-        return HYBRID_OK;
-    return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
-                   "rows %lld to %lld of A touch other columns than %lld to %lld, which "
-                   "were planned",
-                   (long long)p->job->chunk->row_begin, (long long)p->job->chunk->row_end,
-                   (long long)w.first, (long long)w.first + w.count - 1);
+    return inside ? HYBRID_OK : hy_pack_outside(p->job);
 }
 
 static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
@@ -260,6 +254,18 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
                        "chunk %lld packs into %zu bytes, its block has %zu",
                        (long long)chunk->id, bytes, job->pack.mem.bytes);
     return HYBRID_OK;
+}
+
+hybrid_status hy_pack_outside(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+
+    return hy_fail(
+        job->problem->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
+        "which were planned",
+        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)chunk->first,
+        (long long)chunk->needs - 1);
 }
 
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)

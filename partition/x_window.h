@@ -39,6 +39,20 @@ static inline int hy_window_has(const hy_window *w, int32_t col)
     return (uint32_t)(col - w->first) < w->count;
 }
 
+/* Whether it has all columns of rows [begin, end) of A, which ascend in each. */
+static inline int hy_window_covers(const hy_window *w, const hybrid_csr *A, int64_t begin,
+                                   int64_t end)
+{
+    int inside = 1;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
+        if (from < to)
+            inside &= hy_window_has(w, A->col[from]) & hy_window_has(w, A->col[to - 1]);
+    }
+    return inside;
+}
+
 /* Of a column that it has. */
 static inline int32_t hy_window_place(const hy_window *w, int32_t col)
 {

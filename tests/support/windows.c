@@ -208,7 +208,7 @@ int windows_check(budget_open open, const char *const *names, int64_t *checked,
 
     for (int s = 0; s < 2 * SHAPES; s++)
         matrices[s / 2][s % 2] = matrix_of((shape)(s / 2), kinds[s % 2]);
-    for (size_t budget = MOST; budget >= LEAST; budget -= budget / 3) {
+    for (size_t budget = MOST; budget >= LEAST; budget -= budget / 5) {
         trial t = {.budget = budget};
         if (open(budget, &t.engine) != HYBRID_OK) {
             failed++;
