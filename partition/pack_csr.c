@@ -10,8 +10,7 @@
 
 enum {
     PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
-    PACK_ENTRIES = 1 << 16,
-    TILE = 16 /* rows and columns of X in columns, so that both sides stay cached */
+    PACK_ENTRIES = 1 << 16
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -159,83 +158,6 @@ static hybrid_status gather_b(packing *p)
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
 
-/* ---- rows of X --------------------------------------------------------------- */
-
-static hybrid_status gather_x_rows(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p      = arg;
-    const hy_chunk *chunk = p->job->chunk;
-    const hybrid_dense *X = p->job->problem->X;
-    const size_t bytes    = (size_t)(chunk->col_end - chunk->col_begin) * p->size;
-
-    (void)part;
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t at = p->touched.rows[r] * X->ld + chunk->col_begin;
-        memcpy(p->gather_val + (size_t)r * bytes,
-               (const char *)X->data + (size_t)at * p->size, bytes);
-    }
-    return HYBRID_OK;
-}
-
-/* One tile where X or the pack is in columns: touched rows [begin, end), columns [first,
-   last). */
-static void gather_x_tile(const packing *p, int64_t begin, int64_t end, int64_t first,
-                          int64_t last)
-{
-    const hy_problem *problem = p->job->problem;
-    const hy_chunk *chunk     = p->job->chunk;
-    const hybrid_dense *X     = problem->X;
-    const int in_rows         = X->order == HYBRID_ROW_MAJOR;
-    const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
-    const int64_t to_row = problem->in_cols ? 1 : chunk->col_end - chunk->col_begin;
-    const int64_t to_col = problem->in_cols ? p->touched.count : 1;
-
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t from = p->touched.rows[r] * row + chunk->col_begin * col;
-        for (int64_t j = first; j < last; j++)
-            if (p->size == 8)
-                ((double *)(void *)p->gather_val)[r * to_row + j * to_col] =
-                    ((const double *)X->data)[from + j * col];
-            else
-                ((float *)(void *)p->gather_val)[r * to_row + j * to_col] =
-                    ((const float *)X->data)[from + j * col];
-    }
-}
-
-static hybrid_status gather_x_tiles(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p      = arg;
-    const hy_chunk *chunk = p->job->chunk;
-    const int64_t width   = chunk->col_end - chunk->col_begin;
-
-    (void)part;
-    for (int64_t r = begin; r < end; r += TILE)
-        for (int64_t j = 0; j < width; j += TILE)
-            gather_x_tile(p, r, r + TILE < end ? r + TILE : end, j,
-                          j + TILE < width ? j + TILE : width);
-    return HYBRID_OK;
-}
-
-static hybrid_status gather_x(packing *p)
-{
-    const hy_problem *problem = p->job->problem;
-    const int64_t width       = p->job->chunk->col_end - p->job->chunk->col_begin;
-    const int64_t grain       = 1 + PACK_ENTRIES / (1 + width);
-    const int in_rows = problem->X->order == HYBRID_ROW_MAJOR && !problem->in_cols;
-
-    return hy_pool_for(problem->ctx->pool, HY_PACK, 0, p->touched.count, grain,
-                       in_rows ? gather_x_rows : gather_x_tiles, p);
-}
-
-hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
-{
-    packing p = {.job        = job,
-                 .size       = hy_value_size(job->problem->X->type),
-                 .touched    = *touched,
-                 .gather_val = dst};
-    return gather_x(&p);
-}
-
 /* ---- the pack ---------------------------------------------------------------- */
 
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
@@ -287,7 +209,8 @@ static hybrid_status gather(packing *p)
     HY_TRY(hy_pack_touched(p->job, &p->touched));
     if (p->touched.count == 0)
         return HYBRID_OK;
-    return p->job->problem->op == HY_SPMM ? gather_x(p) : gather_b(p);
+    return p->job->problem->op == HY_SPMM ? hy_pack_x(p->job, &p->touched, p->gather_val)
+                                          : gather_b(p);
 }
 
 hybrid_status hy_pack_csr(hy_job *job)
