@@ -207,7 +207,8 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         put(w, "; each chunk brings the rows of %s that it touches\n",
             plan->op == HY_SPGEMM ? "B" : "X");
     else {
-        put(w, "; %s stays on the device, ", plan->op == HY_SPGEMM ? "B" : "X");
+        put(w, "; %s %s the device, ", plan->op == HY_SPGEMM ? "B" : "X",
+            plan->window > 0 ? "passes through" : "stays on");
         put_bytes(w, (double)plan->shared_bytes);
         if (plan->panels.cols > 0)
             put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),

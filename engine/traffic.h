@@ -11,8 +11,8 @@ typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
     int64_t first;    /* more up in a run that makes A resident */
     int64_t other_up; /* if B or X were gathered instead of resident, or resident (X that
-                         does not fit: in panels) instead of gathered; -1: there is no
-                         other way */
+                         does not fit: in a window or in panels) instead of gathered; -1:
+                         there is no other way */
 } hy_traffic;
 
 /* SpMM: bytes up, as it is cut; without those of an A that is there from the first run.

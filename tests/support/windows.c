@@ -25,7 +25,7 @@ typedef enum shape {
     TALL,      /* three rows a column */
     WITH_GAPS, /* empty rows, and columns that nobody touches; the last with a window */
     BACKWARDS,
-    CORNERS,   /* a band, and an entry in two corners */
+    CORNERS, /* a band, and an entry in two corners */
     DENSE_ROW,
     SHAPES
 } shape;
