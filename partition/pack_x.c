@@ -1,4 +1,6 @@
 /* partition/pack_x.c - the rows of X that a chunk touches, for its pack. */
+#include <string.h>
+
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/gather.h"
@@ -26,6 +28,13 @@ static int64_t run_end(const hy_touched *t, int64_t begin, int64_t end)
     return r;
 }
 
+/* Most rows from the first of these to the last are touched: then runs are worth looking
+   for. */
+static int is_dense(const hy_touched *t, int64_t begin, int64_t end)
+{
+    return t->rows[end - 1] - t->rows[begin] < 2 * (end - begin);
+}
+
 /* Slots of gathered chunks exceed the caches: long runs are stored past them. */
 static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -34,13 +43,19 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
     const hybrid_dense *X = g->job->problem->X;
     const size_t bytes    = (size_t)(chunk->col_end - chunk->col_begin) * g->size;
 
+    const int dense = is_dense(g->touched, begin, end);
+
     (void)part;
     for (int64_t r = begin, stop; r < end; r = stop) {
         const int64_t at = g->touched->rows[r] * X->ld + chunk->col_begin;
-        stop             = run_end(g->touched, r, end);
-        hy_copy_rows_past(g->dst + (size_t)r * bytes, bytes,
-                          (const char *)X->data + (size_t)at * g->size,
-                          (size_t)X->ld * g->size, bytes, (size_t)(stop - r));
+        const char *from = (const char *)X->data + (size_t)at * g->size;
+        char *to         = g->dst + (size_t)r * bytes;
+        stop             = dense ? run_end(g->touched, r, end) : r + 1;
+        if (dense)
+            hy_copy_rows_past(to, bytes, from, (size_t)X->ld * g->size, bytes,
+                              (size_t)(stop - r));
+        else
+            memcpy(to, from, bytes);
     }
     return HYBRID_OK;
 }
