@@ -13,13 +13,15 @@ extern "C" {
 
 typedef struct hy_pool hy_pool;
 typedef struct hy_results hy_results;
+struct hy_gear;
 
 typedef struct hy_context {
-    hy_memory memory;    /* working memory */
-    hy_message message;  /* the sentence of the first error since the call began */
-    hy_pool *pool;       /* CPU workers */
-    hy_results *results; /* pages of results */
-    hy_pins pins;        /* memory of the caller that is pinned */
+    hy_memory memory;      /* working memory */
+    hy_message message;    /* the sentence of the first error since the call began */
+    hy_pool *pool;         /* CPU workers */
+    hy_results *results;   /* pages of results */
+    hy_pins pins;          /* memory of the caller that is pinned */
+    struct hy_gear *gears; /* idle lanes, marks and threads of pipelines */
 } hy_context;
 
 #ifdef __cplusplus

@@ -144,7 +144,7 @@ void hy_array_free(struct hy_context *ctx, void *array)
 
 /* ---- copies --------------------------------------------------------------------- */
 
-enum { PAST_LEAST = 4096, LINE = 64, ROW_LEAST = 2 * LINE };
+enum { PAST_LEAST = 4096, ROW_LEAST = 2 * HY_LINE };
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -165,14 +165,16 @@ static void stream_line(char *to, const char *from)
 /* Whole lines of the caches past them, the ends through them. */
 static void copy_lines(char *to, const char *from, size_t bytes)
 {
-    const size_t gap  = (LINE - (uintptr_t)to % LINE) % LINE;
+    const size_t gap  = (HY_LINE - (uintptr_t)to % HY_LINE) % HY_LINE;
     const size_t lead = gap < bytes ? gap : bytes;
-    const size_t end  = lead + (bytes - lead) / LINE * LINE;
+    const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
 
-    memcpy(to, from, lead);
-    for (size_t i = lead; i < end; i += LINE)
+    if (lead > 0) /* short rows are often without */
+        memcpy(to, from, lead);
+    for (size_t i = lead; i < end; i += HY_LINE)
         stream_line(to + i, from + i);
-    memcpy(to + end, from + end, bytes - end);
+    if (end < bytes)
+        memcpy(to + end, from + end, bytes - end);
 }
 
 /* Such stores are not ordered with what follows them; this orders them. */
@@ -201,14 +203,27 @@ void hy_copy_past(void *dst, const void *src, size_t bytes)
     end_copy();
 }
 
+/* Lines of which a row covers a part are read before they are written. Where there is a
+   gap after each row nobody else sees which lines are next: ask for those of a later
+   row. */
+static void expect_ends(const char *to, size_t bytes)
+{
+    __builtin_prefetch(to, 1);
+    __builtin_prefetch(to + bytes - 1, 1);
+}
+
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows)
 {
-    const int past = bytes >= ROW_LEAST && bytes * rows >= PAST_LEAST;
+    const int on_lines = ((uintptr_t)dst | dst_step | bytes) % HY_LINE == 0;
+    const int past     = (on_lines || bytes >= ROW_LEAST) && bytes * rows >= PAST_LEAST;
+    const int gaps     = bytes > 0 && 2 * bytes <= dst_step;
 
     for (size_t i = 0; i < rows; i++) {
         char *to         = (char *)dst + i * dst_step;
         const char *from = (const char *)src + i * src_step;
+        if (gaps && !on_lines && i + HY_ROWS_AHEAD < rows)
+            expect_ends(to + HY_ROWS_AHEAD * dst_step, bytes);
         if (past)
             copy_lines(to, from, bytes);
         else

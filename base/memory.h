@@ -40,12 +40,16 @@ void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 
+enum { HY_LINE = 64 }; /* bytes of the caches' lines */
+
+enum { HY_ROWS_AHEAD = 16 }; /* parts of rows are asked for so many rows ahead */
+
 /* memcpy to memory that nobody reads soon: past the caches, which spares reading what is
    overwritten. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
 
 /* The same for `rows` rows of `bytes` bytes, so many bytes apart. Rows of less than two
-   lines of the caches are left in them. */
+   lines of the caches are left in them, unless they are lines of them. */
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 

@@ -26,9 +26,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/look.h"
 #include "base/tasks.h"
 
-enum { NAME_BYTES = 16, LOOKS = 4000 /* some 50 us */ };
+enum { NAME_BYTES = 16 };
 
 typedef struct worker {
     struct hy_pool *pool;
@@ -55,16 +56,6 @@ struct hy_pool {
 
 /* The worker that this thread is, or NULL. */
 static _Thread_local const worker *self;
-
-/* Between two looks at what another thread writes. */
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 /* ---- loops, with the lock held ----------------------------------------------- */
 
@@ -134,10 +125,10 @@ static void await_offer(hy_pool *pool)
 
     if (pool->looks) {
         pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < HY_LOOKS; i++) {
             if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
                 break;
-            relax();
+            hy_relax();
         }
         pthread_mutex_lock(&pool->lock);
     }
@@ -242,6 +233,11 @@ int hy_pool_worker(const hy_pool *pool)
     return self && self->pool == pool ? self->index : -1;
 }
 
+int hy_pool_leaves_cores(const hy_pool *pool)
+{
+    return pool->threads + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
+}
+
 size_t hy_pool_l2_bytes(const hy_pool *pool)
 {
     return hy_topology_l2_bytes(pool->topology);
@@ -339,10 +335,10 @@ static void offer(loop *l)
 /* Waking the caller takes as long as waking a worker: it looks for a while too. */
 static int sees_end(const loop *l)
 {
-    for (int i = 0; i < LOOKS && l->pool->looks; i++) {
+    for (int i = 0; i < HY_LOOKS && l->pool->looks; i++) {
         if (__atomic_load_n(&l->over, __ATOMIC_ACQUIRE))
             return 1;
-        relax();
+        hy_relax();
     }
     return 0;
 }
@@ -384,7 +380,9 @@ hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int6
 
     if (begin >= end)
         return HYBRID_OK;
-    l.pieces             = (end - begin - 1) / grain + 1;
+    l.pieces = (end - begin - 1) / grain + 1;
+    if (l.pieces == 1) /* done before a worker has woken */
+        return fn(arg, draws ? self->index : 0, begin, end);
     const int64_t others = l.pieces - draws;
     const int spare      = pool->threads - draws;
     l.wanted             = others < spare ? (int)others : spare;

@@ -21,6 +21,8 @@ typedef enum hy_urgency {
     HY_URGENCIES
 } hy_urgency;
 
+enum { HY_DRIVER_CORES = 2 }; /* for the threads that feed a device */
+
 /* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
    `run` may free or queue it again. */
 typedef struct hy_task {
@@ -37,6 +39,9 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
 void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);
+/* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can look
+   for what comes soon instead of going to sleep. */
+int hy_pool_leaves_cores(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
 int hy_pool_worker(const hy_pool *pool); /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
@@ -55,8 +60,9 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
 /* Run `fn` over [begin, end) in pieces of `grain` (>= 1), in parallel, and return when
    all are done. Workers take pieces in ascending order. The first error stops the loop
    and is returned. May be called from a task: the worker then takes part; other threads
-   only wait. Workers that joined turn to more urgent tasks between two pieces. Loops may
-   nest and may run side by side. */
+   only wait, unless there is one piece only, which they do themselves. Workers that
+   joined turn to more urgent tasks between two pieces. Loops may nest and may run side
+   by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg);
 

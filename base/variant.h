@@ -50,14 +50,20 @@ typedef struct hy_chunk {
     int kept;      /* 1: its pack stays on the device, for the same rows of later panels */
     size_t kept_at; /* and runs: there, in the block of all that are kept */
     hy_features features; /* of this rectangle; where X is on the device in panels, but for
-                             the products those of the first panel, as its pack may be */
+                             the products those of the widest panel that there can be, as
+                             one pack is for all of them */
     const hy_variant *variant;
 } hy_chunk;
 
 /* X on the device in panels of columns: chunks of one panel compute while the next one
-   comes. */
+   comes. Panel k begins at column k cols - back, the first at 0; the last ends where X
+   does. See hy_panels_number() of partition/pack.h. */
 typedef struct hy_panels {
-    int64_t cols; /* of a panel; the last may have fewer. 0: X is there whole */
+    int64_t cols;  /* of a panel. 0: X is there whole */
+    int64_t most;  /* the last has no more; cols or more than that */
+    int64_t back;  /* of a run, less than cols: with it panels begin where lines of Y do */
+    int64_t pitch; /* columns from one place on the device to the next; the last place is
+                      `most` wide */
     int64_t room; /* panels that are there at once, 2 or more: k is where k - room was */
 } hy_panels;
 
@@ -70,7 +76,8 @@ typedef struct hy_problem {
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
     double alpha, beta;
-    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes */
+    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes, */
+    int in_lines;     /* and its in_lines */
     hy_panels panels; /* SpMM, not in_cols */
     int64_t window;   /* SpMM: rows of X that are on the device at once, row r at the place
                          of row r - window (engine/window.c); 0: all are */
@@ -148,6 +155,9 @@ struct hy_variant {
     int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
                       (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
                       X and Y have */
+    int in_lines;  /* SpMM, 1: where rows of an X on the device have whole lines and a few
+                      columns more, these lie apart, and the variant reads them there
+                      (hy_packed_x() of partition/pack.h) */
     int windows;   /* SpMM, 1: prepare numbers columns as hy_window_of() of
                       partition/x_window.h says */
 

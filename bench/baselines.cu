@@ -103,7 +103,10 @@ static bool open_device(peer_device *d)
     CUDA_TRY(d, cudaEventCreate(&d->begin));
     CUDA_TRY(d, cudaEventCreate(&d->end));
     SPARSE_TRY(d, cusparseCreate, &d->handle);
-    return true;
+    d->hold = peer_hold_open();
+    if (!d->hold)
+        snprintf(d->error, sizeof d->error, "no memory to hold copies with");
+    return d->hold != NULL;
 }
 
 peer_device *peer_open(char *error, size_t size)
@@ -126,6 +129,7 @@ void peer_close(peer_device *d)
     if (!d)
         return;
     peer_release(d, 0);
+    peer_hold_close(d->hold);
     if (d->handle)
         (void)cusparseDestroy(d->handle);
     if (d->begin)

@@ -19,6 +19,7 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
+    peer_hold *hold;
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
@@ -54,6 +55,7 @@ void peer_release(peer_device *d, int count); /* down to `count` blocks */
 
 /* Device time between two points of the default stream. */
 bool peer_clock_start(peer_device *d);
+bool peer_held_clock_start(peer_device *d); /* what is enqueued at once has no gaps */
 bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* The products, on operands that are loaded; C or Y is left on the device. */

@@ -96,6 +96,7 @@ typedef struct bench_case {
     hybrid_engine *engine;
     hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
     hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
+    struct peer_hold *hold; /* or NULL: runs are timed as they come */
 } bench_case;
 
 typedef struct bench_product {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/peers.h"
+
 /* What one call took. */
 typedef struct call {
     double seconds;       /* plan + run + destroy; of a later run: run */
@@ -83,6 +85,8 @@ static hybrid_status run_again(bench_case *c, const bench_product *product,
                                hybrid_plan *plan, call *out)
 {
     product->clear(c);
+    if (c->hold && peer_hold_start(c->hold))
+        return HYBRID_DEVICE_FAILED;
     const double begin         = bench_now();
     const hybrid_status status = product->run(c, plan);
     out->seconds               = bench_now() - begin;
@@ -258,7 +262,13 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
         o.depth      = 1;
         o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
     }
+    if (core && line->resident && !(c->hold = peer_hold_open())) {
+        snprintf(line->error, sizeof line->error, "no memory to hold copies with");
+        return HYBRID_NO_DEVICE_MEMORY;
+    }
     const hybrid_status status = call_all(c, product, &o, all);
+    peer_hold_close(c->hold);
+    c->hold = NULL;
     if (status == HYBRID_OK) {
         line->verified = verify(c, product, line->error);
         report_calls(c, all, core, line);

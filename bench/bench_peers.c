@@ -253,6 +253,22 @@ void bench_peers(bench *b)
            b->problem.name);
 }
 
+peer_hold *peer_hold_open(void)
+{
+    return NULL;
+}
+
+void peer_hold_close(peer_hold *hold)
+{
+    (void)hold;
+}
+
+int peer_hold_start(peer_hold *hold)
+{
+    (void)hold;
+    return -1;
+}
+
 void peer_driver(char *text, size_t size)
 {
     if (size > 0)

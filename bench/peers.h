@@ -1,5 +1,5 @@
 /* bench/peers.h - cuSPARSE behind a plain C interface. Built only with CUDA, except
-   peer_driver(). Functions that return int return 0 on success; peer_error() tells the
+   peer_driver() and peer_hold. Functions that return int return 0 on success; peer_error() tells the
    rest in words. */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
@@ -59,6 +59,13 @@ void peer_driver(char *text, size_t size);
 
 /* Name of algorithm i, such as "spgemm.alg1"; NULL past the last one. */
 const char *peer_algorithm(peer_op op, int i);
+
+/* Copies to the device that are enqueued within 0.4 ms from peer_hold_start() on begin
+   when those are over, and so does what follows them. NULL, -1: a call of CUDA failed. */
+typedef struct peer_hold peer_hold;
+peer_hold *peer_hold_open(void);
+void       peer_hold_close(peer_hold *hold); /* NULL is fine */
+int        peer_hold_start(peer_hold *hold);
 
 /* In core: operands stay on the device from load to unload; seconds by device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);

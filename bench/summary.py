@@ -27,7 +27,8 @@ def read(paths):
 def table_of(line):
     return (line["op"], line["mode"], line["type"], line.get("cols"),
             line.get("pages") or "warm", line.get("device_memory") or 0,
-            line["mode"] == "end" and bool(line.get("resident")))
+            line["mode"] == "end" and bool(line.get("resident")),
+            bool(line.get("pinned")), bool(line.get("tf32")))
 
 
 def who(line, by_variant):
@@ -97,12 +98,14 @@ def row_text(problem, row, columns, mode):
 
 
 def print_table(key, rows):
-    op, mode, kind, cols, pages, memory, resident = key
+    op, mode, kind, cols, pages, memory, resident, pinned, tf32 = key
     names = {name for row in rows.values() for name in row}
     columns = sorted(n for n in names if n.startswith("ours")) + [p for p in PEERS if p in names]
     title = f"{op}, {kind}" + (f", {cols} columns" if cols else "")
     title += ", in core" if mode == "core" else ", end to end"
+    title += ", TF32" if tf32 else ""
     title += ", A resident" if resident else ""
+    title += ", pinned" if pinned else ""
     title += ", cold pages" if pages == "cold" else ""
     title += f", device memory capped at {memory / 2**20:.0f} MiB" if memory else ""
     head = ["problem"] + [n + " ms" for n in columns] + ["fastest of ours", "GFLOP/s"]

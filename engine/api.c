@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
+#include "engine/panels.h"
 #include "engine/plan.h"
 
 /* ---- plans -------------------------------------------------------------------- */
@@ -192,18 +193,20 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
+    hy_panels_settle(plan, Y);
     begin_report(plan);
-    hy_problem problem = {.op      = HY_SPMM,
-                          .ctx     = ctx,
-                          .A       = A,
-                          .X       = X,
-                          .Y       = Y,
-                          .alpha   = alpha,
-                          .beta    = beta,
-                          .profile = &plan->profile,
-                          .in_cols = plan->candidates[plan->chosen].variant->in_cols,
-                          .panels  = plan->panels,
-                          .window  = plan->window};
+    hy_problem problem = {.op       = HY_SPMM,
+                          .ctx      = ctx,
+                          .A        = A,
+                          .X        = X,
+                          .Y        = Y,
+                          .alpha    = alpha,
+                          .beta     = beta,
+                          .profile  = &plan->profile,
+                          .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
+                          .in_lines = plan->candidates[plan->chosen].variant->in_lines,
+                          .panels   = plan->panels,
+                          .window   = plan->window};
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

@@ -35,7 +35,9 @@ enum {
     HOST_DENSE     = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
     DENSE_BYTES    = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     CHUNKS         = 16,        /* at least, of a product large enough */
-    RESIDENT_SHARE = 4          /* slots beside an A that stays: small, and many fit */
+    RESIDENT_SHARE = 4,         /* slots beside an A that stays: small, and many fit */
+    LINE           = 64,        /* bytes of the caches */
+    QUICK          = 4          /* times fewer bytes are sent sooner than read */
 };
 
 typedef struct layout {
@@ -86,6 +88,26 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
     return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
+/* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
+   of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
+   product that may be the only one does without. A window must know. */
+static hybrid_status find_needs(hybrid_plan *plan, const hybrid_csr *A, size_t shared)
+{
+    hy_context *ctx   = &plan->engine->ctx;
+    const size_t rows = (size_t)A->rows * LINE, all = (size_t)A->nnz * 4;
+    const size_t read = rows < all ? rows : all;
+    const int once    = !(plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
+
+    if (plan->window > 0)
+        return hy_chunks_find_band(ctx, A, plan->chunks, plan->chunk_count);
+    if (once && shared <= read / QUICK) {
+        hy_chunks_need_all(plan->chunks, plan->chunk_count, A->cols);
+        return HYBRID_OK;
+    }
+    return hy_chunks_find_needs(ctx, A, plan->op == HY_SPGEMM, plan->chunks,
+                                plan->chunk_count);
+}
+
 /* Cut for one layout; B or X, if it is to stay, leaves room. */
 static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                          const hybrid_plan_options *o, size_t shared, layout way)
@@ -105,20 +127,15 @@ static hybrid_status cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_cs
         .products_max = o->chunk_rows > 0 ? INT64_MAX : chunk_products(plan, c->backend),
         .chunk_rows   = o->chunk_rows,
         .gathered     = gathered,
-        .panel_cols   = plan->panels.cols};
+        .panels       = plan->panels};
     HY_TRY(
         hy_cut_chunks(&plan->engine->ctx, &request, &plan->chunks, &plan->chunk_count));
     plan->gathered     = gathered;
     plan->shared_bytes = kept;
-    if (kept == 0)
-        return HYBRID_OK;
-    return hy_chunk_needs(&plan->engine->ctx, A, B ? B->rows : 0, plan->chunks,
-                          plan->chunk_count);
+    return kept > 0 ? find_needs(plan, A, shared) : HYBRID_OK;
 }
 
-/* The image of B or X that the device would hold: plan->resident_bytes, which are sent,
-   and its room there. 0 when computing in place, or when chunks carry what they need. */
-static void size_image(hybrid_plan *plan, size_t *room)
+void hy_plan_size_image(hybrid_plan *plan, size_t *room)
 {
     const hybrid_csr B = {
         .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
@@ -126,13 +143,14 @@ static void size_image(hybrid_plan *plan, size_t *room)
     const hybrid_dense X = {
         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
     const hy_candidate *c    = &plan->candidates[plan->chosen];
-    const hy_problem problem = {.op      = plan->op,
-                                .A       = &A,
-                                .B       = &B,
-                                .X       = &X,
-                                .in_cols = c->variant->in_cols,
-                                .panels  = plan->panels,
-                                .window  = plan->window};
+    const hy_problem problem = {.op       = plan->op,
+                                .A        = &A,
+                                .B        = &B,
+                                .X        = &X,
+                                .in_cols  = c->variant->in_cols,
+                                .in_lines = c->variant->in_lines,
+                                .panels   = plan->panels,
+                                .window   = plan->window};
     const int none           = !c->backend->ops->copy || c->variant->carries_b;
 
     plan->resident_bytes = none ? 0 : hy_shared_bytes(&problem);
@@ -196,7 +214,7 @@ static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
 
     plan->panels = panels;
     plan->window = 0;
-    size_image(plan, &room);
+    hy_plan_size_image(plan, &room);
     if (room >= plan->rates.memory)
         return HYBRID_NO_DEVICE_MEMORY;
     HY_TRY(cut(plan, A, NULL, o, room, way));
@@ -267,7 +285,7 @@ static hybrid_status cut_window(hybrid_plan *plan, const hybrid_csr *A,
     plan->window = hy_window_within(plan, bytes);
     if (plan->window == 0)
         return HYBRID_NO_DEVICE_MEMORY;
-    size_image(plan, &room);
+    hy_plan_size_image(plan, &room);
     HY_TRY(cut(plan, A, NULL, o, room, way));
     if (resident)
         keep(plan, depth);
@@ -367,10 +385,10 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     size_t shared;
 
     hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){0, 0};
+    plan->panels      = (hy_panels){.cols = 0};
     plan->window      = 0;
     plan->gathered_up = plan->window_up = plan->panels_up = -1;
-    size_image(plan, &shared);
+    hy_plan_size_image(plan, &shared);
     if (shared > plan->rates.memory / 8 * (size_t)eighths)
         HY_TRY(try_window(plan, A, o, depth, &found));
     if (found)

@@ -7,8 +7,9 @@
 
 #include "base/results.h"
 #include "engine/rates.h"
+#include "pipeline/gear.h"
 
-enum { MANY_CORES = 8, DRIVER_CORES = 2 };
+enum { MANY_CORES = 8 };
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
@@ -87,7 +88,7 @@ static int count_threads(const hybrid_engine *engine,
 
     if (options->threads > 0)
         return options->threads;
-    return engine->device && cores >= MANY_CORES ? cores - DRIVER_CORES : cores;
+    return engine->device && cores >= MANY_CORES ? cores - HY_DRIVER_CORES : cores;
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,
@@ -157,7 +158,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     if (!engine)
         return;
     hy_context *ctx = &engine->ctx;
-    hy_pins_close(ctx); /* first: the device has pages of both pinned */
+    hy_gears_trim(ctx); /* first: lanes need the backends and the pool */
+    hy_pins_close(ctx); /* then these: the device has pages of both pinned */
     hy_results_destroy(ctx, ctx->results);
     if (engine->device)
         engine->device->ops->close(engine->device);
@@ -193,6 +195,7 @@ void hybrid_engine_trim(hybrid_engine *engine)
 {
     if (!engine)
         return;
+    hy_gears_trim(&engine->ctx);
     hy_results_trim(&engine->ctx);
     engine->host->ops->trim(engine->host);
     if (engine->device)

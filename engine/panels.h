@@ -11,11 +11,15 @@ enum { HY_PANEL_CHUNKS = 8 /* of a panel, at least, of a product large enough */
    needs of it. */
 hy_panels hy_panels_best(const hybrid_plan *plan);
 
-/* The widest panels of which two take no more than so many bytes of the device; 0 columns:
+/* The fewest panels of which two take no more than so many bytes of the device; 0 columns:
    not even a narrow one fits, or the variant takes none. */
 hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes);
 
 /* Their number, at least 1. */
 int64_t hy_panels_count(const hybrid_plan *plan);
+
+/* Move them for a run, so that they begin where lines of this Y do, and the plan's chunks
+   with them; unless all runs are to have the same bits. */
+void hy_panels_settle(hybrid_plan *plan, const hybrid_dense *Y);
 
 #endif /* HY_PANELS_H */

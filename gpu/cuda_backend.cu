@@ -215,6 +215,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes)
     size_t bytes = 0, all = 0;
     HY_TRY(hy_cuda_enter(b));
     HY_TRY(learn_device(b));
+    b->attributes = hy_cuda_find_attributes();
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap = int64_t(device_bytes ? device_bytes : bytes / 10 * 9);
     HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));

@@ -2,10 +2,14 @@
 #ifndef HY_CUDA_BACKEND_CUH
 #define HY_CUDA_BACKEND_CUH
 
+#include <cuda.h>
 #include <pthread.h>
 
 #include "gpu/cuda_lane.cuh"
 #include "gpu/cuda_memory.cuh"
+
+using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
+                                       CUdeviceptr);
 
 struct cuda_backend {
     hy_backend base;
@@ -13,9 +17,10 @@ struct cuda_backend {
     char words[128];       /* what describe() says */
     double mem_Bps, flops;
     hy_block_list blocks;
-    pthread_mutex_t lock; /* of what follows */
-    cudaStream_t clock;   /* carries `epoch` and nothing else */
-    cudaEvent_t epoch;    /* device times are counted from it */
+    hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
+    pthread_mutex_t lock;         /* of what follows */
+    cudaStream_t clock;           /* carries `epoch` and nothing else */
+    cudaEvent_t epoch;            /* device times are counted from it */
     int64_t epoch_ns;
 };
 
@@ -39,6 +44,7 @@ void hy_cuda_lane_close(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes);
 void hy_cuda_unpin(hy_backend *self, void *ptr);
+hy_get_attributes hy_cuda_find_attributes();
 size_t hy_cuda_pinned(hy_backend *self, const void *ptr, size_t bytes);
 
 #endif /* HY_CUDA_BACKEND_CUH */

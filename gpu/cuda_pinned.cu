@@ -1,6 +1,4 @@
 /* gpu/cuda_pinned.cu - memory of others that copies go from and to directly. */
-#include <cuda.h>
-
 #include "gpu/cuda_backend.cuh"
 
 /* A refusal is no error here: who needs the memory pinned says so. */
@@ -20,12 +18,9 @@ void hy_cuda_unpin(hy_backend *self, void *ptr)
     (void)cudaGetLastError();
 }
 
-using get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
-                                    CUdeviceptr);
-
 /* The runtime does not tell how long a pinned range is, and the library is not linked
    with the driver. */
-static get_attributes find_driver()
+hy_get_attributes hy_cuda_find_attributes()
 {
     void *found = nullptr;
     cudaDriverEntryPointQueryResult result;
@@ -38,13 +33,13 @@ static get_attributes find_driver()
 #endif
     (void)cudaGetLastError();
     return error == cudaSuccess && result == cudaDriverEntryPointSuccess
-               ? reinterpret_cast<get_attributes>(found)
+               ? reinterpret_cast<hy_get_attributes>(found)
                : nullptr;
 }
 
 size_t hy_cuda_pinned(hy_backend *self, const void *ptr, size_t bytes)
 {
-    const get_attributes ask    = find_driver();
+    const hy_get_attributes ask = hy_cuda_mine(self)->attributes;
     CUpointer_attribute which[] = {
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
         CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};

@@ -36,7 +36,8 @@ enum {
     HY_MERGE_MOST_ITEMS   = 2048,  /* of a tile; fewer, if there would be less than */
     HY_MERGE_TILES        = 128,   /* so many tiles, down to */
     HY_MERGE_LEAST_ITEMS  = 512,   /* these */
-    HY_MERGE_VECTOR_ITEMS = 1536,  /* for X with one column */
+    HY_MERGE_VECTOR_ITEMS = 816,   /* for X with one column; twice as many, where those */
+    HY_MERGE_VECTOR_TILES = 1024,  /* would make more than so many tiles */
     HY_MERGE_PASS         = 2      /* tiles of columns in one pass, at most */
 };
 

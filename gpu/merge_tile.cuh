@@ -29,7 +29,7 @@ template <typename T> struct merge_tile {
     int rows, entries; /* that end in it, that lie in it */
     int lead, share, pass_columns;
     int32_t *col;       /* entries */
-    T *val;             /* entries, or their products with X if that is one column */
+    T *val;             /* entries */
     T *carry;           /* shares x pass_columns */
     uint16_t *end;      /* rows: entries before the row's end */
     merge_split *split; /* shares + 1 */
@@ -49,15 +49,26 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
+/* One column of X: a tile is a step of a block, or two where tiles are many. */
+inline hy_merge_shape vector_shape_of(int64_t all_items)
+{
+    const int items = all_items > HY_MERGE_VECTOR_ITEMS * HY_MERGE_VECTOR_TILES
+                          ? 2 * HY_MERGE_VECTOR_ITEMS
+                          : HY_MERGE_VECTOR_ITEMS;
+    return {items, 1, items / 4};
+}
+
 /* For A with so many entries and rows together, and n columns of X. As many shares as
    there would be groups of lanes that read 16 bytes each. */
 template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n)
 {
     const int64_t bytes = n * int64_t(sizeof(T));
     const int shares    = HY_CUDA_THREADS >> hy_log_lanes(double(bytes) / 16, 3);
-    int items           = n == 1 ? HY_MERGE_VECTOR_ITEMS : HY_MERGE_LEAST_ITEMS;
+    int items           = HY_MERGE_LEAST_ITEMS;
 
-    while (n > 1 && items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
+    if (n == 1)
+        return vector_shape_of(all_items);
+    while (items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
         items *= 2;
     return {items, shares, items / 4};
 }
@@ -111,35 +122,6 @@ static __device__ void block_fetch_entries(const hy_spmm_operands<T> &o,
     __pipeline_commit();
 }
 
-/* Products of entries with the only column of X. A thread has several on their way at
-   once. */
-template <typename T>
-static __device__ void block_make_products(const hy_spmm_operands<T> &o,
-                                           const merge_tile<T> &m, int64_t first)
-{
-    constexpr int AT_ONCE = 4;
-    const int32_t *col    = o.col + first;
-    const T *val          = o.val + first;
-    for (int k = int(threadIdx.x); k < m.entries; k += AT_ONCE * HY_CUDA_THREADS) {
-        int32_t c[AT_ONCE];
-        T a[AT_ONCE], x[AT_ONCE];
-#pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            const int at    = k + u * HY_CUDA_THREADS;
-            const bool some = at < m.entries;
-            c[u]            = some ? col[at] : -1;
-            a[u]            = some ? val[at] : T(0);
-        }
-#pragma unroll
-        for (int u = 0; u < AT_ONCE; u++)
-            x[u] = c[u] >= 0 ? hy_load_x<T, 1>(o.x, c[u], o.pitch).x[0] : T(0);
-#pragma unroll
-        for (int u = 0; u < AT_ONCE; u++)
-            if (c[u] >= 0)
-                m.val[k + u * HY_CUDA_THREADS] = a[u] * x[u];
-    }
-}
-
 /* Where the rows of the tile end, in entries; four words of a thread at once. */
 template <typename T>
 static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
@@ -160,7 +142,7 @@ static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
 }
 
 /* Read this block's tile and split it into shares. */
-template <typename T, bool PRODUCTS>
+template <typename T>
 static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
                                            const merge_path<T> &p, double *room)
 {
@@ -173,11 +155,8 @@ static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
     m.lead          = from.lead;
     m.share         = from.share;
 
-    if (!PRODUCTS)
-        block_fetch_entries(o, m, from.entry);
+    block_fetch_entries(o, m, from.entry);
     block_read_ends(o, m, from.entry);
-    if (PRODUCTS)
-        block_make_products(o, m, from.entry);
     __pipeline_wait_prior(0);
     __syncthreads();
     for (int s = thread; s <= p.shares; s += HY_CUDA_THREADS) {

@@ -10,95 +10,26 @@
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
 
+   One column of X has a kernel of its own (gpu/merge_vector.cuh), with the same tiles but
+   no shares. There the order within a tile depends on where the chunk begins.
+
    Work on the device: n carried values for each tile. */
-#include "gpu/merge_tile.cuh"
-
-/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
-template <typename T, int VEC, int TILES>
-static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                            int share, int tile, int64_t j, int column)
-{
-    constexpr int AHEAD    = hy_ahead<T, VEC, TILES>;
-    const merge_split from = m.split[share], to = m.split[share + 1];
-    /* Every load is of a number that is there, also by lanes that have no column and for
-       entries after the last; nothing comes of those. */
-    const int64_t last_j = (o.n - 1) / VEC * VEC;
-    const T *x_j         = o.x + min(j, last_j);
-    const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
-    T *y                 = o.y + (m.row + from.rows) * o.n;
-    int row              = from.rows;
-    int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum[TILES][VEC]    = {};
-    const auto flush     = [&] {
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            hy_store_y(o, y, j + t * tile, sum[t]);
-#pragma unroll
-            for (int e = 0; e < VEC; e++)
-                sum[t][e] = T(0);
-        }
-        y += o.n;
-        end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
-    };
-
-    for (int k = from.entries; k < to.entries; k += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
-        T a[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            const int at      = min(k + u, to.entries - 1);
-            const int32_t col = m.col[at];
-            a[u]              = m.val[at];
-#pragma unroll
-            for (int t = 0; t < TILES; t++)
-                x[u][t] = hy_load_x<T, VEC>(x_j + (t + 1 < TILES ? t * tile : to_last),
-                                            col, o.pitch);
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            while (k + u == end)
-                flush();
-            if (k + u < to.entries)
-#pragma unroll
-                for (int t = 0; t < TILES; t++)
-                    hy_add_x(sum[t], a[u], x[u][t]);
-        }
-    }
-    while (row < to.rows)
-        flush();
-    T *carry = m.carry + share * m.pass_columns + column;
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-        hy_store_vec(carry + t * tile, sum[t]);
-}
-
-/* What the shares before `share` carry of row `row` of the tile, from `column` on. */
-template <typename T, int VEC, int TILES>
-static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int tile,
-                                   int column, T (&sum)[TILES][VEC])
-{
-    const T *carry = m.carry + column;
-#pragma unroll 2
-    for (int s = m.first_share(row); s < share; s++)
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const T *from = carry + s * m.pass_columns + t * tile;
-            hy_add_x(sum[t], T(1), *reinterpret_cast<const hy_vec<T, VEC> *>(from));
-        }
-}
+#include "gpu/merge_vector.cuh"
+#include "gpu/merge_walk.cuh"
 
 /* All shares of a tile in one pass over the columns from `first` on. */
-template <typename T, int VEC, int TILES>
+template <typename T, int VEC, int TILES, bool REST>
 static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
                                  const merge_tile<T> &m, int64_t first)
 {
-    const int lanes  = 1 << p.columns.log_lanes;
+    const int lanes  = REST ? hy_tile_lanes<T, VEC> : 1 << p.columns.log_lanes;
     const int groups = HY_CUDA_THREADS / lanes;
     const int group = int(threadIdx.x) / lanes, lane = int(threadIdx.x) & (lanes - 1);
-    const int tile = lanes * VEC;
+    const int tile            = lanes * VEC;
+    const rest_column<T> rest = rest_column_of<T, REST>(o, m, first, lane, lanes);
 
     for (int s = group; s < p.shares; s += groups)
-        walk<T, VEC, TILES>(o, m, s, tile, first + lane * VEC, lane * VEC);
+        walk<T, VEC, TILES, REST>(o, m, s, tile, first + lane * VEC, lane * VEC, rest);
     __syncthreads();
     for (int s = group; s <= p.shares; s += groups) {
         const bool last = s == p.shares; /* stands for the tiles that follow */
@@ -106,94 +37,37 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
             continue;
-        T *out            = last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n;
+        T *out = last ? p.carry + blockIdx.x * o.ld : o.y + (m.row + row) * o.ld;
         T sum[TILES][VEC] = {};
         add_carried(m, row, s, tile, lane * VEC, sum);
 #pragma unroll
         for (int t = 0; t < TILES; t++) {
             const int64_t j = first + t * tile + lane * VEC;
 #pragma unroll
-            for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
+            for (int e = 0; e < VEC; e++) /* the group has stored to Y itself */
                 sum[t][e] += !last && j + e < o.n ? out[j + e] : T(0);
             hy_store_y(o, out, j, sum[t]);
         }
+        if (rest.stores)
+            out[o.n + lane] =
+                carried_rest(m, row, s, rest.place) + (last ? T(0) : out[o.n + lane]);
     }
     __syncthreads();
 }
 
 /* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC, int MOST>
+template <typename T, int VEC, int MOST, bool REST>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS,
                                          hy_spmm_resident(MOST) / HY_CUDA_THREADS)
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
     extern __shared__ double room[];
-    const merge_tile<T> m = merge_open<T, false>(o, p, room);
+    const merge_tile<T> m = merge_open<T>(o, p, room);
 
     for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
         hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
-            pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
+            pass_over<T, VEC, TILES, REST>(o, p, m, (first << p.columns.log_lanes) * VEC);
         });
-}
-
-/* The sum over a run of shares, one a thread, up to this one: a run begins where
-   `begins`. The order of additions depends on where the run lies, and on nothing else. */
-template <typename T> static __device__ T block_sum_run(T sum, bool begins)
-{
-    __shared__ T warp_sum[HY_CUDA_THREADS / 32];
-    __shared__ bool warp_begins[HY_CUDA_THREADS / 32];
-    const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-
-    for (int apart = 1; apart < 32; apart *= 2) {
-        const T before        = __shfl_up_sync(0xffffffffu, sum, apart);
-        const bool had_before = __shfl_up_sync(0xffffffffu, begins, apart);
-        if (lane >= apart && !begins) {
-            sum += before;
-            begins = had_before;
-        }
-    }
-    if (lane == 31) {
-        warp_sum[warp]    = sum;
-        warp_begins[warp] = begins;
-    }
-    __syncthreads();
-    T before = T(0);
-    for (int w = 0; w < warp; w++)
-        before = warp_begins[w] ? warp_sum[w] : before + warp_sum[w];
-    return begins ? sum : before + sum;
-}
-
-/* One column: products are made when the tile is read, and a thread walks a share. */
-template <typename T>
-static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    vector_kernel(hy_spmm_operands<T> o, merge_path<T> p)
-{
-    extern __shared__ double room[];
-    const merge_tile<T> m  = merge_open<T, true>(o, p, room);
-    const int share        = int(threadIdx.x);
-    const merge_split from = m.split[share], to = m.split[share + 1];
-    T *y    = o.y + m.row;
-    int row = from.rows, k = from.entries;
-    int end = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum   = T(0);
-
-    /* one item a step, so that lanes stay together */
-    for (int left = to.rows - row + to.entries - k; left > 0; left--) {
-        if (k == end) {
-            y[row] = sum;
-            sum    = T(0);
-            end    = ++row < to.rows ? m.end[row] : MERGE_NEVER;
-        } else {
-            sum += m.val[k++];
-        }
-    }
-    sum            = block_sum_run(sum, m.first_share(to.rows) == share);
-    m.carry[share] = sum;
-    __syncthreads();
-    if (from.rows < to.rows && from.entries > m.begin(from.rows))
-        o.y[m.row + from.rows] += m.carry[share - 1];
-    if (share + 1 == p.shares && m.entries > m.begin(m.rows))
-        p.carry[blockIdx.x] = sum;
 }
 
 /* A warp adds to one row what the tiles before the one that ended it carry of it.
@@ -211,17 +85,17 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.n;
+    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.ld;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));
         T sum           = T(0);
 #pragma unroll 4
         for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
-            sum += j < o.n ? carry[t * o.n + j] : T(0);
+            sum += j < o.ld ? carry[t * o.ld + j] : T(0);
         for (int apart = 16; apart >= lanes; apart >>= 1)
             sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (j < o.n && lane < lanes)
-            o.y[of.row * o.n + j] += sum;
+        if (j < o.ld && lane < lanes)
+            o.y[of.row * o.ld + j] += sum;
     }
 }
 
@@ -243,7 +117,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
     config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                           hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
+                           hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
     config.blockDim = dim3(HY_CUDA_THREADS);
     config.stream   = hy_stream(lane);
     config.attrs    = &early;
@@ -264,23 +138,56 @@ static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
     return sizeof(T) > 4 || o.pitch % HY_SPMM_LINE == 0 ? HY_MERGE_PASS : HY_SPMM_TILES;
 }
 
-template <typename T, int VEC>
+/* If columns lie apart, rows of X are whole lines. */
+template <typename T, int VEC, bool REST>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
                    int64_t tiles)
 {
-    p.columns          = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
+    p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
+    if (REST)
+        p.columns.log_lanes = hy_log_lanes(hy_tile_lanes<T, VEC>, 5);
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
-    p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
+    p.pass_columns     = (int(most) * VEC + (REST ? 1 : 0)) << p.columns.log_lanes;
     const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
     const size_t room = merge_room(p);
-    if (most > HY_MERGE_PASS)
-        merge_kernel<T, VEC, HY_SPMM_TILES>
+    if (!REST && most > HY_MERGE_PASS)
+        merge_kernel<T, VEC, REST ? 1 : HY_SPMM_TILES, false>
             <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
     else if (most > 1)
-        merge_kernel<T, VEC, HY_MERGE_PASS>
+        merge_kernel<T, VEC, HY_MERGE_PASS, REST>
             <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
     else
-        merge_kernel<T, VEC, 1><<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+        merge_kernel<T, VEC, 1, REST>
+            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+}
+
+/* A chunk that has some of the columns only need not begin where vectors do. */
+template <typename T>
+static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const merge_path<T> &p,
+                           int64_t tiles)
+{
+    constexpr int VEC = 16 / sizeof(T);
+    const bool rest   = o.rest_n > 0;
+
+    if (hy_vectors_fit(&o, VEC))
+        (rest ? launch<T, VEC, true> : launch<T, VEC, false>)(lane, o, p, tiles);
+    else if (sizeof(T) == 4 && !rest && hy_vectors_fit(&o, 2))
+        launch<T, 2, false>(lane, o, p, tiles);
+    else if (hy_vectors_fit(&o, 1))
+        (rest ? launch<T, 1, true> : launch<T, 1, false>)(lane, o, p, tiles);
+}
+
+template <typename T>
+static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const merge_path<T> &p, int64_t tiles)
+{
+    const int blocks = hy_blocks(tiles, 1);
+    if (p.items > vector_room<VECTOR_EACH>)
+        vector_kernel<T, 2 * VECTOR_EACH>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
+    else
+        vector_kernel<T, VECTOR_EACH>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
 }
 
 static hy_merge_shape shape_of(const hy_problem *p)
@@ -292,8 +199,8 @@ static hy_merge_shape shape_of(const hy_problem *p)
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const int64_t cols    = job->problem->X->cols;
-    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    const int64_t cols          = job->problem->X->cols;
+    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
@@ -306,14 +213,9 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.carry                    = static_cast<T *>(job->work.ptr);
 
     if (cols == 1)
-        vector_kernel<T><<<hy_blocks(view.tiles, 1), HY_CUDA_THREADS, merge_room(p),
-                           hy_stream(lane)>>>(o, p);
-    else if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, p, view.tiles);
+        launch_vector<T>(lane, o, p, view.tiles);
+    else
+        launch_fitting(lane, o, p, view.tiles);
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
     if (view.pieces == 0)
         return HYBRID_OK;
@@ -369,6 +271,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .in_lines = 1,
     .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,

@@ -1,11 +1,12 @@
 /* gpu/spmm_cuda_rows.cu - SpMM on the GPU, a group of lanes to each row of A.
 
    X with rows of 128 bytes or more: the group's lanes own columns, and read the row's
-   nonzeros one a lane and pass them round.
-   Fewer columns, down to one: a group of 2^group lanes shares a row. 2^log_lanes of them
-   own the columns, and the groups of 2^log_lanes take the nonzeros in turn and add up at
-   the end, in the same order on every run.
-   The work is a row's, so one long row holds up its warp: good when rows are even. */
+   nonzeros one a lane and pass them round. What is left over of whole lines, a few
+   columns that lie apart, each lane reads for the nonzeros that it holds: the group adds
+   up at the end. Fewer columns, down to one: a group of 2^group lanes shares a row.
+   2^log_lanes of them own the columns, and the groups of 2^log_lanes take the nonzeros in
+   turn and add up at the end, in the same order on every run. The work is a row's, so one
+   long row holds up its warp: good when rows are even. */
 #include "gpu/spmm_lanes.cuh"
 
 static constexpr unsigned ALL = 0xffffffffu;
@@ -45,10 +46,28 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
     }
 }
 
-/* The dot products of one row with this lane's columns. Warps stay together: groups
-   whose row has ended wait for the others. */
-template <typename T, int VEC, int TILES>
-static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j)
+/* Store what the lanes of a group have of the columns that lie apart. */
+template <typename T, int LANES, int REST>
+static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
+                                  T (&sum)[REST], bool stores)
+{
+#pragma unroll
+    for (int apart = LANES / 2; apart > 0; apart /= 2)
+#pragma unroll
+        for (int e = 0; e < REST; e++)
+            sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
+#pragma unroll
+    for (int e = 0; e < REST; e++)
+        if (stores && e < o.rest_n)
+            o.y[row * o.ld + o.n + e] = sum[e];
+}
+
+/* The dot products of one row with this lane's columns, and with the REST columns that
+   lie apart if the pass takes them. Warps stay together: groups whose row has ended wait
+   for the others. */
+template <typename T, int VEC, int TILES, int REST>
+static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
+                            bool takes_rest)
 {
     constexpr int LANES    = hy_tile_lanes<T, VEC>;
     const int lane         = int(threadIdx.x) % LANES;
@@ -59,8 +78,14 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
     T sum[TILES][VEC]      = {};
     int32_t c              = k + lane < end ? o.col[k + lane] : 0;
     T a                    = k + lane < end ? o.val[k + lane] : T(0);
+    const int64_t rest_end = takes_rest ? end : k;
+    constexpr int WIDTH    = REST > 0 ? REST : 1;
+    T rest[WIDTH]          = {};
 
     for (; __any_sync(ALL, k < end); k += LANES) {
+        hy_vec<T, WIDTH> x_rest = {};
+        if (REST > 0 && k + lane < rest_end)
+            x_rest = hy_load_x<T, WIDTH>(o.rest, c, o.rest_pitch);
         const int left        = int(min(end - k, int64_t(LANES)));
         const int64_t next    = k + LANES + lane;
         const int32_t c_after = next < end ? o.col[next] : 0;
@@ -69,17 +94,21 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
             add_round<T, VEC, TILES, true>(o, o.x + j, columns_left, c, a, left, sum);
         else
             add_round<T, VEC, TILES, false>(o, o.x + j, columns_left, c, a, left, sum);
+        hy_add_x(rest, a, x_rest);
         c = c_after;
         a = a_after;
     }
+    if (REST > 0)
+        store_rest<T, LANES>(o, row, rest, real && takes_rest && lane == 0);
     if (real)
 #pragma unroll
         for (int t = 0; t < TILES; t++)
-            hy_store_y(o, o.y + row * o.n, j + t * LANES * VEC, sum[t]);
+            hy_store_y(o, o.y + row * o.ld, j + t * LANES * VEC, sum[t]);
 }
 
-/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ... */
-template <typename T, int VEC, int MOST>
+/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
+   first takes the columns that lie apart. */
+template <typename T, int VEC, int MOST, int REST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
                                          hy_spmm_resident(MOST) / HY_ROWS_THREADS)
     wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
@@ -88,7 +117,8 @@ static __global__ void __launch_bounds__(HY_ROWS_THREADS,
     const int64_t row   = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
     for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y)
         hy_for_pass<MOST>(columns, pass, [&]<int TILES>(int64_t first) {
-            walk<T, VEC, TILES>(o, row, (first * LANES + threadIdx.x % LANES) * VEC);
+            walk<T, VEC, TILES, REST>(o, row, (first * LANES + threadIdx.x % LANES) * VEC,
+                                      first == 0);
         });
 }
 
@@ -133,7 +163,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         for (int e = 0; e < VEC; e++)
             sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
     if (inside && way == 0)
-        hy_store_y(o, o.y + row * o.n, j, sum);
+        hy_store_y(o, o.y + row * o.ld, j, sum);
 }
 
 /* How many lanes share the nonzeros of a row, as a power of two: as many as have some to
@@ -163,41 +193,106 @@ static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
     return apart && x_bytes > HY_SPMM_L2 ? 1 : HY_SPMM_TILES;
 }
 
+/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
+template <typename T, int VEC, int REST>
+static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
+                        const hy_spmm_columns &c)
+{
+    constexpr int rows = HY_ROWS_THREADS / hy_tile_lanes<T, VEC>;
+    const dim3 grid(hy_blocks(o.rows, rows), hy_blocks(c.passes, 1, HY_MOST_PASSES));
+
+    if (c.tiles > c.passes)
+        wide_kernel<T, VEC, HY_SPMM_TILES, REST>
+            <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+    else
+        wide_kernel<T, VEC, 1, REST><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+}
+
+template <typename T, int VEC>
+static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const hy_spmm_columns &c, const hy_problem *problem)
+{
+    const hybrid_csr *A = problem->A;
+    /* of the problem, not of the chunk: it decides the order of additions */
+    const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
+    const int group       = c.log_lanes + ways;
+    const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
+    narrow_kernel<T, VEC>
+        <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
+}
+
+/* Whether rows are so short that groups of the wide kernel would wait for loads. */
+static bool is_brief(const hybrid_csr *A, const hy_spmm_columns &c)
+{
+    return A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
+}
+
 template <typename T, int VEC>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const hybrid_csr *A     = job->problem->A;
     const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
-    const bool brief        = A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
-    if (hy_spmm_is_wide(o.n, A->type) && !brief) {
-        constexpr int rows = HY_ROWS_THREADS / hy_tile_lanes<T, VEC>;
-        const dim3 grid(hy_blocks(o.rows, rows), hy_blocks(c.passes, 1, HY_MOST_PASSES));
-        if (c.tiles > c.passes)
-            wide_kernel<T, VEC, HY_SPMM_TILES>
-                <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
-        else
-            wide_kernel<T, VEC, 1><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
-    } else {
-        /* of the problem, not of the chunk: it decides the order of additions */
-        const int ways        = log_ways(A->rows, A->nnz, job->problem->X->cols, A->type);
-        const int group       = c.log_lanes + ways;
-        const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
-        narrow_kernel<T, VEC>
-            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
-    }
+    if (hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c))
+        launch_wide<T, VEC, 0>(lane, o, c);
+    else
+        launch_narrow<T, VEC>(lane, o, c, job->problem);
 }
 
-template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+/* No columns lie apart. */
+template <typename T>
+static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
-    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
-    if (o.rows == 0 || o.n == 0)
-        return HYBRID_OK;
     if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
         launch<T, 16 / sizeof(T)>(lane, o, job);
     else if (hy_vectors_fit(&o, 2))
         launch<T, 2>(lane, o, job);
     else if (hy_vectors_fit(&o, 1))
         launch<T, 1>(lane, o, job);
+}
+
+/* What lies apart as a product of its own, which reads A again. */
+template <typename T>
+static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
+{
+    hy_spmm_operands<T> rest = o;
+    rest.x                   = o.rest;
+    rest.pitch               = o.rest_pitch;
+    rest.n                   = o.rest_n;
+    rest.y                   = o.y + o.n;
+    o.rest_n = rest.rest_n = 0;
+    launch_fitting(lane, o, job);
+    launch_fitting(lane, rest, job);
+}
+
+/* Rows that are brief, and a chunk that has some of the columns only, are left to two
+   products. */
+template <typename T>
+static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
+{
+    constexpr int VEC       = 16 / int(sizeof(T));
+    const hybrid_csr *A     = job->problem->A;
+    const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
+    const bool wide         = hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c);
+
+    if (!hy_vectors_fit(&o, VEC) || !wide || uintptr_t(o.rest) % o.rest_pitch != 0)
+        launch_twice(lane, o, job);
+    else if (o.rest_pitch == sizeof(T))
+        launch_wide<T, VEC, 1>(lane, o, c);
+    else if (o.rest_pitch == 2 * sizeof(T))
+        launch_wide<T, VEC, 2>(lane, o, c);
+    else
+        launch_wide<T, VEC, VEC>(lane, o, c);
+}
+
+template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+{
+    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    if (o.rows == 0 || o.n == 0)
+        return HYBRID_OK;
+    if (o.rest_n > 0)
+        launch_with_rest(lane, o, job);
+    else
+        launch_fitting(lane, o, job);
     return hy_launched(lane, "spmm.cuda.rows");
 }
 
@@ -245,6 +340,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .source   = "row split of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .in_lines = 1,
     .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,

@@ -17,15 +17,21 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) hy_vec {
 };
 
 template <typename T> struct hy_spmm_operands {
-    int64_t rows, n; /* n columns of X */
+    int64_t rows, n; /* n columns of X, behind which those are that lie apart */
     const int64_t *row_ptr;
     const int32_t *col;
     const T *val;
     const T *x;
     uint32_t pitch; /* bytes from row to row of X: 32 bits make one multiply-add */
     bool whole;     /* rows of Y can be stored VEC values at a time */
-    T *y;           /* rows x n, row-major */
+    T *y;           /* row-major, */
+    int64_t ld;     /* ld = n + rest_n values a row */
+    const T *rest;  /* the columns that lie apart, rows rest_pitch bytes long */
+    uint32_t rest_pitch;
+    int rest_n;
 };
+
+static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read at once");
 
 /* Where the columns go. */
 struct hy_spmm_columns {
@@ -142,7 +148,7 @@ template <typename T> bool hy_vectors_fit(hy_spmm_operands<T> *o, int vec)
 {
     const size_t bytes = vec * sizeof(T);
     const size_t row   = size_t((o->n + vec - 1) / vec) * bytes;
-    o->whole           = o->n % vec == 0 && uintptr_t(o->y) % bytes == 0;
+    o->whole = o->n % vec == 0 && o->ld % vec == 0 && uintptr_t(o->y) % bytes == 0;
     return (uintptr_t(o->x) | o->pitch) % bytes == 0 && row <= o->pitch;
 }
 
@@ -150,15 +156,20 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
 {
     const hy_csr_view a         = hy_packed_a(job);
     const hy_dense_view x       = hy_packed_x(job);
+    const int64_t cols          = job->chunk->col_end - job->chunk->col_begin;
     const hy_spmm_operands<T> o = {a.rows,
-                                   job->chunk->col_end - job->chunk->col_begin,
+                                   cols - x.rest_cols,
                                    a.row_ptr,
                                    a.col,
                                    static_cast<const T *>(a.val),
                                    static_cast<const T *>(x.x),
                                    uint32_t(x.ld * int64_t(sizeof(T))),
                                    true,
-                                   static_cast<T *>(job->out.val)};
+                                   static_cast<T *>(job->out.val),
+                                   cols,
+                                   static_cast<const T *>(x.rest),
+                                   uint32_t(x.rest_ld * int64_t(sizeof(T))),
+                                   int(x.rest_cols)};
     return o;
 }
 

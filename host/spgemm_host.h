@@ -25,6 +25,7 @@ typedef struct hy_row {
     int64_t        bound;            /* entries there is room for in each row */
     int32_t        col_min, col_max; /* of the products; only if there are any */
     int            lanes;
+    int            shuffled;         /* 1: columns of a term need not ascend */
     const void    *a[4];             /* values of A, one a term */
     int32_t       *col[4];           /* room for the rows of C */
     void          *val[4];
@@ -60,11 +61,31 @@ void          hy_recipes_finish(const hy_seat *seat);
 
 enum { HY_FEW = 128 };
 
+/* A row of C that all workers make together. */
+typedef struct hy_huge {
+    hy_lane          *lane;
+    const hybrid_csr *A, *B;
+    int64_t           row;  /* of A */
+    hy_row_fn         make; /* for ranges of its columns; 1 lane, no recipes */
+    int64_t           room; /* for entries of C, in the two arrays */
+    int32_t          *col;
+    void             *val;
+} hy_huge;
+
+/* spgemm_host_huge.c: by the worker that runs the lane; the bits are those of `make`. */
+hybrid_status hy_row_huge(const hy_huge *huge, int64_t *nnz);
+
+/* spgemm_host_work.c: set products, bound and range of columns of the terms. */
+void hy_row_measure(const hybrid_csr *B, hy_row *row);
+/* The failure of `lanes` rows of A that have less room than they may need. */
+hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
+                              int64_t room);
+
 /* spgemm_host_rows.c: the loop over the rows of a chunk, for the three variants.
    `lanes`: how many rows of equal pattern `make` takes at once. */
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes);
 
-/* Seconds if a product takes `cycles` of a core, and an entry of C a few more. */
+/* spgemm_host_work.c: seconds if a product takes `cycles` of a core, and an entry of C a few more. */
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles);
 
 /* spgemm_host_sort.c: sort keys (column << 32 | anything) by column, ascending; equal

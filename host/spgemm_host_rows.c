@@ -10,6 +10,9 @@
    names are prefetched, then the rows themselves, and then the batch before is computed.
    That hides most of the latency of matrices whose rows name each other at random.
 
+   A row with more than a worker's share of the chunk's products is made by all of them
+   (spgemm_host_huge.c), before the loop.
+
    Rows whose entries of A have the same columns (several unknowns a mesh node) go to
    the dense accumulator together: B is read once for all of them.
 
@@ -24,9 +27,11 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
-enum { BATCH = 256 };     /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 };   /* bytes of each array of a row of B */
-enum { RECENT_BITS = 8 }; /* rows of B that need not be fetched again */
+enum { FEW_WORKERS = 8, LONG = 32 }; /* entries of a row of B, on average */
+enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
+enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 };           /* bytes of each array of a row of B */
+enum { RECENT_BITS = 8 };         /* rows of B that need not be fetched again */
 
 typedef struct product {
     hy_lane *lane;
@@ -37,6 +42,7 @@ typedef struct product {
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
+    int64_t huge; /* products of a row from which on it is made by all workers */
 } product;
 
 /* ---- pieces of equal work ---------------------------------------------------------- */
@@ -62,10 +68,32 @@ static void cut_pieces(product *p, int threads)
     int64_t n          = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
 
     n         = n < PIECES ? n : PIECES;
-    p->pieces = n < p->rows ? n : p->rows;
+    p->pieces = n < work ? n : work;
+    p->huge   = work / p->pieces * PIECES_PER_WORKER;
+    p->huge   = p->huge > HUGE_PRODUCTS ? p->huge : HUGE_PRODUCTS;
     for (int64_t i = 0; i < p->pieces; i++)
         p->cut[i] = row_at_work(p, work / p->pieces * i);
     p->cut[p->pieces] = p->rows;
+}
+
+static int64_t first_entry(const product *p, int64_t row)
+{
+    return hy_offset(p->A, p->row0 + row);
+}
+
+/* Whether the last row of a piece is huge. No other can be: it has more work than a piece
+   is to have, so the next one begins after it. Long rows of B are added as fast by one
+   worker as their products are sorted by a few. */
+static int ends_huge(const product *p, int64_t piece)
+{
+    const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
+
+    if (p->pieces == 1 || begin == end)
+        return 0;
+    const int64_t products = p->products[end] - p->products[end - 1];
+    const int64_t entries  = first_entry(p, end) - first_entry(p, end - 1);
+    return products > p->huge &&
+           (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG < entries);
 }
 
 /* ---- batches ------------------------------------------------------------------------
@@ -85,11 +113,6 @@ typedef struct batch {
     int64_t begin, end;
     int64_t k0; /* entry of A that is terms[0] */
 } batch;
-
-static int64_t first_entry(const product *p, int64_t row)
-{
-    return hy_offset(p->A, p->row0 + row);
-}
 
 static const char *a_val(const product *p, int64_t k)
 {
@@ -173,35 +196,6 @@ static int equal_rows(const product *p, const batch *b, int64_t i)
     return lanes;
 }
 
-/* Products and the range of their columns. */
-static void measure(const hybrid_csr *B, hy_row *row)
-{
-    row->products = 0;
-    row->col_min  = INT32_MAX;
-    row->col_max  = -1;
-    for (int64_t t = 0; t < row->count; t++) {
-        const hy_term term = row->terms[t];
-        if (term.begin == term.end)
-            continue;
-        const int32_t first = B->col[term.begin], last = B->col[term.end - 1];
-        row->products += term.end - term.begin;
-        row->col_min = first < row->col_min ? first : row->col_min;
-        row->col_max = last > row->col_max ? last : row->col_max;
-    }
-    row->bound = row->products < B->cols ? row->products : B->cols;
-}
-
-static hybrid_status too_long(const maker *m, int64_t i, const hy_row *row)
-{
-    const int64_t first = m->p->row0 + i, room = m->stop - m->at;
-
-    return hy_fail(
-        m->seat.lane->backend->ctx, HYBRID_BAD_STATE,
-        "%d rows of C from %lld on may have %lld entries each, planned were at "
-        "most %lld: the patterns are not those of the plan",
-        row->lanes, (long long)first, (long long)row->bound, (long long)room);
-}
-
 /* Point the rows to their entries of A and to room for their bounds. */
 static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
 {
@@ -212,9 +206,10 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     row->terms = b->terms + (k - b->k0);
     row->count = first_entry(p, i + 1) - k;
     row->lanes = equal_rows(p, b, i);
-    measure(p->B, row);
+    hy_row_measure(p->B, row);
     if (row->bound > (m->stop - m->at) / row->lanes)
-        return too_long(m, i, row);
+        return hy_row_too_long(p->lane, p->row0 + i, row->lanes, row->bound,
+                               m->stop - m->at);
     for (int r = 0; r < row->lanes; r++) {
         row->a[r]   = a_val(p, k + r * row->count);
         row->col[r] = p->out.col + m->at + r * row->bound;
@@ -284,9 +279,26 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     for (int64_t k = begin; k < end; k++) {
         m.at   = p->bound[p->cut[k]] - p->bound[0];
         m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
-        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1]));
+        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1] - ends_huge(p, k)));
     }
     return HYBRID_OK;
+}
+
+static hybrid_status make_huge(const product *p, int64_t i)
+{
+    const int64_t at = p->bound[i] - p->bound[0];
+    const hy_huge h  = {.lane = p->lane,
+                        .A    = p->A,
+                        .B    = p->B,
+                        .row  = p->row0 + i,
+                        .make = p->make,
+                        .room = p->bound[i + 1] - p->bound[i],
+                        .col  = p->out.col + at,
+                        .val =
+                            (char *)p->out.val + at * (int64_t)hy_value_size(p->A->type)};
+
+    p->out.row_at[i] = at;
+    return hy_row_huge(&h, &p->out.row_ptr[i]);
 }
 
 /* ---- all rows of a chunk --------------------------------------------------------------
@@ -313,27 +325,13 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
     if (p.rows == 0)
         return HYBRID_OK;
     cut_pieces(&p, hy_pool_threads(ctx->pool));
+    for (int64_t k = 0; k < p.pieces; k++)
+        if (ends_huge(&p, k))
+            HY_TRY(make_huge(&p, p.cut[k + 1] - 1));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p));
     HY_TRY(hy_prefix_sum(ctx, p.out.row_ptr, p.rows));
     *job->out_nnz = p.out.row_ptr[p.rows];
     return HYBRID_OK;
-}
-
-hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
-{
-    const double size = f->type == HYBRID_F64 ? 8 : 4;
-    const double hz =
-        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
-    const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
-    const double compute =
-        ((double)f->products * cycles + out * 4 + (double)f->rows * 100) /
-        (hz * (r->width > 0 ? r->width : 1));
-    const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
-    hy_cost c           = {0};
-
-    c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 1);
-    c.multiply_s = r->launch_s + (compute > memory ? compute : memory);
-    return c;
 }
 
 /* ---- spgemm.host.rows: an accumulator for each row ----------------------------------
@@ -347,7 +345,8 @@ static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *
 {
     const int64_t range = (int64_t)rows->col_max - rows->col_min + 1;
     const int dense     = range <= rows->products * SPREAD && range <= WINDOW_COLUMNS;
-    const int few       = rows->products <= HY_FEW && rows->products == rows->bound &&
+    const int few       = !rows->shuffled && rows->products <= HY_FEW &&
+                    rows->products == rows->bound &&
                     (rows->count == 1 || range > rows->products * NEAR);
 
     if (dense && !few)

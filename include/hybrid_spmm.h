@@ -170,8 +170,9 @@ HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
 
 /* Arrays of results live in pages that the engine keeps when they are freed,
-   because touching fresh pages costs more than computing what goes in them.
-   This gives the kept ones back to the system. */
+   because touching fresh pages costs more than computing what goes in them; and
+   plans leave buffers, streams and threads to the next plan. This gives what is
+   kept and not in use back to the system. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
 /* ---- calibrate ----------------------------------------------------------- */

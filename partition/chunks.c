@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "partition/pack.h"
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -11,7 +12,7 @@ enum { FIRST_CAPACITY = 64 };
 typedef struct cutter {
     const hy_cut *cut;
     hy_context *ctx;
-    int64_t width; /* columns of a panel */
+    int64_t width; /* columns of the widest panel */
     hy_chunk *chunks;
     int64_t count, capacity;
     int64_t *stamp; /* gathered: per row of B or X, the chunk that touched it last */
@@ -112,7 +113,7 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
-    const int64_t cols = cut->panel_cols > 0 ? cut->panel_cols : cut->profile->out_cols;
+    const int64_t cols = cut->panels.cols > 0 ? cut->panels.most : cut->profile->out_cols;
     const int can_cut  = cut->gathered && !cut->B;
 
     *out = cols;
@@ -139,7 +140,7 @@ static hybrid_status choose_width(cutter *c)
 
     HY_TRY(find_width(c, &width));
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    c->width             = c->cut->panel_cols > 0 ? width : (cols + panels - 1) / panels;
+    c->width             = c->cut->panels.cols > 0 ? width : (cols + panels - 1) / panels;
     return HYBRID_OK;
 }
 
@@ -251,17 +252,31 @@ static hybrid_status cut_rows(cutter *c)
     return HYBRID_OK;
 }
 
-/* What a chunk of a later panel is. If it computes with the pack of the first one, its
-   costs are those of the first one too. */
-static hy_features repeated(const cutter *c, const hy_chunk *first, int64_t cols)
+int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *panels,
+                         int64_t cols)
 {
-    hy_features f = hy_profile_range(c->cut->profile, first->row_begin, first->row_end,
-                                     c->cut->panel_cols > 0 ? c->width : cols);
+    const int64_t count = ranges * hy_panels_number(panels, cols);
 
-    if (c->cut->panel_cols > 0)
-        f.products = f.nnz * cols;
-    f.gather_rows = first->features.gather_rows;
-    return f;
+    for (int64_t i = 0; i < count; i++) {
+        chunks[i]           = chunks[i % ranges];
+        chunks[i].id        = i;
+        chunks[i].col_begin = hy_panels_begin(panels, cols, i / ranges);
+        chunks[i].col_end   = hy_panels_begin(panels, cols, i / ranges + 1);
+        chunks[i].features.products =
+            chunks[i].features.nnz * (chunks[i].col_end - chunks[i].col_begin);
+    }
+    return count;
+}
+
+static hybrid_status repeat_resident(cutter *c)
+{
+    const int64_t cols = c->cut->profile->out_cols;
+    hy_panels moved    = c->cut->panels;
+
+    moved.back = hy_panels_most_back(&moved, c->cut->profile->type);
+    HY_TRY(reserve(c, c->count * hy_panels_number(&moved, cols)));
+    c->count = hy_chunks_repeat(c->chunks, c->count, &c->cut->panels, cols);
+    return HYBRID_OK;
 }
 
 /* The other panels: the same rows, other columns. */
@@ -281,7 +296,9 @@ static hybrid_status repeat_panels(cutter *c)
         chunk->id        = c->count;
         chunk->col_begin = begin;
         chunk->col_end  = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
-        chunk->features = repeated(c, first, chunk->col_end - begin);
+        chunk->features = hy_profile_range(p, first->row_begin, first->row_end,
+                                           chunk->col_end - chunk->col_begin);
+        chunk->features.gather_rows = first->features.gather_rows;
     }
     return HYBRID_OK;
 }
@@ -311,7 +328,7 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
             c.stamp[i] = -1;
     }
     HY_TRY_ELSE_DONE(cut_rows(&c));
-    HY_TRY_ELSE_DONE(repeat_panels(&c));
+    HY_TRY_ELSE_DONE(cut->panels.cols > 0 ? repeat_resident(&c) : repeat_panels(&c));
 done:
     hy_array_free(ctx, stamp);
     if (status != HYBRID_OK) {

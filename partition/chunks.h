@@ -31,7 +31,7 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
-    int64_t panel_cols;   /* > 0: X is resident in panels of so many columns */
+    hy_panels panels;     /* cols > 0: X is resident in these */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */
@@ -40,16 +40,27 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Chunks of the first panel of columns: the others follow, for the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
+/* The chunks of all panels from those of the first one, of which there are `ranges`, for X
+   of so many columns. Returns their number. A plan whose panels are moved does it again:
+   the array has room for panels that are moved by all that they can be. */
+int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *panels,
+                         int64_t cols);
+
 /* The array is hy_array memory, chunks in order of rows (within a panel of columns).
    No rows: no chunks. Fails with NO_DEVICE_MEMORY, naming the row and the bytes it
    needs, when one row with one column does not fit. */
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* Fill in `first` and `needs` of chunks of A, for a B of so many rows on the device, or
-   an X (b_rows 0). */
-hybrid_status hy_chunk_needs(hy_context *ctx, const hybrid_csr *A, int64_t b_rows,
-                             hy_chunk *chunks, int64_t count);
+/* needs.c: hy_chunk.needs of chunks that cover A's rows. `with_own`: their own rows count
+   too, which are rows of B when A is squared. What is nearly all of B or X becomes all. */
+hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int with_own,
+                                   hy_chunk *chunks, int64_t count);
+/* All of it, which has so many rows. */
+void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
+/* hy_chunk.first as well, and both exact, of chunks of one panel for a window of X. */
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
+                                  int64_t count);
 
 #ifdef __cplusplus
 }

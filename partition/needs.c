@@ -1,44 +1,130 @@
-/* partition/needs.c - which rows of B or X chunks wait for, and which are done with. */
+/* partition/needs.c - which rows of B or X chunks wait for, and which they are done with.
+
+   Columns ascend in rows, so the first and the last entry of each row tell; but reading
+   them costs a line of the caches each. So rows are shared out evenly whatever the chunks
+   are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
+   well wait for the rest. What a window of X holds is to be known to the row. */
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/chunks.h"
 
+enum { ROWS = 1 << 13, /* that one worker looks at */ NEARLY_ALL = 32 };
+
 typedef struct needing {
     const hybrid_csr *A;
-    hy_chunk *chunks;
-    int64_t b_rows; /* SpGEMM; 0 for SpMM */
+    hy_chunk *chunks; /* of the first panel */
+    int64_t count;
+    int64_t enough; /* who needs so many rows needs all */
+    int banded;     /* the first row is looked for as well */
 } needing;
 
-/* The first and the last row of B or X that a chunk touches; and its own rows, which are
-   rows of B too when A is squared, for the last. */
-static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
+/* The chunk that has the row. */
+static int64_t chunk_of(const needing *n, int64_t row)
+{
+    int64_t low = 0, high = n->count - 1;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (n->chunks[middle].row_end <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The chunk's needs so far and those of its rows [begin, end). */
+static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end && needs < n->enough; i++) {
+        const int64_t stop = hy_offset(n->A, i + 1);
+        if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] >= needs)
+            needs = (int64_t)n->A->col[stop - 1] + 1;
+    }
+    return needs;
+}
+
+/* The chunk's first row so far and of its rows [begin, end). */
+static int64_t first_of(const needing *n, int64_t first, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end && first > 0; i++) {
+        const int64_t start = hy_offset(n->A, i);
+        if (start < hy_offset(n->A, i + 1) && n->A->col[start] < first)
+            first = n->A->col[start];
+    }
+    return first;
+}
+
+static void raise_to(int64_t *needs, int64_t value)
+{
+    int64_t now = __atomic_load_n(needs, __ATOMIC_RELAXED);
+
+    while (now < value && !__atomic_compare_exchange_n(
+                              needs, &now, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static void lower_to(int64_t *first, int64_t value)
+{
+    int64_t now = __atomic_load_n(first, __ATOMIC_RELAXED);
+
+    while (now > value && !__atomic_compare_exchange_n(
+                              first, &now, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
 
     (void)part;
-    for (int64_t c = begin; c < end; c++) {
-        hy_chunk *chunk = &n->chunks[c];
-        int64_t last    = (chunk->row_end < n->b_rows ? chunk->row_end : n->b_rows) - 1;
-        int64_t first   = n->A->cols;
-        for (int64_t i = chunk->row_begin; i < chunk->row_end; i++) {
-            const int64_t start = hy_offset(n->A, i), stop = hy_offset(n->A, i + 1);
-            if (start == stop)
-                continue;
-            first = n->A->col[start] < first ? n->A->col[start] : first;
-            last  = n->A->col[stop - 1] > last ? n->A->col[stop - 1] : last;
-        }
-        chunk->first = first;
-        chunk->needs = last + 1;
+    for (int64_t c = chunk_of(n, begin); begin < end; c++) {
+        hy_chunk *chunk     = &n->chunks[c];
+        const int64_t stop  = chunk->row_end < end ? chunk->row_end : end;
+        const int64_t needs = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
+        const int64_t first = __atomic_load_n(&chunk->first, __ATOMIC_RELAXED);
+        raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
+        if (n->banded)
+            lower_to(&chunk->first, first_of(n, first, begin, stop));
+        begin = stop;
     }
     return HYBRID_OK;
 }
 
-hybrid_status hy_chunk_needs(hy_context *ctx, const hybrid_csr *A, int64_t b_rows,
-                             hy_chunk *chunks, int64_t count)
+void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows)
 {
-    needing n = {A, chunks, b_rows};
+    for (int64_t c = 0; c < count; c++)
+        chunks[c].needs = rows;
+}
 
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, 1, find_needs, &n));
+hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int with_own,
+                                   hy_chunk *chunks, int64_t count)
+{
+    const int64_t ranges = hy_chunk_ranges(chunks, count);
+    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL, 0};
+
+    for (int64_t c = 0; c < ranges; c++) {
+        const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
+        chunks[c].needs   = with_own ? own : 0;
+    }
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ROWS, look, &n));
+    for (int64_t c = 0; c < count; c++) {
+        const int64_t needs = chunks[c % ranges].needs;
+        chunks[c].needs     = needs < n.enough ? needs : A->cols;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
+                                  int64_t count)
+{
+    needing n = {A, chunks, count, A->cols, 1};
+
+    for (int64_t c = 0; c < count; c++) {
+        chunks[c].first = A->cols;
+        chunks[c].needs = 0;
+    }
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ROWS, look, &n));
     for (int64_t c = count - 1; c > 0; c--) /* what later ones touch is not done with */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;

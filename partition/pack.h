@@ -57,10 +57,13 @@ hy_csr_view hy_packed_a(const hy_job *job);
 hy_csr_view hy_packed_b(const hy_job *job);
 
 /* X of a chunk: row r (renumbered if gathered) and column j of the chunk's columns
-   is at x[r * ld + j]. */
+   is at x[r * ld + j]; but the last rest_cols columns, which only variants that are in_lines
+   have, are at rest[r * rest_ld] and behind it. */
 typedef struct hy_dense_view {
     const void *x;
     int64_t ld;
+    const void *rest;
+    int64_t rest_ld, rest_cols;
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
 
@@ -311,29 +314,43 @@ typedef struct hy_shared_layout {
 } hy_shared_layout;
 hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
 
-/* B: row_ptr | col | val, each aligned to 256. X: rows hy_shared_ld() elements apart; in
-   panels of columns, one after the other; or, in_cols, in slabs. */
+/* B: row_ptr | col | val, each aligned to 256. X: rows, in panels of columns one after the
+   other; or, in_cols, in slabs.
+   Rows of more than 8 bytes take whole 16, so that whatever their number the columns can
+   be read in vectors; zeros fill them up. In_lines, up to HY_X_REST bytes that are more
+   than whole lines of HY_X_LINE bytes lie behind all rows, as rows of their own: so no row
+   takes a line more than it must, and of what lies apart more is in a line. */
+enum { HY_X_LINE = 128, HY_X_REST = 16 };
 size_t hy_shared_bytes(const hy_problem *problem);
 
 /* What the device needs for it: less where not all panels are there at once. */
 size_t hy_shared_room(const hy_problem *problem);
 
+/* How many panels there are of so many columns, and where panel k of them begins; the one
+   after the last begins where the columns end. */
+int64_t hy_panels_number(const hy_panels *panels, int64_t cols);
+int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k);
+
+/* hy_panels.back for a run: with it all panels but the first begin where lines of the
+   host's cache do in Y, if they can. It is never more than hy_panels_most_back(). */
+int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y);
+int64_t hy_panels_most_back(const hy_panels *panels, hybrid_type type);
+
 /* A panel of X; X whole is the only one. */
 typedef struct hy_x_panel {
     int64_t begin, cols; /* columns of X */
     int64_t ld;          /* elements from row to row */
+    int64_t rest;        /* so many of the columns, the last, lie apart, */
+    int64_t rest_ld;     /* their rows so many elements from each other */
     int64_t first, end;  /* its elements in the image */
     size_t at;           /* where it lies on the device */
 } hy_x_panel;
 hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel);
 
-/* The panel of a column, and their number. */
+/* The panel of a column, that of an element of the image, and their number. */
 int64_t hy_shared_panel_of(const hy_problem *problem, int64_t col);
+hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element);
 int64_t hy_shared_panels(const hy_problem *problem);
-
-/* Rows of more than 8 bytes take whole 16, so that whatever their number the columns can
-   be read in vectors; zeros fill them up. */
-int64_t hy_shared_ld(const hybrid_dense *X);
 
 /* B of that image, at problem->shared. */
 hy_csr_view hy_shared_b(const hy_problem *problem);

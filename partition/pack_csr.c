@@ -293,17 +293,35 @@ hy_csr_view hy_packed_b(const hy_job *job)
                          .val     = packed(job, HY_GATHER_VAL)};
 }
 
+/* A chunk may have some of the columns alone. */
+static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
+{
+    const hy_x_panel x  = hy_shared_panel(p, hy_shared_panel_of(p, chunk->col_begin));
+    const size_t size   = hy_value_size(p->X->type);
+    const char *base    = (const char *)p->shared.ptr + x.at;
+    const int64_t lines = x.cols - x.rest;
+    const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
+    const int64_t skip = begin > lines ? begin - lines : 0; /* of the rest */
+    const char *rest   = base + (size_t)(p->X->rows * x.ld + skip) * size;
+
+    if (begin >= lines && x.rest > 0)
+        return (hy_dense_view){.x = rest, .ld = x.rest_ld};
+    return (hy_dense_view){.x         = base + (size_t)begin * size,
+                           .ld        = x.ld,
+                           .rest      = rest,
+                           .rest_ld   = x.rest_ld,
+                           .rest_cols = end > lines ? end - lines : 0};
+}
+
 hy_dense_view hy_packed_x(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const hy_problem *p   = job->problem;
 
     if (chunk->gathered)
-        return (hy_dense_view){packed(job, HY_GATHER_VAL),
-                               chunk->col_end - chunk->col_begin};
-    const hy_x_panel x = hy_shared_panel(p, hy_shared_panel_of(p, chunk->col_begin));
-    const size_t skip  = (size_t)(chunk->col_begin - x.begin) * hy_value_size(p->X->type);
-    return (hy_dense_view){(const char *)p->shared.ptr + x.at + skip, x.ld};
+        return (hy_dense_view){.x  = packed(job, HY_GATHER_VAL),
+                               .ld = chunk->col_end - chunk->col_begin};
+    return shared_x(p, chunk);
 }
 
 hy_cols_view hy_packed_x_cols(const hy_job *job)

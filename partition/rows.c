@@ -52,6 +52,11 @@ hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at)
 
 /* ---- dense rows into Y ------------------------------------------------------- */
 
+typedef union block {
+    float f32[BLOCK];
+    double f64[BLOCK];
+} block;
+
 /* out[i] = alpha * in[i * step] + beta * out[i], in double, rounded once. */
 #define DEFINE_STORE(name, real)                                                         \
     static void name(const real *restrict in, int64_t step, int64_t count, double alpha, \
@@ -100,10 +105,7 @@ static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
     const hy_problem *p = job->problem;
     const size_t size   = hy_value_size(p->Y->type);
     char *out           = y_at(p, to);
-    union {
-        float f32[BLOCK];
-        double f64[BLOCK];
-    } block;
+    block scaled;
 
     if (p->beta != 0 || p->alpha == 1 || step != 1) {
         store_at(job, from, step, count, out);
@@ -111,8 +113,8 @@ static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
     }
     for (int64_t i = 0; i < count; i += BLOCK) {
         const int64_t n = count - i < BLOCK ? count - i : BLOCK;
-        store_at(job, from + i, 1, n, &block);
-        hy_copy_past(out + (size_t)i * size, &block, (size_t)n * size);
+        store_at(job, from + i, 1, n, &scaled);
+        hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
     }
 }
 
@@ -134,6 +136,38 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
+/* Short lines [begin, end), parts of lines of Y, scaled: as many as a block holds at a
+   time. */
+static void store_scaled(const storing *s, int64_t begin, int64_t end)
+{
+    const hy_problem *p = s->job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    const size_t bytes  = (size_t)s->length * size;
+    const int64_t most  = BLOCK / s->length;
+    block scaled;
+
+    for (int64_t i = begin; i < end; i += most) {
+        const int64_t lines = end - i < most ? end - i : most;
+        store_at(s->job, i * s->length, 1, lines * s->length, &scaled);
+        hy_copy_rows_past(y_at(p, s->origin + i * s->ld), (size_t)s->ld * size, &scaled,
+                          bytes, bytes, (size_t)lines);
+    }
+}
+
+/* Y is read: short parts of its rows are asked for before it is their turn, as nobody
+   else sees what follows a part. */
+static void expect(const storing *s, int64_t line)
+{
+    const hy_problem *p         = s->job->problem;
+    const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
+
+    if (p->beta == 0 || line >= s->lines || 2 * s->length > s->ld)
+        return;
+    for (int64_t j = 0; j < s->length; j += line_elements)
+        __builtin_prefetch(y_at(p, s->origin + line * s->ld + j), 1);
+    __builtin_prefetch(y_at(p, s->origin + line * s->ld + s->length - 1), 1);
+}
+
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -143,14 +177,17 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     const size_t bytes  = (size_t)s->length * size;
 
     (void)part;
-    if (p->alpha == 1 && p->beta == 0) {
+    if (p->alpha == 1 && p->beta == 0)
         hy_copy_rows_past(y_at(p, s->origin + begin * s->ld), (size_t)s->ld * size,
                           (const char *)s->job->back.val + (size_t)begin * bytes, bytes,
                           bytes, (size_t)(end - begin));
-        return HYBRID_OK;
-    }
-    for (int64_t i = begin; i < end; i++)
-        store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
+    else if (p->beta == 0 && s->length <= BLOCK / 2)
+        store_scaled(s, begin, end);
+    else
+        for (int64_t i = begin; i < end; i++) {
+            expect(s, i + HY_ROWS_AHEAD);
+            store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
+        }
     return HYBRID_OK;
 }
 

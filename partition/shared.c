@@ -217,10 +217,10 @@ static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst
     }
 }
 
-/* Elements [begin, end) of a panel of X in rows: the end of a row, whole rows, the
-   beginning of a row. */
-static void make_panel(const hybrid_dense *X, const hy_x_panel *p, int64_t begin,
-                       int64_t end, char *dst)
+/* Elements [begin, end) of rows of X: the end of a row, whole rows, the beginning of a
+   row. */
+static void make_rows(const hybrid_dense *X, const hy_x_panel *p, int64_t begin,
+                      int64_t end, char *dst)
 {
     const size_t size  = hy_value_size(X->type);
     int64_t row        = begin / p->ld;
@@ -239,14 +239,30 @@ static void make_panel(const hybrid_dense *X, const hy_x_panel *p, int64_t begin
         fill_rows(X, p, row + whole, 1, 0, rest, dst + (size_t)(whole * p->ld) * size);
 }
 
+/* Elements [begin, end) of a panel of X: rows, and the rest of each behind them. */
+static void make_panel(const hybrid_dense *X, const hy_x_panel *p, int64_t begin,
+                       int64_t end, char *dst)
+{
+    const hy_x_panel lines = {.begin = p->begin, .cols = p->cols - p->rest, .ld = p->ld};
+    const hy_x_panel rest  = {
+         .begin = p->begin + lines.cols, .cols = p->rest, .ld = p->rest_ld};
+    const int64_t behind = X->rows * p->ld;
+    const int64_t middle = begin > behind ? begin : end < behind ? end : behind;
+
+    if (begin < middle)
+        make_rows(X, &lines, begin, middle, dst);
+    if (middle < end)
+        make_rows(X, &rest, middle - behind, end - behind,
+                  dst + (size_t)(middle - begin) * hy_value_size(X->type));
+}
+
 /* Elements [begin, end) of X in panels. */
 static void make_dense(const void *source, int64_t begin, int64_t end, char *dst)
 {
     const hy_problem *problem = source;
 
     while (begin < end) {
-        const hy_x_panel p =
-            hy_shared_panel(problem, begin / hy_shared_panel(problem, 0).end);
+        const hy_x_panel p = hy_shared_panel_at(problem, begin);
         const int64_t stop = end < p.end ? end : p.end;
         make_panel(problem->X, &p, begin - p.first, stop - p.first, dst);
         dst += (size_t)(stop - begin) * hy_value_size(problem->X->type);
@@ -260,7 +276,8 @@ static int is_flat(const hy_problem *problem)
     const hybrid_dense *X = problem->X;
     const int in_cols = problem->in_cols, in_rows = X->order == HYBRID_ROW_MAJOR;
 
-    if (problem->panels.cols > 0 || (!in_cols && hy_shared_ld(X) != X->cols))
+    if (problem->panels.cols > 0 ||
+        (!in_cols && hy_shared_panel(problem, 0).ld != X->cols))
         return 0;
     if (in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1)
         return 0;

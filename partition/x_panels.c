@@ -4,6 +4,7 @@
 #include "partition/pack.h"
 
 #include "base/csr.h"
+#include "base/memory.h"
 #include "partition/x_window.h"
 
 static int64_t filled(int64_t cols, hybrid_type type)
@@ -13,59 +14,132 @@ static int64_t filled(int64_t cols, hybrid_type type)
     return cols <= each / 2 ? cols : (cols + each - 1) / each * each;
 }
 
-int64_t hy_shared_ld(const hybrid_dense *X)
+/* How many of so many columns lie apart: none in a window, whose places hold whole rows.
+ */
+static int64_t rest_of(const hy_problem *problem, int64_t cols)
 {
-    return filled(X->cols, X->type);
+    const int64_t size = (int64_t)hy_value_size(problem->X->type);
+    const int64_t rest = cols % (HY_X_LINE / size);
+
+    return problem->in_lines && problem->window == 0 && rest < cols &&
+                   rest * size <= HY_X_REST
+               ? rest
+               : 0;
 }
 
-static int64_t panel_cols(const hy_problem *problem)
+/* Elements that a row of so many columns takes. */
+static int64_t row_elements(const hy_problem *problem, int64_t cols)
 {
-    return problem->panels.cols > 0 ? problem->panels.cols : problem->X->cols;
+    const int64_t rest = rest_of(problem, cols);
+    return filled(cols - rest, problem->X->type) + filled(rest, problem->X->type);
+}
+
+/* ---- panels ----------------------------------------------------------------------- */
+
+int64_t hy_panels_number(const hy_panels *panels, int64_t cols)
+{
+    const int64_t rest = cols + panels->back - panels->most;
+
+    if (panels->cols == 0 || rest <= 0)
+        return 1;
+    return 1 + (rest + panels->cols - 1) / panels->cols;
+}
+
+int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k)
+{
+    if (k == 0)
+        return 0;
+    return k < hy_panels_number(panels, cols) ? k * panels->cols - panels->back : cols;
+}
+
+/* Values in a line. */
+static int64_t in_line(hybrid_type type)
+{
+    return HY_LINE / (int64_t)hy_value_size(type);
+}
+
+int64_t hy_panels_most_back(const hy_panels *panels, hybrid_type type)
+{
+    return panels->cols % in_line(type) == 0 ? in_line(type) - 1 : 0;
+}
+
+int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y)
+{
+    const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
+
+    if (Y->order != HYBRID_ROW_MAJOR || Y->ld % in_line(Y->type) != 0 ||
+        start % size != 0 || hy_panels_most_back(panels, Y->type) == 0)
+        return 0;
+    return (int64_t)(start % HY_LINE / size);
+}
+
+/* ---- as they lie on the device, and in the image ---------------------------------- */
+
+int64_t hy_shared_panels(const hy_problem *problem)
+{
+    return hy_panels_number(&problem->panels, problem->X->cols);
 }
 
 int64_t hy_shared_panel_of(const hy_problem *problem, int64_t col)
 {
-    return problem->panels.cols > 0 ? col / problem->panels.cols : 0;
+    const hy_panels *p = &problem->panels;
+    const int64_t last = hy_shared_panels(problem) - 1;
+    const int64_t k    = p->cols > 0 ? (col + p->back) / p->cols : 0;
+
+    return k < last ? k : last;
 }
 
-int64_t hy_shared_panels(const hy_problem *problem)
+/* Elements of so many columns. */
+static int64_t elements(const hy_problem *problem, int64_t cols)
 {
-    return problem->X->cols > 0 ? hy_shared_panel_of(problem, problem->X->cols - 1) + 1
-                                : 1;
+    return problem->X->rows * row_elements(problem, cols);
 }
 
-/* Elements of a panel that is as wide as can be. */
-static int64_t panel_elements(const hy_problem *problem)
+/* Of a place for so many columns. */
+static size_t place_bytes(const hy_problem *problem, int64_t cols)
 {
-    return problem->X->rows * filled(panel_cols(problem), problem->X->type);
-}
-
-static size_t panel_bytes(const hy_problem *problem)
-{
-    return hy_align((size_t)panel_elements(problem) * hy_value_size(problem->X->type));
+    return hy_align((size_t)elements(problem, cols) * hy_value_size(problem->X->type));
 }
 
 hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel)
 {
     const hybrid_dense *X = problem->X;
-    const int64_t begin = panel * panel_cols(problem), left = X->cols - begin;
-    const int64_t place = problem->panels.cols > 0 ? panel % problem->panels.room : 0;
-    hy_x_panel x        = {.begin = begin,
-                           .cols  = left < panel_cols(problem) ? left : panel_cols(problem),
-                           .first = panel * panel_elements(problem),
-                           .at    = (size_t)place * panel_bytes(problem)};
+    const hy_panels *p    = &problem->panels;
+    const int64_t begin   = hy_panels_begin(p, X->cols, panel);
+    hy_x_panel x          = {.begin = begin,
+                             .cols  = hy_panels_begin(p, X->cols, panel + 1) - begin};
 
-    x.ld  = filled(x.cols, X->type);
-    x.end = x.first + X->rows * x.ld;
+    if (panel > 0) {
+        x.first = elements(problem, hy_panels_begin(p, X->cols, 1)) +
+                  (panel - 1) * elements(problem, p->cols);
+        x.at = (size_t)(panel % p->room) * place_bytes(problem, p->pitch);
+    }
+    x.rest    = rest_of(problem, x.cols);
+    x.ld      = filled(x.cols - x.rest, X->type);
+    x.rest_ld = filled(x.rest, X->type);
+    x.end     = x.first + X->rows * (x.ld + x.rest_ld);
     return x;
+}
+
+hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element)
+{
+    const hy_x_panel first = hy_shared_panel(problem, 0);
+    const int64_t last     = hy_shared_panels(problem) - 1;
+
+    if (element < first.end || last == 0)
+        return first;
+    const int64_t k = 1 + (element - first.end) / elements(problem, problem->panels.cols);
+    return hy_shared_panel(problem, k < last ? k : last);
 }
 
 size_t hy_shared_room(const hy_problem *problem)
 {
+    const hy_panels *p = &problem->panels;
+
     if (problem->op == HY_SPMM && problem->window > 0)
         return hy_window_bytes(problem->X, problem->window);
-    if (problem->op == HY_SPGEMM || problem->panels.cols == 0)
+    if (problem->op == HY_SPGEMM || p->cols == 0)
         return hy_shared_bytes(problem);
-    const int64_t panels = hy_shared_panels(problem), room = problem->panels.room;
-    return (size_t)(panels < room ? panels : room) * panel_bytes(problem);
+    return (size_t)(p->room - 1) * place_bytes(problem, p->pitch) +
+           place_bytes(problem, p->most);
 }

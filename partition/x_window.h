@@ -60,16 +60,23 @@ static inline int32_t hy_window_place(const hy_window *w, int32_t col)
     return at < w->rows ? at : at - w->rows;
 }
 
+/* Elements that a row of X takes in a window: all of it, filled up. */
+static inline int64_t hy_window_ld(const hybrid_dense *X)
+{
+    const hy_problem whole = {.op = HY_SPMM, .X = X};
+    return hy_shared_panel(&whole, 0).ld;
+}
+
 /* Bytes of so many rows of X on the device. */
 static inline size_t hy_window_bytes(const hybrid_dense *X, int64_t rows)
 {
-    return (size_t)rows * (size_t)hy_shared_ld(X) * hy_value_size(X->type);
+    return (size_t)rows * (size_t)hy_window_ld(X) * hy_value_size(X->type);
 }
 
 /* Elements of X that are on the device at once; 0: all. */
 static inline int64_t hy_window_elements(const hy_problem *problem)
 {
-    return problem->window > 0 ? problem->window * hy_shared_ld(problem->X) : 0;
+    return problem->window > 0 ? problem->window * hy_window_ld(problem->X) : 0;
 }
 
 /* Where a piece of X ends that begins at element `begin` and should end at `end`: within

@@ -12,6 +12,8 @@ enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 64 << 10 };
 
 /* ---- open and close ------------------------------------------------------------ */
 
+static void load(hy_slot *go);
+
 hybrid_status hy_loader_open(hy_pipeline *p, size_t shared_bytes)
 {
     const hy_backend_ops *ops = p->backend->ops;
@@ -19,15 +21,15 @@ hybrid_status hy_loader_open(hy_pipeline *p, size_t shared_bytes)
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
 
     pthread_mutex_init(&loader->lock, NULL);
-    pthread_cond_init(&loader->freed, NULL);
+    pthread_cond_init(&loader->changed, NULL);
     loader->piece_bytes = share < PIECE_BYTES ? share : PIECE_BYTES;
     HY_TRY(ops->alloc(p->backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));
     for (int i = 0; i < HY_LOAD_PIECES; i++) {
-        HY_TRY(ops->mark_new(p->backend, &loader->pieces[i].begin));
-        HY_TRY(ops->mark_new(p->backend, &loader->pieces[i].end));
+        HY_TRY(hy_gear_mark(p->gear, &loader->pieces[i].begin));
+        HY_TRY(hy_gear_mark(p->gear, &loader->pieces[i].end));
     }
-    return HYBRID_OK;
+    return hy_gear_loader(p->gear, load);
 }
 
 void hy_loader_close(hy_pipeline *p)
@@ -36,12 +38,8 @@ void hy_loader_close(hy_pipeline *p)
 
     if (loader->piece_bytes == 0)
         return;
-    for (int i = 0; i < HY_LOAD_PIECES; i++) {
-        p->backend->ops->mark_free(loader->pieces[i].begin);
-        p->backend->ops->mark_free(loader->pieces[i].end);
-    }
     p->backend->ops->free(p->backend, &loader->ring);
-    pthread_cond_destroy(&loader->freed);
+    pthread_cond_destroy(&loader->changed);
     pthread_mutex_destroy(&loader->lock);
     memset(loader, 0, sizeof *loader);
 }
@@ -95,7 +93,7 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
-    hy_lane *lane             = p->lanes[HY_ON_IN];
+    hy_lane *lane             = p->gear->lanes[HY_ON_IN];
     hy_load_piece *piece      = &loader->pieces[loader->next];
     char *room = (char *)loader->ring.ptr + (size_t)loader->next * loader->piece_bytes;
     const void *source = hy_shared_source(p->problem, at, bytes);
@@ -137,9 +135,9 @@ static hybrid_status load_entries(hy_pipeline *p, int64_t begin, int64_t end)
     return load_bytes(p, at.val + from * size, count * size, to + at.val + from * size);
 }
 
-/* Elements [begin, end) of X, in one panel. */
-static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
-                                   int64_t end)
+/* Elements [begin, end) of the image of X, in one panel. */
+static hybrid_status load_image(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
+                                int64_t end)
 {
     const size_t size  = hy_value_size(p->problem->A->type);
     const int64_t ring = hy_window_elements(p->problem);
@@ -147,6 +145,27 @@ static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t 
     char *to           = (char *)p->shared.ptr + x->at + (size_t)at * size;
 
     return load_bytes(p, (size_t)begin * size, (size_t)(end - begin) * size, to);
+}
+
+/* Elements of a row of X in a panel, wherever they lie. */
+static int64_t row_elements(const hy_x_panel *x)
+{
+    return x->ld + x->rest_ld;
+}
+
+/* So many elements of X from one panel, counted row by row: whole rows if a part of each
+   lies behind the others. */
+static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
+                                   int64_t end)
+{
+    if (x->rest == 0)
+        return load_image(p, x, begin, end);
+    const int64_t rest  = x->first + p->problem->X->rows * x->ld;
+    const int64_t first = (begin - x->first) / row_elements(x);
+    const int64_t last  = (end - x->first) / row_elements(x);
+
+    HY_TRY(load_image(p, x, x->first + first * x->ld, x->first + last * x->ld));
+    return load_image(p, x, rest + first * x->rest_ld, rest + last * x->rest_ld);
 }
 
 /* With the lock held. */
@@ -190,7 +209,7 @@ static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
         return slab_end(problem->X, chunk->needs);
     const hy_x_panel x =
         hy_shared_panel(problem, hy_shared_panel_of(problem, chunk->col_begin));
-    return x.first + chunk->needs * x.ld;
+    return x.first + chunk->needs * row_elements(&x);
 }
 
 /* Until so many panels or rows are free. 0: nobody needs what would take their place. */
@@ -200,7 +219,7 @@ static int await_free(hy_pipeline *p, int64_t least)
 
     pthread_mutex_lock(&loader->lock);
     while (!loader->stop && loader->free < least)
-        pthread_cond_wait(&loader->freed, &loader->lock);
+        pthread_cond_wait(&loader->changed, &loader->lock);
     const int goes_on = !loader->stop;
     pthread_mutex_unlock(&loader->lock);
     return goes_on;
@@ -216,26 +235,31 @@ static int await_place(hy_pipeline *p, int64_t panel)
 /* Until the places of all rows before element `end` of a window are free. */
 static int await_rows(hy_pipeline *p, int64_t end)
 {
-    const int64_t ld = hy_shared_ld(p->problem->X);
+    const int64_t ld = hy_window_ld(p->problem->X);
     return await_free(p, (end + ld - 1) / ld - p->problem->window);
 }
 
-/* Where the piece from element `done` on ends: in a window, no later than that does. */
-static int64_t piece_end(const hy_pipeline *p, int64_t done, int64_t end)
+/* How many are loaded before others hear of it. */
+static int64_t load_step(const hy_pipeline *p, const hy_x_panel *x)
 {
-    const size_t size  = hy_value_size(p->problem->A->type);
-    const int64_t room = (int64_t)(p->loader.piece_bytes / size);
-    const int64_t stop = end - done < room ? end : done + room;
+    const int64_t piece =
+        (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
 
-    return hy_window_piece(p->problem, done, stop);
+    if (!x || x->rest == 0)
+        return piece;
+    const int64_t row = row_elements(x);
+    return piece > row ? piece / row * row : row;
 }
 
 /* Elements of a panel of X, or entries of B: from `done` to `end`. 0: nobody needs more.
  */
 static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t end)
 {
+    const int64_t step = load_step(p, x);
+
     while (done < end) {
-        const int64_t stop = piece_end(p, done, end);
+        const int64_t next = end - done < step ? end : done + step;
+        const int64_t stop = hy_window_piece(p->problem, done, next);
         if (p->problem->window > 0 && !await_rows(p, stop))
             return 0;
         const hybrid_status status =
@@ -271,12 +295,16 @@ static void load_x(hy_pipeline *p)
     }
 }
 
-static void *load(void *arg)
+static void load(hy_slot *go)
 {
-    hy_pipeline *p = arg;
+    hy_pipeline *p    = go->pipeline;
+    hy_loader *loader = &p->loader;
 
     (p->problem->op == HY_SPGEMM ? load_b : load_x)(p);
-    return NULL;
+    pthread_mutex_lock(&loader->lock);
+    loader->loading = 0;
+    pthread_cond_signal(&loader->changed);
+    pthread_mutex_unlock(&loader->lock);
 }
 
 /* ---- what the driver calls
@@ -303,7 +331,7 @@ static int64_t not_needed(const hy_pipeline *p)
     return first < p->count ? p->chunks[first].first : p->problem->X->rows;
 }
 
-hybrid_status hy_loader_start(hy_pipeline *p)
+void hy_loader_start(hy_pipeline *p)
 {
     hy_loader *loader = &p->loader;
 
@@ -316,9 +344,9 @@ hybrid_status hy_loader_start(hy_pipeline *p)
     loader->status                 = HYBRID_OK;
     for (int i = 0; i < HY_LOAD_PIECES; i++)
         loader->pieces[i].bytes = 0;
-    if (pthread_create(&loader->thread, NULL, load, p) != 0)
-        return hy_fail(p->ctx, HYBRID_NO_MEMORY, "no thread for loading an operand");
-    return HYBRID_OK;
+    loader->loading     = 1;
+    loader->go.pipeline = p;
+    hy_slot_push(&p->gear->loader.queue, &loader->go);
 }
 
 int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
@@ -342,7 +370,7 @@ void hy_loader_free(hy_pipeline *p)
 
     pthread_mutex_lock(&loader->lock);
     if (free > loader->free)
-        pthread_cond_signal(&loader->freed);
+        pthread_cond_signal(&loader->changed);
     loader->free = free;
     pthread_mutex_unlock(&loader->lock);
 }
@@ -363,9 +391,10 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_lock(&loader->lock);
     loader->stop   = 1;
     loader->wanted = -1;
-    pthread_cond_signal(&loader->freed);
+    pthread_cond_signal(&loader->changed);
+    while (loader->loading)
+        pthread_cond_wait(&loader->changed, &loader->lock);
     pthread_mutex_unlock(&loader->lock);
-    pthread_join(loader->thread, NULL);
     hybrid_status status = loader->status;
     for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
         status = retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);

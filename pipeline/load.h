@@ -26,28 +26,29 @@ typedef struct hy_loader {
     hy_buffer ring;
     size_t piece_bytes;
     hy_load_piece pieces[HY_LOAD_PIECES];
-    int next; /* piece to be used */
-    pthread_t thread;
+    int next;   /* piece to be used */
+    hy_slot go; /* tells the gear's thread to load */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
 
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t freed; /* `free` or `stop` was changed */
+    pthread_cond_t changed; /* `free`, `stop` or `loading` was */
     int64_t free;         /* panels, or rows of a window, before it are not needed any more */
     int64_t entries;      /* of B (elements of X) under way or there */
     int64_t wanted;       /* the driver waits for so many; -1 = it does not */
     int stop;
+    int loading; /* the thread is at it */
     hybrid_status status;
     int ticking;  /* the tick is in the driver's inbox */
     hy_slot tick; /* says that what it waits for is under way, or failed */
 } hy_loader;
 
-/* Ring and marks for an operand of that many bytes. On failure nothing is held that
+/* Ring, marks and thread for an operand of that many bytes. On failure nothing is held that
    hy_loader_close() does not free. */
 hybrid_status hy_loader_open(struct hy_pipeline *pipeline, size_t shared_bytes);
 void hy_loader_close(struct hy_pipeline *pipeline);
 
 /* Begin to load for a run. */
-hybrid_status hy_loader_start(struct hy_pipeline *pipeline);
+void hy_loader_start(struct hy_pipeline *pipeline);
 
 /* Whether all that the chunk touches is under way on the lane to the device. If not, the
    tick comes when it is. Called by the driver. */

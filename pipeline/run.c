@@ -11,61 +11,6 @@
 
 /* ---- open and close --------------------------------------------------------- */
 
-static void *watch(void *arg)
-{
-    hy_watcher *watcher       = arg;
-    const hy_backend_ops *ops = watcher->pipeline->backend->ops;
-    hy_slot *slot;
-
-    while ((slot = hy_slot_pop(&watcher->queue))) {
-        slot->status = ops->host_wait(slot->unseen);
-        slot->unseen = NULL;
-        hy_slot_push(&watcher->pipeline->lead->inbox, slot);
-    }
-    return NULL;
-}
-
-static hybrid_status open_watcher(hy_pipeline *p, hy_where lane)
-{
-    hy_watcher *watcher = &p->watchers[lane];
-
-    watcher->pipeline = p;
-    hy_slot_queue_open(&watcher->queue);
-    if (pthread_create(&watcher->thread, NULL, watch, watcher) != 0) {
-        hy_slot_queue_destroy(&watcher->queue);
-        return hy_fail(p->ctx, HYBRID_NO_MEMORY, "no thread for watching a lane");
-    }
-    watcher->started = 1;
-    return HYBRID_OK;
-}
-
-static void close_watcher(hy_watcher *watcher)
-{
-    if (!watcher->started)
-        return;
-    hy_slot_queue_close(&watcher->queue);
-    pthread_join(watcher->thread, NULL);
-    hy_slot_queue_destroy(&watcher->queue);
-}
-
-/* Where the backend computes in place, each slot has a run lane of its own instead, so
-   that parallel loops of one chunk fill the barriers of another. One watcher is enough:
-   it waits in the order of chunks, in which they are to finish. */
-static hybrid_status open_lanes(hy_pipeline *p)
-{
-    static const char *const names[HY_LANES] = {"h2d", "run", "d2h"};
-
-    for (hy_where lane = 0; lane < HY_LANES; lane++) {
-        if (p->backend->ops->copy)
-            HY_TRY(p->backend->ops->lane_open(p->backend, names[lane], &p->lanes[lane]));
-        else if (lane != HY_ON_RUN)
-            continue;
-        if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
-            HY_TRY(open_watcher(p, lane));
-    }
-    return HYBRID_OK;
-}
-
 static hybrid_status open_slots(hy_pipeline *p, int depth)
 {
     size_t device, pinned;
@@ -101,8 +46,8 @@ hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
     p->count   = count;
     p->ranges  = hy_chunk_ranges(chunks, count);
     p->lead    = p;
-    hy_slot_queue_open(&p->inbox);
-    HY_TRY_ELSE_DONE(open_lanes(p));
+    hy_slot_queue_open(&p->inbox, hy_pool_leaves_cores(ctx->pool));
+    HY_TRY_ELSE_DONE(hy_gear_take(ctx, backend, &p->gear));
     HY_TRY_ELSE_DONE(open_slots(p, depth));
     HY_TRY_ELSE_DONE(hy_keeper_open(p));
     if (shared_bytes > 0) {
@@ -123,10 +68,7 @@ void hy_pipeline_close(hy_pipeline *p)
     if (!p)
         return;
     hy_pipeline_close(p->crew);
-    for (int lane = 0; lane < HY_LANES; lane++) {
-        close_watcher(&p->watchers[lane]);
-        p->backend->ops->lane_close(p->lanes[lane]);
-    }
+    hy_gear_give(p->ctx, p->gear, !p->lead->failed);
     for (int i = 0; i < p->depth; i++)
         hy_slot_close(&p->slots[i]);
     hy_array_free(p->ctx, p->slots);
@@ -209,11 +151,34 @@ static int may_go_on(hy_pipeline *p, const hy_slot *slot)
     return slot->on_lanes ? hy_place_turn(p->place, &slot->job) : may_enter(p, slot);
 }
 
-static void finish(hy_pipeline *p, hy_slot *slot)
+static hybrid_status finish(hy_pipeline *p, hy_slot *slot)
 {
     hy_trace_slot(&p->tracer, slot);
     hy_deck_done(&p->lead->deck, &slot->chunk, p != p->lead, hy_now_ns());
     release(p, slot);
+    return HYBRID_OK;
+}
+
+/* Nothing else is under way or to be begun. */
+static int is_last(const hy_pipeline *p)
+{
+    return !p->crew && p == p->lead && !hy_deck_front(&p->deck) &&
+           p->next - p->finished == 1;
+}
+
+static hybrid_status advance(hy_pipeline *p, hy_slot *slot);
+
+/* What the slot did last is to be seen finished, by the lane's watcher or, rather than
+   wake two threads one after the other, by the driver that has nothing else to do. */
+static hybrid_status watch(hy_pipeline *p, hy_slot *slot)
+{
+    if (!is_last(p)) {
+        hy_slot_push(&p->gear->watchers[slot->unseen_on].queue, slot);
+        return HYBRID_OK;
+    }
+    const hybrid_status status = p->backend->ops->host_wait(slot->unseen);
+    slot->unseen               = NULL;
+    return status == HYBRID_OK ? advance(p, slot) : status;
 }
 
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
@@ -247,11 +212,7 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
             HY_TRY(hy_step_run(slot, stage, NULL));
         }
     }
-    if (slot->unseen)
-        hy_slot_push(&p->watchers[slot->unseen_on].queue, slot);
-    else
-        finish(p, slot);
-    return HYBRID_OK;
+    return slot->unseen ? watch(p, slot) : finish(p, slot);
 }
 
 /* ---- the run ---------------------------------------------------------------------- */
@@ -382,15 +343,14 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
                  place && !place->known);
 
-    hybrid_status status = p->shared.bytes > 0 ? hy_loader_start(p) : HYBRID_OK;
-    if (status != HYBRID_OK)
-        return status;
-    run_chunks(p);
     if (p->shared.bytes > 0)
-        status = hy_loader_finish(p);
+        hy_loader_start(p);
+    run_chunks(p);
+    const hybrid_status status = p->shared.bytes > 0 ? hy_loader_finish(p) : HYBRID_OK;
     if (status != HYBRID_OK)
         stop(p, status);
     p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */
+    p->failed |= p->stopped;
     if (p->stopped)
         drain_lanes(p);
     else

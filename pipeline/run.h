@@ -17,18 +17,11 @@
 #define HY_RUN_H
 
 #include "pipeline/deck.h"
+#include "pipeline/gear.h"
 #include "pipeline/keep.h"
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 #include "pipeline/trace.h"
-
-/* Waits for marks of one lane. */
-typedef struct hy_watcher {
-    pthread_t thread;
-    hy_slot_queue queue;
-    struct hy_pipeline *pipeline;
-    int started;
-} hy_watcher;
 
 typedef struct hy_pipeline {
     hy_context *ctx;
@@ -39,15 +32,15 @@ typedef struct hy_pipeline {
     int64_t count;
     int64_t ranges;           /* chunks of a panel of columns; count: there is one */
     hy_buffer shared;         /* B or X on the device; empty if not resident */
-    hy_lane *lanes[HY_LANES]; /* NULL where slots have their own, or there is none */
-    hy_watcher watchers[HY_LANES];
-    hy_loader loader; /* of shared */
+    hy_gear *gear;            /* lanes and watchers */
+    hy_loader loader;         /* of shared */
     hy_keeper keeper; /* of A */
     hy_slot *slots;
     int depth;
     struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
     struct hy_pipeline *crew; /* that helps; NULL */
     const hy_sharing *sharing;
+    int failed; /* a run did, or one of its lead: lanes may be in any state */
 
     /* of one run; a crew has its lead's problem, place and tracer */
     const hy_problem *problem;
@@ -62,7 +55,7 @@ typedef struct hy_pipeline {
     int stopped;
 } hy_pipeline;
 
-/* Lanes, watchers, `depth` slots for any of the chunks, and `shared_bytes` on the device.
+/* A gear, `depth` slots for any of the chunks, and `shared_bytes` on the device.
    `chunks` is borrowed until close. On failure nothing is held. */
 hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
                                const hy_rates *rates, hy_op op, const hy_chunk *chunks,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/look.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "pipeline/run.h"
@@ -45,13 +46,13 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 
 static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
 {
-    hy_backend *backend = slot->pipeline->backend;
+    hy_gear *gear = slot->pipeline->gear;
 
     for (const hy_stage *s = stages; s->name; s++) {
         if (s->where >= HY_LANES)
             continue;
-        HY_TRY(backend->ops->mark_new(backend, &slot->passage[s->step].begin));
-        HY_TRY(backend->ops->mark_new(backend, &slot->passage[s->step].end));
+        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].begin));
+        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].end));
     }
     return HYBRID_OK;
 }
@@ -69,7 +70,7 @@ hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t p
     HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_PINNED, pinned, &slot->pinned));
     HY_TRY_ELSE_DONE(open_marks(slot, pipeline->stages));
     if (!backend->ops->copy)
-        HY_TRY_ELSE_DONE(backend->ops->lane_open(backend, "run", &slot->run));
+        HY_TRY_ELSE_DONE(hy_gear_run_lane(pipeline->gear, &slot->run));
 done:
     if (status != HYBRID_OK)
         hy_slot_close(slot);
@@ -81,11 +82,6 @@ void hy_slot_close(hy_slot *slot)
     if (!slot->pipeline)
         return;
     hy_backend *backend = slot->pipeline->backend;
-    backend->ops->lane_close(slot->run);
-    for (int step = 0; step < HY_STEPS; step++) {
-        backend->ops->mark_free(slot->passage[step].begin);
-        backend->ops->mark_free(slot->passage[step].end);
-    }
     backend->ops->free(backend, &slot->device);
     backend->ops->free(backend, &slot->pinned);
     memset(slot, 0, sizeof *slot);
@@ -93,7 +89,7 @@ void hy_slot_close(hy_slot *slot)
 
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
 {
-    return slot->run ? slot->run : slot->pipeline->lanes[where];
+    return slot->run ? slot->run : slot->pipeline->gear->lanes[where];
 }
 
 static hy_buffer part(const hy_buffer *block, size_t at, size_t bytes)
@@ -145,9 +141,10 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
 
 /* ---- FIFO of slots between threads ---------------------------------------- */
 
-void hy_slot_queue_open(hy_slot_queue *queue)
+void hy_slot_queue_open(hy_slot_queue *queue, int looks)
 {
     memset(queue, 0, sizeof *queue);
+    queue->looks = looks;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->filled, NULL);
 }
@@ -165,21 +162,32 @@ void hy_slot_push(hy_slot_queue *queue, hy_slot *slot)
     if (queue->last)
         queue->last->next = slot;
     else
-        queue->first = slot;
+        __atomic_store_n(&queue->first, slot, __ATOMIC_RELAXED);
     queue->last = slot;
     pthread_cond_signal(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
 }
 
+/* Until something is there, or for a while. */
+static void look(const hy_slot_queue *queue)
+{
+    for (int i = 0; i < HY_LOOKS && queue->looks; i++) {
+        if (__atomic_load_n(&queue->first, __ATOMIC_RELAXED))
+            return;
+        hy_relax();
+    }
+}
+
 hy_slot *hy_slot_pop(hy_slot_queue *queue)
 {
+    look(queue);
     pthread_mutex_lock(&queue->lock);
     while (!queue->first && !queue->closed)
         pthread_cond_wait(&queue->filled, &queue->lock);
     hy_slot *slot = queue->first;
     if (slot) {
-        queue->first = slot->next;
-        if (!queue->first)
+        __atomic_store_n(&queue->first, slot->next, __ATOMIC_RELAXED);
+        if (!slot->next)
             queue->last = NULL;
     }
     pthread_mutex_unlock(&queue->lock);

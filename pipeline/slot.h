@@ -61,11 +61,12 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
 typedef struct hy_slot_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    hy_slot *first, *last;
+    hy_slot *first, *last; /* first: read without the lock */
     int closed;
+    int looks; /* who pops looks for a while before it sleeps */
 } hy_slot_queue;
 
-void hy_slot_queue_open(hy_slot_queue *queue);
+void hy_slot_queue_open(hy_slot_queue *queue, int looks);
 void hy_slot_queue_destroy(hy_slot_queue *queue);
 void hy_slot_push(hy_slot_queue *queue, hy_slot *slot);
 /* Waits; NULL when the queue is closed and empty. */

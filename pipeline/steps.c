@@ -157,7 +157,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
 {
     const hy_backend_ops *ops = slot->pipeline->backend->ops;
-    hy_lane *lane             = slot->pipeline->lanes[HY_ON_OUT];
+    hy_lane *lane             = slot->pipeline->gear->lanes[HY_ON_OUT];
     hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
 
     HY_TRY(copy_turn(slot, lane, first));

@@ -13,8 +13,7 @@ set(may_engine           engine pipeline host gpu io partition base include)
 set(may_cli              cli include)
 set(may_bench            bench include)
 set(may_examples         examples include)
-set(may_python           python include)
-set(folders include base partition host gpu pipeline io engine cli bench examples python)
+set(folders include base partition host gpu pipeline io engine cli bench examples)
 
 # The folder that a quoted include names: "x/y.h" is in x, "hybrid_spmm.h" in include,
 # any other plain name beside the file itself.

@@ -1,11 +1,11 @@
 /* tests/test_cuda_calibrate.c - a GPU is measured; skips without one. Plain C without a
    test framework: GPU machines seldom have one. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "engine/calibrate.h"
 #include "engine/rates.h"
+#include "support/io_fixture.h"
+#include "support/open_cuda.h"
 
 enum { SKIP = 77 };
 
@@ -16,21 +16,6 @@ static void must(int condition, const char *what)
     if (!condition)
         fprintf(stderr, "wrong: %s\n", what);
     failed += !condition;
-}
-
-static hybrid_status open_cuda(const char *rates, hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    char why[256]                 = "";
-
-    options.backend            = HYBRID_CUDA;
-    options.rates_path         = rates;
-    options.message            = why;
-    options.message_size       = sizeof why;
-    const hybrid_status status = hybrid_engine_create(&options, engine);
-    if (status != HYBRID_OK)
-        fprintf(stderr, "%s\n", why);
-    return status;
 }
 
 static void tell(void *user, const char *step, const hybrid_timing *t)
@@ -67,7 +52,7 @@ static void check_file(const char *path, const hybrid_calibration *found)
     hybrid_engine *engine;
     hy_rates r;
 
-    if (open_cuda(path, &engine) != HYBRID_OK) {
+    if (open_cuda_rates(path, &engine) != HYBRID_OK) {
         must(0, "the file cannot be used");
         return;
     }
@@ -85,16 +70,14 @@ int main(void)
     static const int64_t columns[]      = {1, 32, 0};
     const hy_calibrate_set set          = {problems, columns, 3, 60};
     hybrid_calibration found            = HYBRID_CALIBRATION_INIT;
-    char path[]                         = "/tmp/hybrid_spmm_rates_XXXXXX";
     hybrid_engine *engine;
 
-    const hybrid_status opened = open_cuda("", &engine);
+    const hybrid_status opened = open_cuda_rates("", &engine);
     if (opened == HYBRID_NO_DEVICE)
         return SKIP;
-    const int fd = mkstemp(path);
-    if (opened != HYBRID_OK || fd < 0)
+    if (opened != HYBRID_OK)
         return 1;
-    close(fd);
+    const char *path = io_temp("cuda.rates");
     if (hy_calibrate(engine, path, &set, tell, NULL, &found) != HYBRID_OK) {
         fprintf(stderr, "%s\n", hybrid_engine_message(engine));
         failed++;
@@ -108,6 +91,6 @@ int main(void)
         check_file(path, &found);
     }
     hybrid_engine_destroy(engine);
-    unlink(path);
+    io_remove_temp();
     return failed > 0;
 }

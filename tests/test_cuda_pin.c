@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "support/cases.h"
+#include "support/open_cuda.h"
 #include "support/oracle.h"
 
 enum { SKIP = 77, BYTES = 80 << 20, ROWS = 20000, COLUMNS = 64 };
@@ -98,11 +99,9 @@ static void check_product(hybrid_engine *engine)
 
 int main(void)
 {
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
     hybrid_engine *engine;
+    const hybrid_status status = open_cuda(0, &engine);
 
-    options.backend            = HYBRID_CUDA;
-    const hybrid_status status = hybrid_engine_create(&options, &engine);
     if (status == HYBRID_NO_DEVICE)
         return SKIP;
     char *memory = malloc(BYTES);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/blocked.h"
+#include "support/open_cuda.h"
 #include "support/oracle.h"
 
 enum { SKIP = 77, BUDGETS = 3 };
@@ -20,15 +21,6 @@ typedef struct trial {
     hybrid_csr A;
     hybrid_dense X, Y, before;
 } trial;
-
-static hybrid_status open_cuda(size_t device_bytes, hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    options.backend      = HYBRID_CUDA;
-    options.device_bytes = device_bytes;
-    return hybrid_engine_create(&options, engine);
-}
 
 static int complain(const trial *t, const char *what)
 {

@@ -5,28 +5,15 @@
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/large.h"
 #include "support/not_finite.h"
+#include "support/open_cuda.h"
 #include "support/panels.h"
 #include "support/resident.h"
 #include "support/variants.h"
 #include "support/windows.h"
 
 enum { ROOM = 64, SKIP = 77 };
-
-static hybrid_status open_cuda(size_t device_bytes, hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    char why[256]                 = "";
-
-    options.backend            = HYBRID_CUDA;
-    options.device_bytes       = device_bytes;
-    options.message            = why;
-    options.message_size       = sizeof why;
-    const hybrid_status status = hybrid_engine_create(&options, engine);
-    if (status != HYBRID_OK)
-        fprintf(stderr, "%s\n", why);
-    return status;
-}
 
 /* Variants on tensor cores with operands rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
@@ -99,6 +86,10 @@ int main(void)
     const int panels = panels_check(engine, names, &cut);
     printf("%lld plans with X in panels checked, %d wrong\n", (long long)cut, panels);
     failed += panels + (cut < 48);
+    int64_t wide    = 0;
+    const int large = large_check(engine, names, &wide);
+    printf("%lld large products checked, %d wrong\n", (long long)wide, large);
+    failed += large + (wide < 48);
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);

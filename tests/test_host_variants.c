@@ -19,7 +19,7 @@
 #include "partition/inspect.h"
 #include "partition/pack.h"
 #include "tests/support/builder.h"
-#include "tests/support/context.h"
+#include "tests/support/host_rows.h"
 
 extern const hy_variant hy_spgemm_host_rows, hy_spgemm_host_hash, hy_spgemm_host_dense;
 
@@ -28,140 +28,23 @@ static const hy_variant *const spgemm[] = {&hy_spgemm_host_rows, &hy_spgemm_host
 
 enum { SPGEMM = sizeof spgemm / sizeof *spgemm, MAX_ROWS = 400 };
 
-static hy_context *ctx;
-static hy_backend *host;
-static hy_lane *lane;
-static hy_mark *mark;
+static test_host host;
 
 static int open_host(void **state)
 {
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
     (void)state;
-    ctx = test_context(3);
-    if (hy_host_backend_ops.open(ctx, &options, &host) != HYBRID_OK ||
-        host->ops->lane_open(host, "run", &lane) != HYBRID_OK)
-        return -1;
-    return host->ops->mark_new(host, &mark) == HYBRID_OK ? 0 : -1;
+    return host_open(3, &host);
 }
 
 static int close_host(void **state)
 {
     (void)state;
-    host->ops->lane_close(lane);
-    host->ops->mark_free(mark);
-    host->ops->close(host);
-    test_context_free(ctx);
+    host_close(&host);
     return 0;
-}
-
-static hybrid_status run(const hy_variant *variant, hy_job *job)
-{
-    assert_int_equal(variant->multiply(lane, job), HYBRID_OK);
-    assert_int_equal(host->ops->mark_set(lane, mark), HYBRID_OK);
-    return host->ops->host_wait(mark);
 }
 
 /* ---- C = A*B -------------------------------------------------------------------------
  */
-
-/* Rows [begin, end) of C; block is where they are, to be freed. */
-static hy_rows rows_of_c(const hy_variant *variant, const hybrid_csr *A,
-                         const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
-                         hy_buffer *block)
-{
-    hy_profile profile;
-    hy_chunk chunk = {.row_begin = begin, .row_end = end, .col_end = B->cols};
-    hy_rates rates;
-
-    assert_int_equal(hy_inspect(ctx, A, B, 0, &profile), HYBRID_OK);
-    hy_problem problem = {
-        .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &profile};
-    hy_job job     = {.problem = &problem, .chunk = &chunk, .variant = variant};
-    chunk.features = hy_profile_range(&profile, begin, end, B->cols);
-    host->ops->rates(host, &rates);
-    assert_null(variant->refuse(&chunk.features, &rates));
-    const hy_cost cost = variant->cost(&chunk.features, &rates);
-    assert_true(cost.multiply_s > 0);
-    assert_int_equal(cost.pack_bytes + cost.work_bytes, 0);
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE, cost.out_bytes, block), HYBRID_OK);
-    job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
-    job.out_nnz = nnz;
-    assert_int_equal(run(variant, &job), HYBRID_OK);
-    hy_profile_free(ctx, &profile);
-    return job.out;
-}
-
-/* One NaN is as good as another. */
-static int same_bits(hybrid_type type, const void *values, int64_t k, double expected)
-{
-    const double d    = expected;
-    const float f     = (float)expected;
-    const int f64     = type == HYBRID_F64;
-    const size_t size = f64 ? sizeof d : sizeof f;
-    const void *right = f64 ? (const void *)&d : (const void *)&f;
-
-    if (isnan(expected))
-        return isnan(value_at(values, type, k));
-    return memcmp((const char *)values + k * (int64_t)size, right, size) == 0;
-}
-
-/* One row by the plainest loop: each product rounded, sums from +0 in the order of A. */
-typedef struct plain {
-    double *sum;
-    uint8_t *there;
-} plain;
-
-static void plain_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain *p)
-{
-    for (int64_t j = 0; j < B->cols; j++) {
-        p->sum[j]   = 0;
-        p->there[j] = 0;
-    }
-    for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++) {
-            const double a = value_at(A->val, A->type, k),
-                         b = value_at(B->val, B->type, l);
-            double *sum    = &p->sum[B->col[l]];
-            if (A->type == HYBRID_F64) {
-                const volatile double product = a * b;
-                *sum += product;
-            } else {
-                const volatile float product = (float)a * (float)b;
-                *sum                         = (float)*sum + product;
-            }
-            p->there[B->col[l]] = 1;
-        }
-}
-
-static void check_rows(const char *name, const hybrid_csr *A, const hybrid_csr *B,
-                       int64_t begin, int64_t end, const hy_rows *out, int64_t nnz)
-{
-    plain p = {malloc((size_t)(B->cols + 1) * sizeof(double)),
-               malloc((size_t)B->cols + 1)};
-
-    assert_non_null(p.sum);
-    assert_non_null(p.there);
-    assert_int_equal(out->row_ptr[0], 0);
-    assert_int_equal(out->row_ptr[end - begin], nnz);
-    for (int64_t i = begin; i < end; i++) {
-        int64_t k          = out->row_at[i - begin];
-        const int64_t stop = k + out->row_ptr[i - begin + 1] - out->row_ptr[i - begin];
-        plain_row(A, B, i, &p);
-        for (int64_t j = 0; j < B->cols; j++) {
-            if (!p.there[j])
-                continue;
-            if (k >= stop || out->col[k] != j ||
-                !same_bits(A->type, out->val, k, p.sum[j]))
-                fail_msg("%s: entry (%lld, %lld) is wrong", name, (long long)i,
-                         (long long)j);
-            k++;
-        }
-        assert_int_equal(k, stop);
-    }
-    free(p.sum);
-    free(p.there);
-}
 
 /* All of A, and a range in its middle, with every variant and instruction set. */
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
@@ -171,14 +54,8 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
     for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++) {
         hy_target_limit((hy_target)target);
         for (int v = 0; v < SPGEMM; v++)
-            for (int r = 0; r < 2; r++) {
-                hy_buffer block;
-                int64_t nnz = -1;
-                const hy_rows out =
-                    rows_of_c(spgemm[v], A, B, ranges[r][0], ranges[r][1], &nnz, &block);
-                check_rows(spgemm[v]->name, A, B, ranges[r][0], ranges[r][1], &out, nnz);
-                host->ops->free(host, &block);
-            }
+            for (int r = 0; r < 2; r++)
+                host_check_rows(&host, spgemm[v], A, B, ranges[r][0], ranges[r][1]);
     }
 }
 
@@ -252,19 +129,6 @@ static void test_blocks(void **state)
     every_kind(block_products);
 }
 
-/* Zeros of both signs, products too small for the type, infinity, NaN: what IEEE says.
-   The later half of the values is odder, so that some rows stay finite. */
-static void set_odd(hybrid_csr *A)
-{
-    const double tiny  = A->type == HYBRID_F64 ? 1e-200 : 1e-30;
-    const double odd[] = {0.0, -0.0, tiny, -tiny, 1, -1, INFINITY};
-
-    for (int64_t k = 0; k < A->nnz; k++) {
-        const int infinite = k > A->nnz / 2 && test_below(3, (uint64_t)k, 16) == 0;
-        value_set(A->val, A->type, k, odd[infinite ? 6 : test_below(17, (uint64_t)k, 6)]);
-    }
-}
-
 /* Rows like the ones before, moved: a 9-point grid, and rows of as many entries in as
    wide a range that are alike only now and then. Some rows of the grid are cut short. */
 enum { GRID_WIDTH = 20, ALIKE = 40 };
@@ -304,7 +168,7 @@ static void moved_products(test_kind kind)
     hybrid_csr grid = grid_matrix(kind), alike = alike_matrix(kind);
 
     check_spgemm(&grid, &grid);
-    set_odd(&grid);
+    matrix_set_odd(&grid);
     check_spgemm(&grid, &alike);
     matrix_free(&grid);
     matrix_free(&alike);
@@ -323,10 +187,10 @@ static void odd_products(test_kind kind)
     matrix_random(120, 120, 9, 11, kind, &crowded);
     matrix_random(60, 100, 3, 12, kind, &A); /* few products, far apart */
     matrix_random(100, 30000, 3, 13, kind, &B);
-    set_odd(&A);
-    set_odd(&B);
-    set_odd(&crowded);
-    set_odd(&blocks);
+    matrix_set_odd(&A);
+    matrix_set_odd(&B);
+    matrix_set_odd(&crowded);
+    matrix_set_odd(&blocks);
     check_spgemm(&A, &B);
     check_spgemm(&crowded, &crowded);
     check_spgemm(&blocks, &blocks);
@@ -351,24 +215,24 @@ static void test_wrong_pattern(void **state)
     hy_profile profile;
     matrix_random(50, 50, 6, 2, kind, &A);
     matrix_random(50, 50, 2, 2, kind, &planned);
-    assert_int_equal(hy_inspect(ctx, &planned, &planned, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(host.ctx, &planned, &planned, 0, &profile), HYBRID_OK);
     hy_problem problem = {
-        .op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A, .profile = &profile};
+        .op = HY_SPGEMM, .ctx = host.ctx, .A = &A, .B = &A, .profile = &profile};
     hy_chunk chunk = {.row_end = 50, .col_end = 50};
     chunk.features = hy_profile_range(&profile, 0, 50, 50);
     hy_buffer block;
     int64_t nnz = 0;
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE,
-                                      hy_rows_bytes(HY_SPGEMM, &chunk.features, 1),
-                                      &block),
-                     HYBRID_OK);
+    assert_int_equal(
+        host.backend->ops->alloc(host.backend, HY_DEVICE,
+                                 hy_rows_bytes(HY_SPGEMM, &chunk.features, 1), &block),
+        HYBRID_OK);
     hy_job job = {.problem = &problem, .chunk = &chunk, .out_nnz = &nnz};
     job.out    = hy_rows_in(block.ptr, HY_SPGEMM, &chunk.features, 1);
-    assert_int_equal(run(&hy_spgemm_host_rows, &job), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, "pattern"));
-    hy_message_clear(&ctx->message);
-    host->ops->free(host, &block);
-    hy_profile_free(ctx, &profile);
+    assert_int_equal(host_run(&host, &hy_spgemm_host_rows, &job), HYBRID_BAD_STATE);
+    assert_non_null(strstr(host.ctx->message.text, "pattern"));
+    hy_message_clear(&host.ctx->message);
+    host.backend->ops->free(host.backend, &block);
+    hy_profile_free(host.ctx, &profile);
     matrix_free(&A);
     matrix_free(&planned);
 }
@@ -378,7 +242,7 @@ static void test_dense_refuses(void **state)
     (void)state;
     hy_features f = {.rows = 1, .cols = 1, .out_cols = 1 << 30, .type = HYBRID_F64};
     hy_rates rates;
-    host->ops->rates(host, &rates);
+    host.backend->ops->rates(host.backend, &rates);
     assert_non_null(hy_spgemm_host_dense.refuse(&f, &rates));
     assert_null(hy_spgemm_host_rows.refuse(&f, &rates));
     f.out_cols = 1000;

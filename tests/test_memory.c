@@ -240,21 +240,26 @@ static void copies_past_the_caches_copy_all(void **state)
 
 static void rows_past_the_caches_are_copied_whole(void **state)
 {
-    enum { ROWS = 40, FROM = 310, TO = 330 };
-    static unsigned char from[ROWS * FROM], to[ROWS * TO + 64];
+    enum { ROWS = 90, FROM = 320, TO = 384 };
+    static unsigned char from[ROWS * FROM];
+    static _Alignas(64) unsigned char to[ROWS * TO + 64];
+    static const size_t steps[] = {330, TO};
 
     (void)state;
     for (int i = 0; i < ROWS * FROM; i++)
         from[i] = (unsigned char)(i * 29 + i / 253);
-    for (size_t bytes = 0; bytes <= FROM; bytes += bytes < 200 ? 25 : 11)
-        for (size_t shift = 0; shift < 64; shift += 21) {
+    for (size_t bytes = 0; bytes <= FROM; bytes += bytes % 64 == 48 ? 16 : 12)
+        for (size_t k = 0; k < 2 * 16; k++) {
+            const size_t shift = k / 2 * 4, step = steps[k % 2];
             memset(to, 0xee, sizeof to);
-            hy_copy_rows_past(to + shift, TO, from, FROM, bytes, ROWS);
+            hy_copy_rows_past(to + shift, step, from, FROM, bytes, ROWS);
+            for (size_t i = 0; i < shift; i++)
+                assert_int_equal(to[i], 0xee);
             for (size_t i = 0; i < ROWS; i++) {
-                const unsigned char *row = to + shift + i * TO;
+                const unsigned char *row = to + shift + i * step;
                 assert_memory_equal(row, from + i * FROM, bytes);
-                for (size_t k = bytes; k < TO && row + k < to + sizeof to; k++)
-                    assert_int_equal(row[k], 0xee);
+                for (size_t j = bytes; j < step && row + j < to + sizeof to; j++)
+                    assert_int_equal(row[j], 0xee);
             }
         }
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/plan.h"
@@ -69,13 +70,15 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     hybrid_dense X, Y, before;
 
     dense_make(A->cols, COLUMNS, turn, order, (unsigned)turn, kind, &X);
-    dense_make(A->rows, COLUMNS, 1, HYBRID_ROW_MAJOR, 2, kind, &Y);
-    dense_copy(&Y, &before);
+    dense_make(A->rows, COLUMNS, turn % 3 ? 1 : 10, HYBRID_ROW_MAJOR, 2, kind, &before);
+    void *line = dense_move(&before, 16 + (size_t)turn * 8, &Y);
     assert_int_equal(hybrid_spmm_run(plan, 2, A, &X, turn, &Y), HYBRID_OK);
     assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
-    assert_true(dense_gaps_intact(&Y));
+    assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
+    if (plan->panels.cols > 0)
+        assert_null(panels_misplaced(plan, &Y));
+    free(line);
     dense_free(&X);
-    dense_free(&Y);
     dense_free(&before);
 }
 
@@ -86,7 +89,7 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     const int64_t size      = A->type == HYBRID_F64 ? 8 : 4;
     const int64_t x         = A->cols * COLUMNS * size;
     const int64_t a         = A->nnz * (4 + size) + (A->rows + 1) * 8;
-    const int64_t alignment = (r.chunks + 1) * 3 * 256 + A->cols * 4 * size;
+    const int64_t alignment = (r.chunks + 1) * 3 * 256 + A->cols * 8 * size;
 
     assert_in_range(r.h2d_bytes, r.predicted_h2d_bytes - alignment,
                     r.predicted_h2d_bytes);
@@ -157,6 +160,99 @@ static void every_budget_is_kept(void **state)
     }
     assert_true(sum.whole > 8 && sum.kept > 3 && sum.part > 3 && sum.gathered > 8);
     assert_true(sum.refused > 0);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- where Y lies -------------------------------------------------------------------
+ */
+
+/* A budget, columns of X, and what Y has beyond them in a row of f32, half of it in one
+   of f64. */
+typedef struct layout {
+    size_t budget;
+    int64_t cols, gap, panels; /* of a plan, before its run */
+} layout;
+
+/* Runs with one panel more than planned, or with a last one that may be wider. */
+static int one_more, wider;
+
+/* Y at each of its elements within a line, with beta and without. Returns the runs in
+   which panels were moved. */
+static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind,
+                          const layout *l)
+{
+    const size_t size   = kind.type == HYBRID_F64 ? 8 : 4;
+    const int64_t count = plan->chunk_count;
+    int moved           = 0;
+    hybrid_dense X, before;
+
+    dense_make(A->cols, l->cols, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+    dense_make(A->rows, l->cols, l->gap * 4 / (int64_t)size, HYBRID_ROW_MAJOR, 2, kind,
+               &before);
+    for (size_t at = 0; at < 64; at += size)
+        for (int k = 0; k < 3; k++) {
+            const double alpha = k == 2 ? 2 : 1, beta = k == 1 ? 3 : 0;
+            hybrid_dense Y;
+            void *line = dense_move(&before, at, &Y);
+            assert_int_equal(hybrid_spmm_run(plan, alpha, A, &X, beta, &Y), HYBRID_OK);
+            assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
+            assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
+            assert_null(panels_misplaced(plan, &Y));
+            moved += plan->panels.back > 0;
+            one_more += plan->chunk_count > count;
+            wider += plan->panels.most > plan->panels.cols;
+            free(line);
+        }
+    dense_free(&X);
+    dense_free(&before);
+    return moved;
+}
+
+static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
+                       unsigned flags)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t cols          = kind.type == HYBRID_F64 ? l->cols / 2 : l->cols;
+    const int places            = kind.type == HYBRID_F64 ? 8 : 16;
+    const layout in             = {l->budget, cols, l->gap, l->panels};
+    hybrid_engine *engine       = open_fake(l->budget);
+    hybrid_plan *plan;
+
+    options.variant = "spmm.fake.rows";
+    options.flags   = flags;
+    engine->panels  = l->panels;
+    assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
+    assert_true(plan->panels.cols > 0);
+    assert_int_equal(run_everywhere(plan, A, kind, &in),
+                     (l->cols + l->gap) % 16 == 0 && !(flags & HYBRID_DETERMINISTIC)
+                         ? 3 * (places - 1)
+                         : 0);
+    assert_true(l->budget == 0 ||
+                report_of(plan).peak_device_bytes <= (int64_t)l->budget);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+}
+
+static void panels_begin_where_lines_of_y_do(void **state)
+{
+    static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
+                                      {HYBRID_F64, HYBRID_I64, 1}};
+    static const layout layouts[]  = {{0, 128, 0, 4},        {0, 112, 0, 3},
+                                      {0, 70, 10, 2},        {0, 34, 14, 2},
+                                      {0, 128, 2, 4},        {90 << 10, 128, 0, 0},
+                                      {90 << 10, 98, 14, 0}, {90 << 10, 128, 6, 0}};
+
+    (void)state;
+    fake_delays(1, 0);
+    for (int k = 0; k < 2; k++) {
+        hybrid_csr A;
+        matrix_random(300, 300, 9, 5, kinds[k], &A);
+        for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+            try_layout(&A, kinds[k], &layouts[i], i % 2 ? HYBRID_RESIDENT : 0);
+        try_layout(&A, kinds[k], &layouts[0], HYBRID_DETERMINISTIC);
+        matrix_free(&A);
+    }
+    assert_true(one_more > 0 && wider > 0);
     assert_int_equal(fake_alive(), 0);
 }
 
@@ -276,8 +372,10 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     assert_int_equal(panels_of(&A, 128, HYBRID_RESIDENT), 4);
     assert_true(panels_of(&A, 150, 0) > 2);
     assert_true(panels_of(&A, 256, 0) > 2);
-    assert_int_equal(panels_of(&A, 120, 0), 1);       /* all of X is there soon */
-    assert_int_equal(panels_on(50e9, &A, 128, 0), 1); /* sooner than parts are stored */
+    assert_int_equal(panels_of(&A, 120, 0), 1); /* all of X is there soon */
+    assert_int_equal(panels_on(50e9, &A, 128, 0), 4);
+    assert_int_equal(panels_on(50e9, &A, 128, HYBRID_DETERMINISTIC), 1);
+    assert_int_equal(panels_on(50e9, &A, 150, 0), 1); /* sooner than parts are stored */
     make_banded(&A);
     assert_int_equal(panels_of(&A, 128, 0), 1);
     matrix_free(&A);
@@ -288,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_is_right),
         cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(panels_begin_where_lines_of_y_do),
         cmocka_unit_test(every_call_fails_once),
         cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
     };

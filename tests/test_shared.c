@@ -105,6 +105,128 @@ static void check_shared_x(const hybrid_dense *X)
     free(whole);
 }
 
+static void check_element(const hybrid_dense *X, const void *x, int64_t at, int64_t i,
+                          int64_t j)
+{
+    assert_true(value_at(x, X->type, at) == (j < X->cols ? dense_at(X, i, j) : 0));
+}
+
+/* Columns [begin, cols) of rows in whole lines and, behind them, of what is left over. */
+static void check_view(const hy_problem *p, int64_t begin)
+{
+    const hybrid_dense *X = p->X;
+    const hy_chunk chunk  = {.col_begin = begin, .col_end = X->cols};
+    const hy_job job      = {.problem = p, .chunk = &chunk};
+    const hy_dense_view x = hy_packed_x(&job);
+    const int64_t lines   = X->cols - begin - x.rest_cols;
+
+    for (int64_t i = 0; i < X->rows; i++)
+        for (int64_t j = 0; j < X->cols - begin; j++)
+            check_element(X, j < lines ? x.x : x.rest,
+                          j < lines ? i * x.ld + j : i * x.rest_ld + j - lines, i,
+                          begin + j);
+}
+
+static void check_lines(const hybrid_dense *X)
+{
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .in_lines = 1};
+    const int64_t size   = X->type == HYBRID_F64 ? 8 : 4;
+    const int64_t left   = X->cols % (128 / size);
+    const int apart      = X->cols > left && left * size <= 16;
+    const int64_t rest   = !apart ? 0 : left * size <= 8 ? left : 16 / size;
+    const int64_t ld     = apart ? X->cols - left : padded(X);
+    const size_t bytes   = hy_shared_bytes(&p);
+    const hy_x_panel all = hy_shared_panel(&p, 0);
+    char *whole          = poison_block(bytes);
+
+    assert_int_equal(bytes, X->rows * (ld + rest) * size);
+    assert_int_equal(all.rest, apart ? left : 0);
+    assert_int_equal(all.ld, ld);
+    assert_int_equal(all.rest_ld, rest);
+    hy_shared_fill(&p, 0, bytes, whole);
+    assert_true(poison_guard_intact(whole, bytes));
+    p.shared = (hy_buffer){whole, bytes, HY_DEVICE};
+    for (int64_t i = 0; i < X->rows; i++) {
+        for (int64_t j = 0; j < ld; j++)
+            check_element(X, whole, i * ld + j, i, j);
+        for (int64_t j = 0; j < rest; j++)
+            check_element(X, whole, X->rows * ld + i * rest + j, i, ld + j);
+    }
+    for (int64_t begin = 0; begin < X->cols; begin++)
+        check_view(&p, begin);
+    check_pieces(&p, whole, bytes);
+    free(whole);
+}
+
+/* The panel of a chunk lies on the device as it lies in the image, in a place of its own
+   or in one of two. */
+static void check_panel(hy_problem *p, int64_t panel, const char *whole, size_t room)
+{
+    const hybrid_dense *X = p->X;
+    const size_t size     = hy_value_size(X->type);
+    const hy_x_panel x    = hy_shared_panel(p, panel);
+    const hy_chunk chunk  = {.col_begin = x.begin, .col_end = x.begin + x.cols};
+    const hy_job job      = {.problem = p, .chunk = &chunk};
+    const char *in_image  = whole + (size_t)x.first * size;
+    char *device          = poison_block(room);
+
+    assert_true(x.cols > 0 && x.cols <= (panel == 0 ? p->panels.cols : p->panels.most));
+    assert_int_equal(hy_shared_panel_of(p, x.begin), panel);
+    assert_int_equal(hy_shared_panel_of(p, x.begin + x.cols - 1), panel);
+    memcpy(device + x.at, in_image, (size_t)(x.end - x.first) * size);
+    assert_true(poison_guard_intact(device, room));
+    p->shared                = (hy_buffer){device, room, HY_DEVICE};
+    const hy_dense_view view = hy_packed_x(&job);
+    for (int64_t i = 0; i < X->rows; i++)
+        for (int64_t j = 0; j < view.ld; j++)
+            assert_true(value_at(view.x, X->type, i * view.ld + j) ==
+                        (j < x.cols ? dense_at(X, i, x.begin + j) : 0));
+    free(device);
+}
+
+static void check_moved_panels(const hybrid_dense *X, hy_panels panels)
+{
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .panels = panels};
+    const int64_t number = hy_shared_panels(&p);
+    const size_t bytes   = hy_shared_bytes(&p);
+    char *whole          = poison_block(bytes);
+    int64_t col = 0, element = 0;
+
+    hy_shared_fill(&p, 0, bytes, whole);
+    assert_true(poison_guard_intact(whole, bytes));
+    for (int64_t k = 0; k < number; k++) {
+        const hy_x_panel x = hy_shared_panel(&p, k);
+        assert_int_equal(x.begin, col);
+        assert_int_equal(x.first, element);
+        assert_true(k == 0 || x.begin == k * panels.cols - panels.back);
+        check_panel(&p, k, whole, hy_shared_room(&p));
+        col += x.cols;
+        element = x.end;
+    }
+    assert_int_equal(col, X->cols);
+    assert_int_equal((size_t)element * hy_value_size(X->type), bytes);
+    check_pieces(&p, whole, bytes);
+    free(whole);
+}
+
+static void panels_are_moved(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const int64_t line = kinds[k].type == HYBRID_F64 ? 8 : 16;
+        for (int64_t cols = 2 * line; cols < 5 * line; cols += 7)
+            for (int64_t back = 0; back < line; back++) {
+                const int64_t most = line + (cols % line == 0 ? line : cols % line) - 1;
+                hybrid_dense X;
+                dense_make(23, cols, 1, orders[back % 2], 6, kinds[k], &X);
+                check_moved_panels(&X, (hy_panels){line, line, back, line, 2});
+                check_moved_panels(&X, (hy_panels){line, most < line ? line : most, back,
+                                                   line, (cols + line - 1) / line});
+                dense_free(&X);
+            }
+    }
+}
+
 /* Columns of one slab after the other. */
 static void check_slabs(const hybrid_dense *X)
 {
@@ -134,7 +256,8 @@ static void check_slabs(const hybrid_dense *X)
 static void shared_x_is_x(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},   {70, 1},  {1, 45}, {70, 2},
-                                        {67, 33}, {5, 100}, {9, 31}, {HY_X_SLAB + 9, 3}};
+                                        {67, 33}, {5, 100}, {9, 31}, {HY_X_SLAB + 9, 3},
+                                        {21, 35}, {3, 98},  {8, 18}, {41, 65}};
 
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -145,6 +268,7 @@ static void shared_x_is_x(void **state)
                     dense_make(shapes[s][0], shapes[s][1], gap, orders[order], 6,
                                kinds[k], &X);
                     check_shared_x(&X);
+                    check_lines(&X);
                     check_slabs(&X);
                     dense_free(&X);
                 }
@@ -169,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_b_is_b),
         cmocka_unit_test(shared_x_is_x),
+        cmocka_unit_test(panels_are_moved),
     };
     return cmocka_run_group_tests_name("shared", tests, open_context, close_context);
 }

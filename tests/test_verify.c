@@ -47,28 +47,63 @@ static void verify_finds_one_wrong_entry(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-static void verify_finds_one_wrong_element_of_y(void **state)
-{
+/* Y = A*X, of a generated A that has 900 columns. */
+typedef struct spmm {
     hybrid_csr A;
     hybrid_dense X, Y;
+} spmm;
+
+static void fill_x(spmm *p)
+{
+    assert_int_equal(hybrid_dense_random(engine, 5, &p->X), HYBRID_OK);
+}
+
+static void multiply(const hybrid_csr *A, spmm *p)
+{
+    assert_int_equal(hybrid_spmm(engine, 1, A, &p->X, 0, &p->Y), HYBRID_OK);
+}
+
+static void open_spmm(const char *words, hybrid_type type, int64_t cols,
+                      hybrid_order x_order, spmm *p)
+{
+    assert_int_equal(hybrid_generate(engine, words, type, 3, &p->A), HYBRID_OK);
+    assert_int_equal(hybrid_dense_create(engine, 900, cols, x_order, type, &p->X), 0);
+    assert_int_equal(
+        hybrid_dense_create(engine, 900, cols, HYBRID_ROW_MAJOR, type, &p->Y), 0);
+    fill_x(p);
+}
+
+static void close_spmm(spmm *p)
+{
+    hybrid_dense_free(engine, &p->X);
+    hybrid_dense_free(engine, &p->Y);
+    hybrid_csr_free(engine, &p->A);
+}
+
+typedef hybrid_status (*verify_fn)(hybrid_engine *engine, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y,
+                                   int rounds, uint64_t seed, int64_t *row);
+
+/* The row that is found wrong, or -1. */
+static int64_t wrong_row(verify_fn verify, const spmm *p)
+{
     int64_t row;
 
+    assert_int_equal(verify(engine, &p->A, &p->X, &p->Y, 2, 7, &row), HYBRID_OK);
+    return row;
+}
+
+static void verify_finds_one_wrong_element_of_y(void **state)
+{
+    spmm p;
+
     (void)state;
-    assert_int_equal(hybrid_generate(engine, "road:30", HYBRID_F64, 3, &A), HYBRID_OK);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_COL_MAJOR, HYBRID_F64, &X), 0);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F64, &Y), 0);
-    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
-    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
-    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, -1);
-    ((double *)Y.data)[77 * 5 + 2] += 1e-9;
-    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, 77);
-    hybrid_dense_free(engine, &X);
-    hybrid_dense_free(engine, &Y);
-    hybrid_csr_free(engine, &A);
+    open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
+    multiply(&p.A, &p);
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    ((double *)p.Y.data)[77 * 5 + 2] += 1e-9;
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), 77);
+    close_spmm(&p);
 }
 
 /* `v` rounded to the 11 bits of TF32, halves away from zero. */
@@ -91,56 +126,35 @@ static void round_all(float *v, int64_t count)
 /* As a plan with HYBRID_ALLOW_TF32 may compute it. */
 static void verify_allows_for_operands_rounded_to_tf32(void **state)
 {
-    hybrid_csr A, rounded;
-    hybrid_dense X, Y;
-    int64_t row;
+    hybrid_csr rounded;
+    spmm p;
 
     (void)state;
-    assert_int_equal(hybrid_generate(engine, "er:900,5", HYBRID_F32, 3, &A), HYBRID_OK);
+    open_spmm("er:900,5", HYBRID_F32, 5, HYBRID_ROW_MAJOR, &p);
     assert_int_equal(hybrid_generate(engine, "er:900,5", HYBRID_F32, 3, &rounded), 0);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F32, &X), 0);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 5, HYBRID_ROW_MAJOR, HYBRID_F32, &Y), 0);
-    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
     round_all(rounded.val, rounded.nnz);
-    round_all(X.data, X.rows * X.cols);
-    assert_int_equal(hybrid_spmm(engine, 1, &rounded, &X, 0, &Y), HYBRID_OK);
-    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
-    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_true(row >= 0);
-    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, -1);
-    ((float *)Y.data)[77 * 5 + 2] += 0.1f;
-    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, 77);
-    hybrid_dense_free(engine, &X);
-    hybrid_dense_free(engine, &Y);
-    hybrid_csr_free(engine, &A);
+    round_all(p.X.data, p.X.rows * p.X.cols);
+    multiply(&rounded, &p);
+    fill_x(&p);
+    assert_true(wrong_row(hybrid_verify_spmm, &p) >= 0);
+    assert_int_equal(wrong_row(hybrid_verify_spmm_tf32, &p), -1);
+    ((float *)p.Y.data)[77 * 5 + 2] += 0.1f;
+    assert_int_equal(wrong_row(hybrid_verify_spmm_tf32, &p), 77);
+    close_spmm(&p);
     hybrid_csr_free(engine, &rounded);
 }
 
 /* In f64 nothing is rounded, whatever the plan allows. */
 static void verify_of_f64_knows_no_tf32(void **state)
 {
-    hybrid_csr A;
-    hybrid_dense X, Y;
-    int64_t row;
+    spmm p;
 
     (void)state;
-    assert_int_equal(hybrid_generate(engine, "road:30", HYBRID_F64, 3, &A), HYBRID_OK);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 1, HYBRID_ROW_MAJOR, HYBRID_F64, &X), 0);
-    assert_int_equal(
-        hybrid_dense_create(engine, 900, 1, HYBRID_ROW_MAJOR, HYBRID_F64, &Y), 0);
-    assert_int_equal(hybrid_dense_random(engine, 5, &X), HYBRID_OK);
-    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
-    ((double *)Y.data)[77] += 1e-9;
-    assert_int_equal(hybrid_verify_spmm_tf32(engine, &A, &X, &Y, 2, 7, &row), HYBRID_OK);
-    assert_int_equal(row, 77);
-    hybrid_dense_free(engine, &X);
-    hybrid_dense_free(engine, &Y);
-    hybrid_csr_free(engine, &A);
+    open_spmm("road:30", HYBRID_F64, 1, HYBRID_ROW_MAJOR, &p);
+    multiply(&p.A, &p);
+    ((double *)p.Y.data)[77] += 1e-9;
+    assert_int_equal(wrong_row(hybrid_verify_spmm_tf32, &p), 77);
+    close_spmm(&p);
 }
 
 static void info_describes_a_stencil(void **state)

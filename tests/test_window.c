@@ -68,7 +68,7 @@ static void places_are_rows_modulo_the_window(void **state)
 static void pieces_leave_room_for_a_chunk(void **state)
 {
     const hybrid_dense X = {.rows = 1000, .cols = 3, .type = HYBRID_F64};
-    const int64_t ld     = hy_shared_ld(&X);
+    const int64_t ld     = hy_window_ld(&X);
 
     (void)state;
     for (int64_t window = 32; window < 90; window++) {

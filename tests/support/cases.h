@@ -40,6 +40,11 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out);
 void dense_free(hybrid_dense *matrix);
 int dense_gaps_intact(const hybrid_dense *matrix);
 
+/* The same matrix so many bytes after a line of the caches, less than a line. Returns the
+   line, for free(). Whether nobody wrote what lies between the two. */
+void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out);
+int dense_moved_intact(const void *line, const hybrid_dense *matrix);
+
 /* Set all elements, but not the gaps. */
 void dense_set(hybrid_dense *matrix, double value);
 

@@ -80,6 +80,33 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out)
     memcpy(out->data, from->data, bytes);
 }
 
+enum { LINE = 64, UNTOUCHED = 0xa5 };
+
+void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out)
+{
+    const size_t size = (size_t)(lines(from) * from->ld) * value_size(from->type);
+    const size_t room = (bytes + size + LINE) / LINE * LINE;
+    char *line        = aligned_alloc(LINE, room);
+
+    if (!line)
+        abort();
+    memset(line, UNTOUCHED, bytes);
+    memcpy(line + bytes, from->data, size);
+    *out      = *from;
+    out->data = line + bytes;
+    return line;
+}
+
+int dense_moved_intact(const void *line, const hybrid_dense *matrix)
+{
+    const unsigned char *end = matrix->data;
+
+    for (const unsigned char *at = line; at < end; at++)
+        if (*at != UNTOUCHED)
+            return 0;
+    return 1;
+}
+
 void dense_free(hybrid_dense *matrix)
 {
     free(matrix->data);

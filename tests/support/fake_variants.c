@@ -212,6 +212,16 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *r)
                      .out_bytes  = hy_rows_bytes(HY_SPMM, f, 0)};
 }
 
+/* Element (row, j) of a chunk's X of so many columns. */
+static double x_at(const hy_dense_view *x, hybrid_type type, int64_t cols, int64_t row,
+                   int64_t j)
+{
+    const int64_t lines = cols - x->rest_cols;
+
+    return j < lines ? load(x->x, type, row * x->ld + j)
+                     : load(x->rest, type, row * x->rest_ld + j - lines);
+}
+
 static hybrid_status rows_times_x(hy_lane *lane, void *arg)
 {
     const hy_job *job      = arg;
@@ -225,9 +235,9 @@ static hybrid_status rows_times_x(hy_lane *lane, void *arg)
         for (int64_t j = 0; j < cols; j++) {
             double sum = 0;
             for (int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++)
-                sum = rounded(
-                    type, sum + rounded(type, load(a.val, type, k) *
-                                                  load(x.x, type, a.col[k] * x.ld + j)));
+                sum = rounded(type,
+                              sum + rounded(type, load(a.val, type, k) *
+                                                      x_at(&x, type, cols, a.col[k], j)));
             store(job->out.val, type, i * cols + j, sum);
         }
     return HYBRID_OK;
@@ -243,6 +253,7 @@ const hy_variant hy_spmm_fake_rows = {
     .summary  = "row after row, on the fake device",
     .source   = "for tests",
     .op       = HY_SPMM,
+    .in_lines = 1,
     .windows  = 1,
     .refuse   = never_refuse,
     .cost     = spmm_cost,

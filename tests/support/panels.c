@@ -2,13 +2,14 @@
 #include "support/panels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/plan.h"
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS, KINDS = 2 };
+enum { LINE = 64, WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS, KINDS = 2 };
 
 static const int64_t widths[]     = {33, 16, 70};
 static const int64_t panels[]     = {2, 3, 5};
@@ -22,6 +23,7 @@ typedef struct trial {
     hybrid_plan *plan;
     const char *name;
     int64_t width, rows; /* a chunk */
+    size_t place;        /* of Y, elements after a line of the caches */
     unsigned flags;
     test_kind kind;
 } trial;
@@ -39,7 +41,7 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
 {
     const int resident = (t->flags & HYBRID_RESIDENT) && run > 0;
     const size_t size  = A->type == HYBRID_F64 ? 8 : 4;
-    const int64_t x    = A->cols * (t->width + 4) * (int64_t)size;
+    const int64_t x    = A->cols * (t->width + 8) * (int64_t)size;
     hybrid_report r    = HYBRID_REPORT_INIT;
     int failed         = 0;
 
@@ -53,34 +55,74 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
     return failed;
 }
 
+static int has_panels(const trial *t)
+{
+    return !strstr(t->name, ".tiled") && t->plan->chunk_count > 0 && t->plan->b_rows > 0;
+}
+
+const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
+{
+    const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = plan->chunk_count - 1;
+    const hy_panels *p = &plan->panels;
+    const int in_lines = !(plan->flags & HYBRID_DETERMINISTIC) &&
+                         Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
+                         p->cols * size % LINE == 0;
+
+    for (int64_t i = 0; i <= last; i++) {
+        const hy_chunk *c = &plan->chunks[i];
+        const int first   = i == 0 || c->col_begin == plan->chunks[i - 1].col_begin;
+        if (c->col_end <= c->col_begin || c->col_end - c->col_begin > p->most)
+            return "a panel has no columns, or more than it may";
+        if (i > 0 && c->col_begin != plan->chunks[i - 1].col_end && !first)
+            return "panels do not follow each other";
+        if (!in_lines
+                ? c->col_begin % p->cols != 0
+                : c->col_begin > 0 &&
+                      ((uintptr_t)Y->data + (uintptr_t)(c->col_begin * size)) % LINE != 0)
+            return "a panel does not begin where it should";
+    }
+    if (last >= 0 && plan->chunks[last].col_end != plan->b_cols)
+        return "panels do not end where X does";
+    return NULL;
+}
+
+/* Columns that fill rows up to whole lines in the first turn, two, one, none in others.
+ */
+static int64_t gap_of(const trial *t, int turn)
+{
+    const int64_t line = t->kind.type == HYBRID_F64 ? LINE / 8 : LINE / 4;
+
+    return turn == 0 ? (line - t->width % line) % line : 3 - turn;
+}
+
 static int run(const trial *t, const hybrid_csr *A, int turn)
 {
     const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
     const double beta           = turn % 2 ? 3 : 0;
+    const size_t size           = t->kind.type == HYBRID_F64 ? 8 : 4;
     hybrid_dense X, Y, before;
     int failed = 0;
 
     dense_make(A->cols, t->width, turn, orders[turn / 2 % 2], 1, t->kind, &X);
-    dense_make(A->rows, t->width, 2 - turn, orders[turn % 2], 2, t->kind, &Y);
-    dense_copy(&Y, &before);
+    dense_make(A->rows, t->width, gap_of(t, turn), orders[turn % 2], 2, t->kind, &before);
+    void *line = dense_move(&before, (t->place + (size_t)turn) * size % LINE, &Y);
     if (hybrid_spmm_run(t->plan, turn ? 2 : 1, A, &X, beta, &Y) != HYBRID_OK) {
         failed = complain(t, hybrid_engine_message(t->engine));
     } else {
         const char *wrong =
             oracle_check_spmm(turn ? 2 : 1, A, &X, beta, &before, &Y, t->kind.integers);
         failed = wrong ? complain(t, wrong) : 0;
-        failed += dense_gaps_intact(&Y) ? 0 : complain(t, "gaps of Y were written");
+        failed += dense_gaps_intact(&Y) && dense_moved_intact(line, &Y)
+                      ? 0
+                      : complain(t, "gaps of Y were written");
         failed += sends_once(t, A, turn);
     }
+    const char *misplaced = has_panels(t) ? panels_misplaced(t->plan, &Y) : NULL;
+    failed += misplaced ? complain(t, misplaced) : 0;
+    free(line);
     dense_free(&X);
-    dense_free(&Y);
     dense_free(&before);
     return failed;
-}
-
-static int has_panels(const trial *t)
-{
-    return !strstr(t->name, ".tiled") && t->plan->chunk_count > 0 && t->plan->b_rows > 0;
 }
 
 static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
@@ -120,6 +162,7 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
                                   .kind   = kinds[kind],
                                   .flags  = k % 2 ? HYBRID_RESIDENT : 0,
                                   .rows   = chunk_rows[(k / 2 + i) % CHUNKINGS],
+                                  .place  = (size_t)(*checked % 16),
                                   .width  = widths[k / 2]};
                 engine->panels = panels[(i + k) % PANELS];
                 failed += check_plan(t, &c.A, checked);

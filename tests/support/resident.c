@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/plan.h"
 #include "partition/pack.h"
 #include "support/cases.h"
 #include "support/oracle.h"
@@ -86,10 +87,11 @@ static size_t value_bytes(const hybrid_csr *A)
 static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
-    const hybrid_dense X  = {.cols = t->width, .type = A->type};
-    const int in_cols = strstr(t->name, "tiled") != NULL; /* no rows to be filled up */
-    const int64_t ld  = in_cols ? t->width : hy_shared_ld(&X);
-    const int64_t x   = A->cols * ld * (A->type == HYBRID_F64 ? 8 : 4);
+    const hybrid_dense X  = {.rows = A->cols, .cols = t->width, .type = A->type};
+    const hy_variant *v   = t->plan->candidates[t->plan->chosen].variant;
+    const hy_problem p    = {
+           .op = HY_SPMM, .X = &X, .in_cols = v->in_cols, .in_lines = v->in_lines};
+    const int64_t x = (int64_t)hy_shared_bytes(&p);
 
     if (r.h2d_bytes > x || (r.chunks > 0 && r.predicted_h2d_bytes != x))
         return complain(t, "a later run sends more than X");

@@ -1,0 +1,31 @@
+/* tests/support/host_rows.h - rows of C = A*B by a variant of the host, bit for bit. */
+#ifndef HOST_ROWS_H
+#define HOST_ROWS_H
+
+#include "base/variant.h"
+
+/* A host backend with a lane, without an engine. */
+typedef struct test_host {
+    hy_context *ctx;
+    hy_backend *backend;
+    hy_lane *lane;
+    hy_mark *mark;
+} test_host;
+
+int host_open(int threads, test_host *h); /* 0, or -1 */
+void host_close(test_host *h);
+
+/* Run what was enqueued on the lane; the status is the first failure's. */
+hybrid_status host_wait(test_host *h);
+hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job);
+
+/* Rows [begin, end) of A*B in one chunk: the bits must be those of the plainest loop, each
+   product rounded, sums from +0 in the order of A. Fails the running test. */
+void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *A,
+                     const hybrid_csr *B, int64_t begin, int64_t end);
+
+/* Values that IEEE arithmetic has rules for; the later half is odder, so that some rows
+   stay finite. */
+void matrix_set_odd(hybrid_csr *A);
+
+#endif /* HOST_ROWS_H */

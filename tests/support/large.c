@@ -1,0 +1,63 @@
+/* tests/support/large.c - products that fill a device. */
+#include "support/large.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/cases.h"
+#include "support/oracle.h"
+
+enum { ROWS = 20000, KINDS = 2, LENGTHS = 2 };
+
+static const int64_t widths[] = {17, 31, 32, 33, 35, 64, 65, 98, 100, 128, 129, 196, 257};
+static const double lengths[] = {3, 11}; /* entries of a row: few, and more */
+static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
+                                  {HYBRID_F64, HYBRID_I64, 0}};
+
+static int check(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                 int64_t width, test_kind kind)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    const char *wrong     = NULL;
+    hybrid_plan *plan     = NULL;
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, width, 0, HYBRID_ROW_MAJOR, 3, kind, &X);
+    dense_make(A->rows, width, 0, HYBRID_ROW_MAJOR, 4, kind, &Y);
+    dense_copy(&Y, &before);
+    o.variant    = name;
+    o.chunk_rows = ROWS; /* one chunk */
+    if (hybrid_spmm_plan(engine, A, width, &o, &plan) != HYBRID_OK ||
+        hybrid_spmm_run(plan, 1, A, &X, 0, &Y) != HYBRID_OK)
+        wrong = hybrid_engine_message(engine);
+    else
+        wrong = oracle_check_spmm(1, A, &X, 0, &before, &Y, kind.integers);
+    if (wrong)
+        fprintf(stderr, "%s, %lld rows, %lld entries, %lld columns: %s\n", name,
+                (long long)A->rows, (long long)A->nnz, (long long)width, wrong);
+    hybrid_plan_destroy(plan);
+    dense_free(&before);
+    dense_free(&Y);
+    dense_free(&X);
+    return wrong != NULL;
+}
+
+int large_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    int failed = 0;
+
+    for (int i = 0; i < KINDS * LENGTHS; i++) {
+        const test_kind kind = kinds[i % KINDS];
+        hybrid_csr A;
+        matrix_random(ROWS, ROWS, lengths[i / KINDS], 8, kind, &A);
+        for (const char *const *name = names; *name; name++)
+            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+                if (strncmp(*name, "spmm.", 5) != 0)
+                    continue;
+                failed += check(engine, *name, &A, widths[w], kind);
+                ++*checked;
+            }
+        matrix_free(&A);
+    }
+    return failed;
+}

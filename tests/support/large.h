@@ -1,0 +1,12 @@
+/* tests/support/large.h - products that fill a device. */
+#ifndef LARGE_H
+#define LARGE_H
+
+#include "hybrid_spmm.h"
+
+/* SpMM by the named variants with so many rows that kernels take several tiles of columns
+   at once, as they do not with the small cases. Failures are printed; returns how many
+   there were. *checked counts the products; variants of SpMV are passed over. */
+int large_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
+
+#endif /* LARGE_H */

@@ -1,0 +1,274 @@
+/* tests/test_gear.c - lanes, marks and threads go from plan to plan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/plan.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+extern const hy_variant hy_spgemm_host_rows;
+
+static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
+                                              NULL};
+
+enum { ROWS = 60, CHUNK_ROWS = 13 };
+
+static hybrid_engine *engine;
+static hybrid_csr A;
+static oracle square;
+
+static int open_world(void **state)
+{
+    const test_kind kind          = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    (void)state;
+    options.threads = 2;
+    fake_delays(1, 20);
+    matrix_random(ROWS, ROWS, 4, 3, kind, &A);
+    oracle_spgemm(&A, &A, &square);
+    return hy_engine_open(&options, fakes, variants, &engine);
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    hybrid_engine_destroy(engine);
+    oracle_free(&square);
+    matrix_free(&A);
+    return fake_alive() == 0 ? 0 : -1;
+}
+
+static hybrid_plan *make(int64_t chunk_rows)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    options.chunk_rows = chunk_rows;
+    options.split      = HYBRID_SPLIT_GPU;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    return plan;
+}
+
+static hybrid_status run(hybrid_plan *plan)
+{
+    hybrid_csr C;
+    const hybrid_status status = hybrid_spgemm_run(plan, &A, &A, &C);
+
+    if (status == HYBRID_OK) {
+        assert_null(oracle_check(&square, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    return status;
+}
+
+static int count_idle(void)
+{
+    int count = 0;
+
+    for (const hy_gear *gear = engine->ctx.gears; gear; gear = gear->next)
+        count++;
+    return count;
+}
+
+/* Lanes, marks and threads are those of the plan before, whatever its chunks were. */
+static void the_next_plan_gets_what_the_last_one_had(void **state)
+{
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan *plan       = make(CHUNK_ROWS);
+    const hy_gear *gear     = plan->pipeline->gear;
+    const pthread_t watcher = gear->watchers[HY_ON_OUT].id;
+    const pthread_t loader  = gear->loader.id;
+    const hy_lane *lane     = gear->lanes[HY_ON_RUN];
+    const int marks         = gear->marks.count;
+    assert_int_equal(run(plan), HYBRID_OK);
+    assert_int_equal(count_idle(), 0);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 1);
+
+    plan = make(CHUNK_ROWS);
+    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_true(pthread_equal(gear->watchers[HY_ON_OUT].id, watcher));
+    assert_true(pthread_equal(gear->loader.id, loader));
+    assert_ptr_equal(gear->lanes[HY_ON_RUN], lane);
+    assert_int_equal(gear->marks.count, marks);
+    assert_int_equal(gear->marks.used, marks);
+    assert_int_equal(run(plan), HYBRID_OK);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+
+    plan = make(ROWS); /* one slot needs fewer of them */
+    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_int_equal(gear->marks.count, marks);
+    assert_in_range(gear->marks.used, 1, marks - 1);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+}
+
+static void plans_that_are_open_at_once_share_nothing(void **state)
+{
+    (void)state;
+    hybrid_plan *first  = make(CHUNK_ROWS);
+    hybrid_plan *second = make(CHUNK_ROWS);
+    hybrid_plan *third  = make(CHUNK_ROWS);
+
+    assert_ptr_not_equal(first->pipeline->gear, second->pipeline->gear);
+    assert_ptr_not_equal(first->pipeline->gear, third->pipeline->gear);
+    assert_ptr_not_equal(second->pipeline->gear, third->pipeline->gear);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(first), HYBRID_OK);
+        assert_int_equal(run(second), HYBRID_OK);
+        assert_int_equal(run(third), HYBRID_OK);
+    }
+    hybrid_plan_destroy(second);
+    assert_int_equal(run(first), HYBRID_OK);
+    hybrid_plan_destroy(first);
+    assert_int_equal(count_idle(), 2);
+    hybrid_plan_destroy(third);
+    assert_int_equal(count_idle(), 2); /* that many are kept */
+}
+
+/* Only backends compare: a plan of the host does not get the device's lanes. */
+static void each_backend_has_its_own(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan_destroy(make(CHUNK_ROWS));
+    options.variant = "spgemm.host.rows";
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    assert_ptr_equal(plan->pipeline->gear->backend, engine->host);
+    assert_null(plan->pipeline->gear->lanes[HY_ON_IN]);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 2);
+}
+
+/* A lane in which something failed is not handed out again. */
+static void what_failed_is_not_kept(void **state)
+{
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan *plan = make(CHUNK_ROWS);
+    fault_arm(5);
+    assert_int_equal(run(plan), HYBRID_DEVICE_FAILED);
+    fault_arm(0);
+    assert_int_equal(run(plan), HYBRID_OK); /* the plan itself goes on */
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 0);
+
+    plan = make(CHUNK_ROWS);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 1);
+}
+
+/* A plan that cannot be made has not used what it took. */
+static void a_plan_that_fails_gives_back_what_it_took(void **state)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan                 = make(CHUNK_ROWS);
+    const hy_gear *gear               = plan->pipeline->gear;
+
+    (void)state;
+    hybrid_plan_destroy(plan);
+    const int64_t alive = fake_alive();
+    const int idle      = count_idle();
+    fault_arm(1);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
+                     HYBRID_DEVICE_FAILED);
+    fault_arm(0);
+    assert_int_equal(count_idle(), idle);
+    assert_int_equal(fake_alive(), alive);
+    plan = make(CHUNK_ROWS);
+    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+}
+
+static void trim_closes_what_is_idle(void **state)
+{
+    (void)state;
+    hybrid_plan *plan = make(CHUNK_ROWS);
+    hybrid_plan_destroy(make(CHUNK_ROWS));
+    const int64_t alive = fake_alive();
+    assert_true(count_idle() > 0);
+    hybrid_engine_trim(engine);
+    assert_int_equal(count_idle(), 0);
+    assert_true(fake_alive() < alive);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan); /* kept, for the engine to close */
+    assert_int_equal(count_idle(), 1);
+}
+
+/* ---- queues between threads ------------------------------------------------------ */
+
+enum { TURNS = 2000 };
+
+typedef struct pair {
+    hy_slot_queue there, back;
+} pair;
+
+static void *send_back(void *arg)
+{
+    pair *p = arg;
+    hy_slot *slot;
+
+    while ((slot = hy_slot_pop(&p->there))) {
+        slot->index++;
+        hy_slot_push(&p->back, slot);
+    }
+    return NULL;
+}
+
+/* Whether who pops sleeps at once or looks first, slots come in order and belong to one
+   thread at a time. */
+static void slots_go_to_and_fro(void **state)
+{
+    hy_slot slots[2] = {{.index = 0}, {.index = 0}};
+    pthread_t thread;
+    pair p;
+
+    (void)state;
+    for (int looks = 0; looks < 2; looks++) {
+        hy_slot_queue_open(&p.there, looks);
+        hy_slot_queue_open(&p.back, looks);
+        assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
+        for (int i = 0; i < TURNS; i++) {
+            hy_slot_push(&p.there, &slots[0]);
+            hy_slot_push(&p.there, &slots[1]);
+            assert_ptr_equal(hy_slot_pop(&p.back), &slots[0]);
+            assert_ptr_equal(hy_slot_pop(&p.back), &slots[1]);
+        }
+        hy_slot_queue_close(&p.there);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        hy_slot_queue_destroy(&p.there);
+        hy_slot_queue_destroy(&p.back);
+    }
+    assert_int_equal(slots[0].index, 2 * TURNS);
+    assert_int_equal(slots[1].index, 2 * TURNS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_plan_gets_what_the_last_one_had),
+        cmocka_unit_test(plans_that_are_open_at_once_share_nothing),
+        cmocka_unit_test(each_backend_has_its_own),
+        cmocka_unit_test(what_failed_is_not_kept),
+        cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
+        cmocka_unit_test(trim_closes_what_is_idle),
+        cmocka_unit_test(slots_go_to_and_fro),
+    };
+    return cmocka_run_group_tests_name("gear", tests, open_world, close_world);
+}
