@@ -45,7 +45,8 @@ typedef struct hy_chunk {
     int64_t row_begin, row_end; /* rows of A and of the result */
     int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
-    int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches */
+    int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches, */
+    int64_t first; /* and no chunk from this one on touches a row before `first` */
     int kept;      /* 1: its pack stays on the device, for the same rows of later panels */
     size_t kept_at; /* and runs: there, in the block of all that are kept */
     hy_features features; /* of this rectangle; where X is on the device in panels, but for
@@ -78,6 +79,8 @@ typedef struct hy_problem {
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes, */
     int in_lines;     /* and its in_lines */
     hy_panels panels; /* SpMM, not in_cols */
+    int64_t window;   /* SpMM: rows of X that are on the device at once, row r at the place
+                         of row r - window (engine/window.c); 0: all are */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
     hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
                          empty when gathered, or when computing in place */
@@ -155,6 +158,8 @@ struct hy_variant {
     int in_lines;  /* SpMM, 1: where rows of an X on the device have whole lines and a few
                       columns more, these lie apart, and the variant reads them there
                       (hy_packed_x() of partition/pack.h) */
+    int windows;   /* SpMM, 1: prepare numbers columns as hy_window_of() of
+                      partition/x_window.h says */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

@@ -205,7 +205,8 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
                           .profile  = &plan->profile,
                           .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
                           .in_lines = plan->candidates[plan->chosen].variant->in_lines,
-                          .panels   = plan->panels};
+                          .panels   = plan->panels,
+                          .window   = plan->window};
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

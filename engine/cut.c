@@ -4,7 +4,8 @@
    order of preference:
 
        resident, all slots     when B or X takes at most half of the budget
-       gathered, all slots     each chunk brings the rows of B or X that it touches
+       a window, all slots     each row of X comes once, to the place of one that is done
+   with gathered, all slots     each chunk brings the rows of B or X that it touches
        gathered, fewer slots   down to one: no overlap, but the longest row fits
        resident, one slot      a row's share of B may exceed B itself
 
@@ -19,6 +20,7 @@
 #include "base/csr.h"
 #include "engine/panels.h"
 #include "engine/rates.h"
+#include "engine/window.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
@@ -65,7 +67,8 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
 {
     const hy_features *f  = &plan->profile.features;
     const int64_t share   = f->products / CHUNKS + 1;
-    const int64_t least   = at_least(CHUNKS, HY_PANEL_CHUNKS * hy_panels_count(plan));
+    const int64_t parts   = HY_PANEL_CHUNKS * hy_panels_count(plan);
+    const int64_t least   = at_least(CHUNKS, at_least(parts, hy_window_chunks(plan)));
     const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
 
     /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
@@ -87,19 +90,22 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
 
 /* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
    of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
-   product that may be the only one does without. */
+   product that may be the only one does without. A window must know. */
 static hybrid_status find_needs(hybrid_plan *plan, const hybrid_csr *A, size_t shared)
 {
+    hy_context *ctx   = &plan->engine->ctx;
     const size_t rows = (size_t)A->rows * LINE, all = (size_t)A->nnz * 4;
     const size_t read = rows < all ? rows : all;
     const int once    = !(plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
+    if (plan->window > 0)
+        return hy_chunks_find_band(ctx, A, plan->chunks, plan->chunk_count);
     if (once && shared <= read / QUICK) {
         hy_chunks_need_all(plan->chunks, plan->chunk_count, A->cols);
         return HYBRID_OK;
     }
-    return hy_chunks_find_needs(&plan->engine->ctx, A, plan->op == HY_SPGEMM,
-                                plan->chunks, plan->chunk_count);
+    return hy_chunks_find_needs(ctx, A, plan->op == HY_SPGEMM, plan->chunks,
+                                plan->chunk_count);
 }
 
 /* Cut for one layout; B or X, if it is to stay, leaves room. */
@@ -143,18 +149,20 @@ void hy_plan_size_image(hybrid_plan *plan, size_t *room)
                                 .X        = &X,
                                 .in_cols  = c->variant->in_cols,
                                 .in_lines = c->variant->in_lines,
-                                .panels   = plan->panels};
+                                .panels   = plan->panels,
+                                .window   = plan->window};
     const int none           = !c->backend->ops->copy || c->variant->carries_b;
 
     plan->resident_bytes = none ? 0 : hy_shared_bytes(&problem);
     *room                = none ? 0 : hy_align(hy_shared_room(&problem));
 }
 
-/* ---- panels of X ---------------------------------------------------------------- */
+/* ---- windows and panels of X ------------------------------------------------------ */
 
 /* What was cut. */
 typedef struct result {
     hy_panels panels;
+    int64_t window;
     size_t resident_bytes, shared_bytes;
     int gathered;
     hy_chunk *chunks;
@@ -163,8 +171,9 @@ typedef struct result {
 
 static result take(const hybrid_plan *plan)
 {
-    return (result){plan->panels,   plan->resident_bytes, plan->shared_bytes,
-                    plan->gathered, plan->chunks,         plan->chunk_count};
+    return (result){plan->panels,       plan->window,   plan->resident_bytes,
+                    plan->shared_bytes, plan->gathered, plan->chunks,
+                    plan->chunk_count};
 }
 
 /* Stay with what was cut just now, or go back to what was cut before. */
@@ -175,6 +184,7 @@ static void settle(hybrid_plan *plan, const result *before, int better)
     if (better)
         return;
     plan->panels         = before->panels;
+    plan->window         = before->window;
     plan->resident_bytes = before->resident_bytes;
     plan->shared_bytes   = before->shared_bytes;
     plan->gathered       = before->gathered;
@@ -203,6 +213,7 @@ static hybrid_status cut_panels(hybrid_plan *plan, const hybrid_csr *A,
     size_t room;
 
     plan->panels = panels;
+    plan->window = 0;
     hy_plan_size_image(plan, &room);
     if (room >= plan->rates.memory)
         return HYBRID_NO_DEVICE_MEMORY;
@@ -234,17 +245,18 @@ static hybrid_status try_panels(hybrid_plan *plan, const hybrid_csr *A,
     return tried(&plan->engine->ctx, status);
 }
 
-/* X does not fit: of panels that leave more and more to A, and of gathered chunks, those
-   that send the fewest bytes. */
+/* X does not fit: of a window or gathered chunks, and of panels that leave more and more
+   to A, those that send the fewest bytes. */
 static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
                                const hybrid_plan_options *o, int *depth_out)
 {
     const int depth = o->depth > 0 ? o->depth : DEPTH;
     int64_t least   = hy_traffic_dense_up(plan);
-    int whole       = 0;
+    const int again = (plan->flags & HYBRID_RESIDENT) == 0;
+    int whole = plan->window > 0 && (again || all_kept(plan)); /* all once: the least */
     hy_panels panels;
 
-    plan->gathered_up = least;
+    plan->gathered_up = plan->gathered ? least : -1;
     for (size_t share = 2; !whole; share *= 2) {
         const result before = take(plan);
         panels              = hy_panels_within(plan, plan->rates.memory / share);
@@ -263,14 +275,73 @@ static hybrid_status try_large(hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+static hybrid_status cut_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, size_t bytes)
+{
+    const int resident = (plan->flags & HYBRID_RESIDENT) != 0;
+    const layout way   = {0, depth, resident ? RESIDENT_SHARE : 1};
+    size_t room;
+
+    plan->window = hy_window_within(plan, bytes);
+    if (plan->window == 0)
+        return HYBRID_NO_DEVICE_MEMORY;
+    hy_plan_size_image(plan, &room);
+    HY_TRY(cut(plan, A, NULL, o, room, way));
+    if (resident)
+        keep(plan, depth);
+    return HYBRID_OK;
+}
+
+/* In half of the budget, if the rows of all chunks in flight find a place there; else in
+   more. */
+static hybrid_status fit_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, int *fits)
+{
+    static const struct {
+        size_t eighths; /* of the budget */
+        int all;
+    } tries[]           = {{4, 1}, {6, 1}, {7, 0}};
+    const result before = take(plan);
+
+    *fits = 0;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries && !*fits; i++) {
+        const hybrid_status status =
+            cut_window(plan, A, o, depth, plan->rates.memory / 8 * tries[i].eighths);
+        *fits =
+            status == HYBRID_OK && hy_window_holds(plan, tries[i].all ? depth - 1 : 0);
+        if (!*fits)
+            settle(plan, &before, 0);
+        HY_TRY(tried(&plan->engine->ctx, status));
+    }
+    return HYBRID_OK;
+}
+
+/* X does not fit: a window of its rows, unless a sample of the chunks says that gathered
+   ones would send less. */
+static hybrid_status try_window(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_plan_options *o, int depth, int *found)
+{
+    const result before = take(plan);
+    int64_t gathered;
+
+    HY_TRY(fit_window(plan, A, o, depth, found));
+    if (!*found)
+        return HYBRID_OK;
+    plan->window_up            = hy_traffic_dense_up(plan);
+    const hybrid_status status = hy_traffic_gathered_up(plan, A, NULL, &gathered);
+    *found                     = status == HYBRID_OK && plan->window_up <= gathered;
+    settle(plan, &before, *found);
+    return status;
+}
+
 static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
                                    const hybrid_plan_options *o, int *depth)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
 
     if (plan->op == HY_SPMM && c->backend->ops->copy)
-        HY_TRY(plan->gathered ? try_large(plan, A, o, depth)
-                              : try_panels(plan, A, o, *depth));
+        HY_TRY(plan->gathered || plan->window > 0 ? try_large(plan, A, o, depth)
+                                                  : try_panels(plan, A, o, *depth));
     if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
         keep(plan, *depth);
     return HYBRID_OK;
@@ -278,33 +349,51 @@ static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- layouts -------------------------------------------------------------------- */
 
-hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          const hybrid_plan_options *o, int *depth_out)
+/* The first layout that holds every row. */
+static hybrid_status cut_ways(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                              const hybrid_plan_options *o, size_t shared, int depth,
+                              int *depth_out)
 {
-    hy_backend *backend  = plan->candidates[plan->chosen].backend;
-    hy_context *ctx      = &plan->engine->ctx;
-    const int depth      = o->depth > 0 ? o->depth : DEPTH;
-    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
-    size_t shared;
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const layout ways[]       = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
+                                 {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
+    const size_t memory       = plan->rates.memory;
+    const size_t most[]       = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
+    const int in_place        = !backend->ops->copy;
+    const int resident        = !in_place && plan->flags & HYBRID_RESIDENT;
+    hybrid_status status      = HYBRID_NO_DEVICE_MEMORY;
 
-    hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){.cols = 0};
-    plan->gathered_up = plan->panels_up = -1;
-    hy_plan_size_image(plan, &shared);
-    const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},
-                           {1, (depth + 1) / 2, 1},    {1, 1, 1},     {0, 1, 1}};
-    const size_t memory = plan->rates.memory;
-    const size_t most[] = {memory / 4 * 3, memory / 2, 0, 0, 0, memory}; /* of X */
-    const int in_place  = !backend->ops->copy;
-    const int resident  = !in_place && plan->flags & HYBRID_RESIDENT;
     for (size_t i = resident ? 0 : 1; i < sizeof ways / sizeof *ways; i++) {
         if (ways[i].gathered ? in_place : shared > most[i])
             continue;
-        hy_message_clear(&ctx->message);
+        hy_message_clear(&plan->engine->ctx.message);
         status     = cut(plan, A, B, o, shared, ways[i]);
         *depth_out = ways[i].depth;
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
     }
-    return status == HYBRID_OK ? choose_panels(plan, A, o, depth_out) : status;
+    return status;
+}
+
+hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *o, int *depth_out)
+{
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const int depth           = o->depth > 0 ? o->depth : DEPTH;
+    const int eighths         = plan->flags & HYBRID_RESIDENT ? 6 : 4;
+    int found                 = 0;
+    size_t shared;
+
+    hy_rates_of(backend, &plan->rates);
+    plan->panels      = (hy_panels){.cols = 0};
+    plan->window      = 0;
+    plan->gathered_up = plan->window_up = plan->panels_up = -1;
+    hy_plan_size_image(plan, &shared);
+    if (shared > plan->rates.memory / 8 * (size_t)eighths)
+        HY_TRY(try_window(plan, A, o, depth, &found));
+    if (found)
+        *depth_out = depth;
+    else
+        HY_TRY(cut_ways(plan, A, B, o, shared, depth, depth_out));
+    return choose_panels(plan, A, o, depth_out);
 }

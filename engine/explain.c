@@ -207,11 +207,17 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
         put(w, "; each chunk brings the rows of %s that it touches\n",
             plan->op == HY_SPGEMM ? "B" : "X");
     else {
-        put(w, "; %s stays on the device, ", plan->op == HY_SPGEMM ? "B" : "X");
+        put(w, "; %s %s the device, ", plan->op == HY_SPGEMM ? "B" : "X",
+            plan->window > 0 ? "passes through" : "stays on");
         put_bytes(w, (double)plan->shared_bytes);
         if (plan->panels.cols > 0)
             put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
                 (long long)plan->panels.cols);
+        if (plan->window > 0) {
+            put(w, ", ");
+            put_count(w, plan->window);
+            put(w, " rows at a time");
+        }
         put(w, "\n");
     }
     put_resident(w, plan);

@@ -20,8 +20,10 @@ struct hybrid_plan {
     size_t resident_bytes;       /* B or X sent to the device if it is resident */
     size_t shared_bytes;         /* and its room there; 0 if it is not */
     hy_panels panels;            /* of X */
+    int64_t window;              /* rows of X that are there at once; 0: all */
     int gathered;
-    int64_t gathered_up, panels_up; /* bytes of both ways of a large X; -1: not looked at */
+    int64_t gathered_up, window_up, panels_up; /* bytes of the ways of a large X; -1: not
+                                                  looked at, or not to be had */
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;

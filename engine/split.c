@@ -163,6 +163,8 @@ static const char *find_reason(hybrid_plan *plan, const hybrid_plan_options *o,
         return "no variant of the host can compute it";
     if (plan->panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
+    if (plan->window > 0)
+        return "X passes through the device in the order in which its chunks need it";
     if (o->flags & HYBRID_RESIDENT)
         return "A stays on the device in chunks as they were planned";
     if (plan->op == HY_SPMM && o->flags & HYBRID_DETERMINISTIC)

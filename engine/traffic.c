@@ -85,9 +85,8 @@ done:
     return status;
 }
 
-/* If each chunk brought what it touches. */
-static hybrid_status gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
-                                 const hybrid_csr *B, int64_t *up)
+hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
+                                     const hybrid_csr *B, int64_t *up)
 {
     const int64_t panels = hy_panels_count(plan);
     const int64_t count  = plan->chunk_count / panels;
@@ -130,6 +129,18 @@ static int64_t result_down(const hybrid_plan *plan)
     return (f->rows + plan->chunk_count) * 8 + nnz * (4 + size);
 }
 
+/* If X stayed or came once: by what was looked at, or as if it fitted. */
+static int64_t whole_up(const hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
+{
+    const int64_t window = plan->window_up, panels = plan->panels_up;
+
+    if (window >= 0 && panels >= 0)
+        return window < panels ? window : panels;
+    if (window >= 0 || panels >= 0)
+        return window >= 0 ? window : panels;
+    return resident_up(plan, A, B);
+}
+
 hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
                               const hybrid_csr *B, hy_traffic *out)
 {
@@ -142,8 +153,7 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
     if (c->variant->carries_b || plan->gathered) {
         out->up = packed_up(plan);
         if (!c->variant->carries_b)
-            out->other_up =
-                plan->panels_up >= 0 ? plan->panels_up : resident_up(plan, A, B);
+            out->other_up = whole_up(plan, A, B);
         return HYBRID_OK;
     }
     out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan) : 0;
@@ -151,6 +161,7 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
     out->other_up = plan->gathered_up;
     if (plan->gathered_up >= 0)
         return HYBRID_OK;
-    return plan->flags & HYBRID_EXPLAIN ? gathered_up(plan, A, B, &out->other_up)
-                                        : HYBRID_OK;
+    return plan->flags & HYBRID_EXPLAIN
+               ? hy_traffic_gathered_up(plan, A, B, &out->other_up)
+               : HYBRID_OK;
 }

@@ -1,4 +1,5 @@
-/* engine/traffic.h - bytes that a plan will move, and those of the way it did not take. */
+/* engine/traffic.h - bytes that a plan will move, and those of the way it did not take.
+ */
 #ifndef HY_TRAFFIC_H
 #define HY_TRAFFIC_H
 
@@ -10,12 +11,18 @@ typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
     int64_t first;    /* more up in a run that makes A resident */
     int64_t other_up; /* if B or X were gathered instead of resident, or resident (X that
-                         does not fit: in panels) instead of gathered; -1: there is no
-                         other way */
+                         does not fit: in a window or in panels) instead of gathered; -1:
+                         there is no other way */
 } hy_traffic;
 
-/* SpMM: bytes up, as it is cut; without those of an A that is there from the first run. */
+/* SpMM: bytes up, as it is cut; without those of an A that is there from the first run.
+ */
 int64_t hy_traffic_dense_up(const struct hybrid_plan *plan);
+
+/* The same, if each chunk brought the rows of X that it touches: counted for a few
+   chunks, scaled by entries of A. X is on the device as it is cut. */
+hybrid_status hy_traffic_gathered_up(const struct hybrid_plan *plan, const hybrid_csr *A,
+                                     const hybrid_csr *B, int64_t *up);
 
 /* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
    few of them, and scaled by entries of A. */

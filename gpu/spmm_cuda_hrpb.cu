@@ -372,6 +372,7 @@ extern "C" const hy_variant hy_spmm_cuda_hrpb = {
     .source   = "cuTeSpMM of Xiang et al., 2025",
     .op       = HY_SPMM,
     .in_place = 0,
+    .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .prepare  = prepare,

@@ -347,6 +347,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .prepare  = prepare,

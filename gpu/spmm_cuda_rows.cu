@@ -354,6 +354,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .op       = HY_SPMM,
     .in_place = 0,
     .in_lines = 1,
+    .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .prepare  = hy_pack_csr,

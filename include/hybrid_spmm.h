@@ -425,7 +425,8 @@ typedef struct hybrid_report {
     int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
                                 is none, or it was not asked for by HYBRID_EXPLAIN */
     int     gathered;        /* 1: chunks bring the rows of B or X that they touch;
-                                0: it stays on the device, or is read in place */
+                                0: it stays on the device, passes through it in
+                                a window (X), or is read in place */
     int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
     int64_t resident_chunks; /* HYBRID_RESIDENT: so many, the first, keep their rows of A */
     int64_t resident_bytes;  /* on the device, in so many bytes */

@@ -58,6 +58,9 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
                                    hy_chunk *chunks, int64_t count);
 /* All of it, which has so many rows. */
 void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
+/* hy_chunk.first as well, and both exact, of chunks of one panel for a window of X. */
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
+                                  int64_t count);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,9 @@
    sentence. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
+/* BAD_STATE: the chunk's rows touch rows of X that were not to be in its window. */
+hybrid_status hy_pack_outside(const hy_job *job);
+
 /* Columns that the rows of a gathered chunk touch, as many as were planned. `out` is to
    be freed, also after a failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);

@@ -1,9 +1,9 @@
-/* partition/needs.c - which rows of B or X chunks wait for.
+/* partition/needs.c - which rows of B or X chunks wait for, and which they are done with.
 
-   Columns ascend in rows, so the last entry of each row tells; but reading it costs a
-   line of the caches. So rows are shared out evenly whatever the chunks are, and nothing
-   more is read of a chunk that needs nearly all of B or X: it might as well wait for the
-   rest. */
+   Columns ascend in rows, so the first and the last entry of each row tell; but reading
+   them costs a line of the caches each. So rows are shared out evenly whatever the chunks
+   are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
+   well wait for the rest. What a window of X holds is to be known to the row. */
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/chunks.h"
@@ -15,6 +15,7 @@ typedef struct needing {
     hy_chunk *chunks; /* of the first panel */
     int64_t count;
     int64_t enough; /* who needs so many rows needs all */
+    int banded;     /* the first row is looked for as well */
 } needing;
 
 /* The chunk that has the row. */
@@ -43,6 +44,17 @@ static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t 
     return needs;
 }
 
+/* The chunk's first row so far and of its rows [begin, end). */
+static int64_t first_of(const needing *n, int64_t first, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end && first > 0; i++) {
+        const int64_t start = hy_offset(n->A, i);
+        if (start < hy_offset(n->A, i + 1) && n->A->col[start] < first)
+            first = n->A->col[start];
+    }
+    return first;
+}
+
 static void raise_to(int64_t *needs, int64_t value)
 {
     int64_t now = __atomic_load_n(needs, __ATOMIC_RELAXED);
@@ -52,16 +64,28 @@ static void raise_to(int64_t *needs, int64_t value)
         ;
 }
 
+static void lower_to(int64_t *first, int64_t value)
+{
+    int64_t now = __atomic_load_n(first, __ATOMIC_RELAXED);
+
+    while (now > value && !__atomic_compare_exchange_n(
+                              first, &now, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
 static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
 
     (void)part;
     for (int64_t c = chunk_of(n, begin); begin < end; c++) {
-        hy_chunk *chunk    = &n->chunks[c];
-        const int64_t stop = chunk->row_end < end ? chunk->row_end : end;
-        const int64_t now  = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
-        raise_to(&chunk->needs, needs_of(n, now, begin, stop));
+        hy_chunk *chunk     = &n->chunks[c];
+        const int64_t stop  = chunk->row_end < end ? chunk->row_end : end;
+        const int64_t needs = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
+        const int64_t first = __atomic_load_n(&chunk->first, __ATOMIC_RELAXED);
+        raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
+        if (n->banded)
+            lower_to(&chunk->first, first_of(n, first, begin, stop));
         begin = stop;
     }
     return HYBRID_OK;
@@ -77,7 +101,7 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
                                    hy_chunk *chunks, int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
-    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
+    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL, 0};
 
     for (int64_t c = 0; c < ranges; c++) {
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
@@ -88,5 +112,21 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;
     }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
+                                  int64_t count)
+{
+    needing n = {A, chunks, count, A->cols, 1};
+
+    for (int64_t c = 0; c < count; c++) {
+        chunks[c].first = A->cols;
+        chunks[c].needs = 0;
+    }
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ROWS, look, &n));
+    for (int64_t c = count - 1; c > 0; c--) /* what later ones touch is not done with */
+        if (chunks[c].first < chunks[c - 1].first)
+            chunks[c - 1].first = chunks[c].first;
     return HYBRID_OK;
 }

@@ -6,11 +6,11 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/gather.h"
+#include "partition/x_window.h"
 
 enum {
     PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
-    PACK_ENTRIES = 1 << 16,
-    TILE = 16 /* rows and columns of X in columns, so that both sides stay cached */
+    PACK_ENTRIES = 1 << 16
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -55,6 +55,7 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
+    hy_window window;
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -73,6 +74,20 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+/* Columns as places in a window. What the plan did not know of is not to be read. */
+static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
+                                int64_t end)
+{
+    const hy_window w = p->window;
+    int inside        = 1;
+
+    for (int64_t k = begin; k < end; k++) {
+        inside &= hy_window_has(&w, col[k]);
+        p->col[k] = hy_window_place(&w, col[k]);
+    }
+    return inside ? HYBRID_OK : hy_pack_outside(p->job);
+}
+
 static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p   = arg;
@@ -80,7 +95,9 @@ static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t en
     const size_t n     = (size_t)(end - begin);
 
     (void)part;
-    if (p->touched.rows)
+    if (p->window.rows > 0)
+        HY_TRY(place_cols(p, col, begin, end));
+    else if (p->touched.rows)
         for (int64_t k = begin; k < end; k++)
             p->col[k] = hy_renumbered(&p->touched, col[k]);
     else
@@ -141,83 +158,6 @@ static hybrid_status gather_b(packing *p)
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
 
-/* ---- rows of X --------------------------------------------------------------- */
-
-static hybrid_status gather_x_rows(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p      = arg;
-    const hy_chunk *chunk = p->job->chunk;
-    const hybrid_dense *X = p->job->problem->X;
-    const size_t bytes    = (size_t)(chunk->col_end - chunk->col_begin) * p->size;
-
-    (void)part;
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t at = p->touched.rows[r] * X->ld + chunk->col_begin;
-        memcpy(p->gather_val + (size_t)r * bytes,
-               (const char *)X->data + (size_t)at * p->size, bytes);
-    }
-    return HYBRID_OK;
-}
-
-/* One tile where X or the pack is in columns: touched rows [begin, end), columns [first,
-   last). */
-static void gather_x_tile(const packing *p, int64_t begin, int64_t end, int64_t first,
-                          int64_t last)
-{
-    const hy_problem *problem = p->job->problem;
-    const hy_chunk *chunk     = p->job->chunk;
-    const hybrid_dense *X     = problem->X;
-    const int in_rows         = X->order == HYBRID_ROW_MAJOR;
-    const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
-    const int64_t to_row = problem->in_cols ? 1 : chunk->col_end - chunk->col_begin;
-    const int64_t to_col = problem->in_cols ? p->touched.count : 1;
-
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t from = p->touched.rows[r] * row + chunk->col_begin * col;
-        for (int64_t j = first; j < last; j++)
-            if (p->size == 8)
-                ((double *)(void *)p->gather_val)[r * to_row + j * to_col] =
-                    ((const double *)X->data)[from + j * col];
-            else
-                ((float *)(void *)p->gather_val)[r * to_row + j * to_col] =
-                    ((const float *)X->data)[from + j * col];
-    }
-}
-
-static hybrid_status gather_x_tiles(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p      = arg;
-    const hy_chunk *chunk = p->job->chunk;
-    const int64_t width   = chunk->col_end - chunk->col_begin;
-
-    (void)part;
-    for (int64_t r = begin; r < end; r += TILE)
-        for (int64_t j = 0; j < width; j += TILE)
-            gather_x_tile(p, r, r + TILE < end ? r + TILE : end, j,
-                          j + TILE < width ? j + TILE : width);
-    return HYBRID_OK;
-}
-
-static hybrid_status gather_x(packing *p)
-{
-    const hy_problem *problem = p->job->problem;
-    const int64_t width       = p->job->chunk->col_end - p->job->chunk->col_begin;
-    const int64_t grain       = 1 + PACK_ENTRIES / (1 + width);
-    const int in_rows = problem->X->order == HYBRID_ROW_MAJOR && !problem->in_cols;
-
-    return hy_pool_for(problem->ctx->pool, HY_PACK, 0, p->touched.count, grain,
-                       in_rows ? gather_x_rows : gather_x_tiles, p);
-}
-
-hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
-{
-    packing p = {.job        = job,
-                 .size       = hy_value_size(job->problem->X->type),
-                 .touched    = *touched,
-                 .gather_val = dst};
-    return gather_x(&p);
-}
-
 /* ---- the pack ---------------------------------------------------------------- */
 
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
@@ -236,6 +176,18 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
                        "chunk %lld packs into %zu bytes, its block has %zu",
                        (long long)chunk->id, bytes, job->pack.mem.bytes);
     return HYBRID_OK;
+}
+
+hybrid_status hy_pack_outside(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+
+    return hy_fail(
+        job->problem->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
+        "which were planned",
+        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)chunk->first,
+        (long long)chunk->needs - 1);
 }
 
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
@@ -257,7 +209,8 @@ static hybrid_status gather(packing *p)
     HY_TRY(hy_pack_touched(p->job, &p->touched));
     if (p->touched.count == 0)
         return HYBRID_OK;
-    return p->job->problem->op == HY_SPMM ? gather_x(p) : gather_b(p);
+    return p->job->problem->op == HY_SPMM ? hy_pack_x(p->job, &p->touched, p->gather_val)
+                                          : gather_b(p);
 }
 
 hybrid_status hy_pack_csr(hy_job *job)
@@ -280,6 +233,8 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]),
                  .gather_col     = (void *)(base + pack->at[HY_GATHER_COL]),
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
+    if (problem->window > 0)
+        p.window = hy_window_of(problem, chunk);
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));

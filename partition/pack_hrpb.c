@@ -77,6 +77,7 @@ typedef struct packing {
     int64_t *start;      /* panels+1: blocks before each */
     hy_brick_work *work; /* one a thread */
     hy_touched touched;
+    hy_window window;
     hy_hrpb_block *block;
     char *val;
 } packing;
@@ -88,7 +89,8 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
     const hy_brick_panel b = {.A       = p->A,
                               .row     = row,
                               .rows    = lesser(HY_HRPB_ROWS, chunk->row_end - row),
-                              .touched = &p->touched};
+                              .touched = &p->touched,
+                              .window  = &p->window};
     return b;
 }
 
@@ -163,6 +165,9 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
     for (int64_t k = begin; k < end; k++) {
         const hy_brick_panel panel = panel_of(p, k);
+        if (p->window.rows > 0 &&
+            !hy_window_covers(&p->window, p->A, panel.row, panel.row + panel.rows))
+            return hy_pack_outside(p->job);
         p->start[k] =
             (hy_brick_columns(&panel, &p->work[part]) + HY_HRPB_COLS - 1) / HY_HRPB_COLS;
     }
@@ -236,6 +241,8 @@ hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules)
                                  .panels = panels_of(&chunk->features)};
 
     HY_TRY(hy_pack_check(job, 0));
+    if (problem->window > 0)
+        p.window = hy_window_of(problem, chunk);
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     HY_TRY_ELSE_DONE(count(&p));

@@ -5,6 +5,7 @@
 
 #include "base/csr.h"
 #include "base/memory.h"
+#include "partition/x_window.h"
 
 static int64_t filled(int64_t cols, hybrid_type type)
 {
@@ -13,13 +14,17 @@ static int64_t filled(int64_t cols, hybrid_type type)
     return cols <= each / 2 ? cols : (cols + each - 1) / each * each;
 }
 
-/* How many of so many columns lie apart. */
+/* How many of so many columns lie apart: none in a window, whose places hold whole rows.
+ */
 static int64_t rest_of(const hy_problem *problem, int64_t cols)
 {
     const int64_t size = (int64_t)hy_value_size(problem->X->type);
     const int64_t rest = cols % (HY_X_LINE / size);
 
-    return problem->in_lines && rest < cols && rest * size <= HY_X_REST ? rest : 0;
+    return problem->in_lines && problem->window == 0 && rest < cols &&
+                   rest * size <= HY_X_REST
+               ? rest
+               : 0;
 }
 
 /* Elements that a row of so many columns takes. */
@@ -131,6 +136,8 @@ size_t hy_shared_room(const hy_problem *problem)
 {
     const hy_panels *p = &problem->panels;
 
+    if (problem->op == HY_SPMM && problem->window > 0)
+        return hy_window_bytes(problem->X, problem->window);
     if (problem->op == HY_SPGEMM || p->cols == 0)
         return hy_shared_bytes(problem);
     return (size_t)(p->room - 1) * place_bytes(problem, p->pitch) +

@@ -5,6 +5,7 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
+#include "partition/x_window.h"
 #include "pipeline/run.h"
 
 enum { PIECE_BYTES = 8 << 20, FILL_BYTES = 64 << 10 };
@@ -138,8 +139,10 @@ static hybrid_status load_entries(hy_pipeline *p, int64_t begin, int64_t end)
 static hybrid_status load_image(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
                                 int64_t end)
 {
-    const size_t size = hy_value_size(p->problem->A->type);
-    char *to          = (char *)p->shared.ptr + x->at + (size_t)(begin - x->first) * size;
+    const size_t size  = hy_value_size(p->problem->A->type);
+    const int64_t ring = hy_window_elements(p->problem);
+    const int64_t at   = ring > 0 ? begin % ring : begin - x->first;
+    char *to           = (char *)p->shared.ptr + x->at + (size_t)at * size;
 
     return load_bytes(p, (size_t)begin * size, (size_t)(end - begin) * size, to);
 }
@@ -209,18 +212,31 @@ static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
     return x.first + chunk->needs * row_elements(&x);
 }
 
-/* Until the place of the panel is free. 0: nobody needs it. */
-static int await_place(hy_pipeline *p, int64_t panel)
+/* Until so many panels or rows are free. 0: nobody needs what would take their place. */
+static int await_free(hy_pipeline *p, int64_t least)
 {
-    hy_loader *loader   = &p->loader;
-    const int64_t least = panel - p->problem->panels.room + 1;
+    hy_loader *loader = &p->loader;
 
     pthread_mutex_lock(&loader->lock);
-    while (!loader->stop && p->problem->panels.cols > 0 && loader->free < least)
+    while (!loader->stop && loader->free < least)
         pthread_cond_wait(&loader->changed, &loader->lock);
     const int goes_on = !loader->stop;
     pthread_mutex_unlock(&loader->lock);
     return goes_on;
+}
+
+/* Until the place of the panel is free. */
+static int await_place(hy_pipeline *p, int64_t panel)
+{
+    const hy_panels *panels = &p->problem->panels;
+    return await_free(p, panels->cols > 0 ? panel - panels->room + 1 : 0);
+}
+
+/* Until the places of all rows before element `end` of a window are free. */
+static int await_rows(hy_pipeline *p, int64_t end)
+{
+    const int64_t ld = hy_window_ld(p->problem->X);
+    return await_free(p, (end + ld - 1) / ld - p->problem->window);
 }
 
 /* How many are loaded before others hear of it. */
@@ -242,7 +258,10 @@ static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t e
     const int64_t step = load_step(p, x);
 
     while (done < end) {
-        const int64_t stop = end - done < step ? end : done + step;
+        const int64_t next = end - done < step ? end : done + step;
+        const int64_t stop = hy_window_piece(p->problem, done, next);
+        if (p->problem->window > 0 && !await_rows(p, stop))
+            return 0;
         const hybrid_status status =
             x ? load_elements(p, x, done, stop) : load_entries(p, done, stop);
         if (!advance_to(p, stop, status))
@@ -291,13 +310,34 @@ static void load(hy_slot *go)
 /* ---- what the driver calls
  * ------------------------------------------------------------- */
 
+/* The first chunk that is not finished. */
+static int64_t first_left(const hy_pipeline *p)
+{
+    int64_t first = p->next;
+
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].busy && p->slots[i].index < first)
+            first = p->slots[i].index;
+    return first;
+}
+
+/* Panels, or rows of a window, that no chunk needs any more. */
+static int64_t not_needed(const hy_pipeline *p)
+{
+    const int64_t first = first_left(p);
+
+    if (p->problem->window == 0)
+        return first / p->ranges;
+    return first < p->count ? p->chunks[first].first : p->problem->X->rows;
+}
+
 void hy_loader_start(hy_pipeline *p)
 {
     hy_loader *loader = &p->loader;
 
     loader->next     = 0;
     loader->begin_ns = loader->end_ns = loader->busy_ns = loader->bytes = 0;
-    loader->free                                                        = 0;
+    loader->free                                                        = not_needed(p);
     loader->entries = -1; /* not even row offsets */
     loader->wanted  = -1;
     loader->stop = loader->ticking = 0;
@@ -323,26 +363,15 @@ int hy_loader_reached(hy_pipeline *p, const hy_chunk *chunk)
     return reached;
 }
 
-/* The first chunk that is not finished. */
-static int64_t first_left(const hy_pipeline *p)
-{
-    int64_t first = p->next;
-
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].busy && p->slots[i].index < first)
-            first = p->slots[i].index;
-    return first;
-}
-
 void hy_loader_free(hy_pipeline *p)
 {
-    hy_loader *loader   = &p->loader;
-    const int64_t panel = first_left(p) / p->ranges;
+    hy_loader *loader  = &p->loader;
+    const int64_t free = not_needed(p);
 
     pthread_mutex_lock(&loader->lock);
-    if (panel > loader->free)
+    if (free > loader->free)
         pthread_cond_signal(&loader->changed);
-    loader->free = panel;
+    loader->free = free;
     pthread_mutex_unlock(&loader->lock);
 }
 

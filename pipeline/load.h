@@ -6,7 +6,7 @@
    row to the last; a chunk enters the lanes as soon as the rows that it touches are on
    their way: a banded matrix computes while most of B is still to come. X in panels of
    columns comes panel after panel; if not all have a place on the device, one waits until
-   no chunk of the panel whose place it takes is left. */
+   no chunk of the panel whose place it takes is left. So do the rows of a window. */
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
@@ -32,7 +32,7 @@ typedef struct hy_loader {
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed; /* `free`, `stop` or `loading` was */
-    int64_t free;         /* panels before it are not needed any more */
+    int64_t free;         /* panels, or rows of a window, before it are not needed any more */
     int64_t entries;      /* of B (elements of X) under way or there */
     int64_t wanted;       /* the driver waits for so many; -1 = it does not */
     int stop;
@@ -54,7 +54,7 @@ void hy_loader_start(struct hy_pipeline *pipeline);
    tick comes when it is. Called by the driver. */
 int hy_loader_reached(struct hy_pipeline *pipeline, const hy_chunk *chunk);
 
-/* A chunk is finished, and with it perhaps its panel. Called by the driver. */
+/* A chunk is finished, and with it perhaps its panel or some rows. Called by the driver. */
 void hy_loader_free(struct hy_pipeline *pipeline);
 
 /* The driver took the tick: whether loading failed. */

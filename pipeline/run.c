@@ -134,7 +134,7 @@ static void release(hy_pipeline *p, hy_slot *slot)
 {
     slot->busy = slot->parked = 0;
     p->finished++;
-    if (p->shared.bytes > 0 && p->ranges < p->count)
+    if (p->shared.bytes > 0)
         hy_loader_free(p);
 }
 

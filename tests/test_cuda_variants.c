@@ -11,6 +11,7 @@
 #include "support/panels.h"
 #include "support/resident.h"
 #include "support/variants.h"
+#include "support/windows.h"
 
 enum { ROOM = 64, SKIP = 77 };
 
@@ -37,6 +38,17 @@ static int check_not_finite(hybrid_engine *engine, const char *const *names)
     printf("%lld products with infinities checked, %d wrong\n", (long long)checked,
            failed);
     return failed;
+}
+
+/* Banded matrices under small budgets. */
+static int check_windows(const char *const *names)
+{
+    int64_t checked = 0, windowed = 0;
+
+    const int failed = windows_check(open_cuda, names, &checked, &windowed);
+    printf("%lld banded products checked, %lld with a window of X, %d wrong\n",
+           (long long)checked, (long long)windowed, failed);
+    return failed + (windowed < 48);
 }
 
 int main(void)
@@ -81,5 +93,6 @@ int main(void)
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
+    failed += check_windows(names);
     return failed > 0 || checked < 48;
 }

@@ -88,6 +88,44 @@ static void bands_need_what_they_touch(void **state)
     matrix_free(&A);
 }
 
+/* For a window both are exact, and the first is that of later chunks as well. */
+static void check_band(const hybrid_csr *A, int64_t rows)
+{
+    hy_chunk chunks[MOST];
+    const int64_t *row_ptr = A->row_ptr;
+    const int64_t count    = cut(A, rows, 1, chunks);
+    int64_t first          = A->cols;
+
+    assert_int_equal(hy_chunks_find_band(ctx, A, chunks, count), HYBRID_OK);
+    for (int64_t c = count - 1; c >= 0; c--) {
+        for (int64_t k = row_ptr[chunks[c].row_begin]; k < row_ptr[chunks[c].row_end];
+             k++)
+            first = A->col[k] < first ? A->col[k] : first;
+        assert_int_equal(chunks[c].first, first);
+        assert_int_equal(chunks[c].needs, expect(A, &chunks[c], 0));
+    }
+}
+
+static void a_window_knows_both_ends(void **state)
+{
+    hybrid_csr A    = banded(40000, 30000, 200);
+    hybrid_csr none = banded(0, 10, 1), empty = banded(1, 3, 1), random;
+
+    (void)state;
+    check_band(&A, 700);
+    check_band(&A, 20000);
+    check_band(&A, 40000);
+    matrix_random(20000, 5000, 8, 3, (test_kind){HYBRID_F32, HYBRID_I64, 1}, &random);
+    check_band(&random, 1000);
+    check_band(&none, 1);
+    ((int64_t *)empty.row_ptr)[1] = 0;
+    check_band(&empty, 1);
+    matrix_free(&random);
+    matrix_free(&empty);
+    matrix_free(&none);
+    matrix_free(&A);
+}
+
 static void own_rows_count_where_a_is_squared(void **state)
 {
     builder b = build_start(1000, 1000);
@@ -154,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_need_what_they_touch),
+        cmocka_unit_test(a_window_knows_both_ends),
         cmocka_unit_test(own_rows_count_where_a_is_squared),
         cmocka_unit_test(rows_all_over_need_all),
         cmocka_unit_test(nothing_needs_nothing),

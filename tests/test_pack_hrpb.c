@@ -23,6 +23,8 @@ static const hy_hrpb_rules rules[] = {{1000, 1000}, {4, 1}, {3, 2}, {1000, 1}};
 
 enum { RULES = sizeof rules / sizeof *rules, MOST_CHUNKS = 600 };
 
+typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way; /* of X to the device */
+
 static const hy_hrpb_rules *current; /* of the variant below */
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
@@ -40,7 +42,7 @@ static const hy_variant variant = {.name = "test", .op = HY_SPMM, .cost = cost};
 typedef struct reader {
     const hy_job *job;
     const hy_hrpb_view *view;
-    const int64_t *rank; /* new number of a column, or NULL */
+    const int64_t *rank; /* new number of a column, or its place; or NULL */
     int64_t row;         /* first of the panel, in A */
     int64_t at[HY_HRPB_ROWS], end[HY_HRPB_ROWS];
     int64_t value; /* next in view->val */
@@ -72,8 +74,16 @@ static void take(reader *r, int row, int32_t col)
                 value_at(A->val, A->type, k));
 }
 
+/* What ascends: the row at a place of a window, or the new number. */
+static int64_t row_at(const reader *r, int32_t place)
+{
+    const int64_t window = r->job->problem->window, first = r->job->chunk->first;
+
+    return window > 0 ? first + (place + window - first % window) % window : place;
+}
+
 /* Columns of bricks ascend and none is empty; those of no brick repeat the last. */
-static void read_bricks(reader *r, const hy_hrpb_block *b, int32_t *last)
+static void read_bricks(reader *r, const hy_hrpb_block *b, int64_t *last)
 {
     uint32_t used = 0;
 
@@ -87,24 +97,25 @@ static void read_bricks(reader *r, const hy_hrpb_block *b, int32_t *last)
     }
     assert_true(used != 0 && (used & (used + 1)) == 0); /* ones, then zeros */
     for (int k = 0; k < HY_HRPB_COLS; k++) {
+        const int64_t row = row_at(r, b->col[k]);
         if (used >> k & 1)
-            assert_true(b->col[k] > *last);
+            assert_true(row > *last);
         else
-            assert_int_equal(b->col[k], *last);
-        *last = b->col[k];
+            assert_int_equal(row, *last);
+        *last = row;
     }
 }
 
 /* All blocks but the last are full. */
 static void read_panel(reader *r, int64_t begin, int64_t end)
 {
-    int32_t last = -1;
+    int64_t last = -1;
 
     for (int64_t i = begin; i < end; i++) {
         const hy_hrpb_block *b = &r->view->block[i];
         read_bricks(r, b, &last);
         if (i + 1 < end)
-            assert_true(b->col[14] < b->col[15]);
+            assert_true(row_at(r, b->col[14]) < row_at(r, b->col[15]));
     }
     for (int i = 0; i < HY_HRPB_ROWS; i++)
         assert_int_equal(r->at[i], r->end[i]);
@@ -180,13 +191,17 @@ static void check_x(const hy_job *job, const int64_t *rank)
                         dense_at(X, r, job->chunk->col_begin + j));
 }
 
-static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
+static void check_pack(hy_problem problem, hy_chunk chunk, way w)
 {
-    const size_t bytes = hy_pack_hrpb_bytes(&chunk->features, current);
-    hy_job job         = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    int64_t *rank      = malloc((size_t)(problem->A->cols + 1) * 8);
+    const size_t bytes = hy_pack_hrpb_bytes(&chunk.features, current);
+    hy_job job         = {.problem = &problem, .chunk = &chunk, .variant = chunk.variant};
+    int64_t *rank      = malloc((size_t)(problem.A->cols + 1) * 8);
 
     assert_non_null(rank);
+    if (w == WINDOW)
+        problem.window = window_ranks(problem.A, &chunk, rank);
+    if (w == GATHERED)
+        gathered_ranks(&job, rank);
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
     assert_int_equal(hy_pack_hrpb(&job, current), HYBRID_OK);
     assert_true(job.pack.bytes <= bytes);
@@ -194,21 +209,17 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in                  = job.pack.mem;
     const hy_hrpb_view view = hy_packed_hrpb(&job);
-    reader r                = {.job = &job, .view = &view};
-    if (chunk->gathered) {
-        gathered_ranks(&job, rank);
-        r.rank = rank;
+    reader r = {.job = &job, .view = &view, .rank = w == RESIDENT ? NULL : rank};
+    if (w == GATHERED)
         check_x(&job, rank);
-    }
     check_units(&r);
-    assert_true(value_at(view.val, problem->A->type, chunk->features.nnz) == 0);
+    assert_true(value_at(view.val, problem.A->type, chunk.features.nnz) == 0);
     free(job.pack.mem.ptr);
     free(rank);
 }
 
 /* Whole, in chunks of a few rows, and with room for about a quarter. */
-static void check_packs(const hy_problem *problem, const hy_profile *profile,
-                        int gathered)
+static void check_packs(const hy_problem *problem, const hy_profile *profile, way w)
 {
     static const int64_t rows[] = {0, 1, 7, 40, 0};
     hy_chunk *chunks;
@@ -227,11 +238,11 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
                                 i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
                                .products_max = INT64_MAX,
                                .chunk_rows   = rows[i],
-                               .gathered     = gathered};
+                               .gathered     = w == GATHERED};
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
         for (int64_t k = 0; k < count; k++)
-            check_pack(problem, &chunks[k]);
+            check_pack(*problem, chunks[k], w);
         hy_array_free(ctx, chunks);
     }
 }
@@ -245,9 +256,9 @@ static void check_matrix(const hybrid_csr *A, test_kind kind)
     const hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = A, .X = &X};
     assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, &profile), HYBRID_OK);
     for (int i = 0; i < RULES; i++)
-        for (int gathered = 0; gathered < 2; gathered++) {
+        for (int w = 0; w < WAYS; w++) {
             current = &rules[i];
-            check_packs(&problem, &profile, gathered);
+            check_packs(&problem, &profile, (way)w);
         }
     hy_profile_free(ctx, &profile);
     dense_free(&X);

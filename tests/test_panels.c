@@ -58,7 +58,8 @@ static void every_case_is_right(void **state)
 
 enum { ROWS = 1500, COLUMNS = 70 };
 
-/* How budgets were met: X whole; in panels with all of A, with some of it; gathered. */
+/* How budgets were met: X whole, or in a window of all its rows; in panels with all of A,
+   with some of it; gathered. */
 typedef struct tally {
     int whole, kept, part, gathered, refused;
 } tally;
@@ -157,7 +158,7 @@ static void every_budget_is_kept(void **state)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
         matrix_free(&A);
     }
-    assert_true(sum.whole > 8 && sum.kept > 6 && sum.part > 3 && sum.gathered > 8);
+    assert_true(sum.whole > 8 && sum.kept > 3 && sum.part > 3 && sum.gathered > 8);
     assert_true(sum.refused > 0);
     assert_int_equal(fake_alive(), 0);
 }
@@ -288,7 +289,7 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *
 static int64_t fail_each(const hybrid_csr *A, int memory)
 {
     for (int64_t n = 1; n < 5000; n += 1 + n / 16) {
-        hybrid_engine *engine       = open_with(faults, 130 << 10);
+        hybrid_engine *engine       = open_with(faults, 100 << 10);
         engine->ctx.memory.failures = memory ? n : 0;
         fault_arm(memory ? 0 : n);
         const hybrid_status status  = product_in_a_ring(engine, A);

@@ -254,6 +254,7 @@ const hy_variant hy_spmm_fake_rows = {
     .source   = "for tests",
     .op       = HY_SPMM,
     .in_lines = 1,
+    .windows  = 1,
     .refuse   = never_refuse,
     .cost     = spmm_cost,
     .prepare  = hy_pack_csr,

@@ -1,4 +1,5 @@
-/* tests/support/gathered.c - what a gathered chunk brings of X. */
+/* tests/support/gathered.c - what a gathered chunk brings of X, and where it is in a
+ * window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,4 +23,20 @@ void gathered_ranks(const hy_job *job, int64_t *rank)
         if (rank[c] == 0)
             rank[c] = count++;
     assert_int_equal(count, job->chunk->features.gather_rows);
+}
+
+int64_t window_ranks(const hybrid_csr *A, hy_chunk *chunk, int64_t *rank)
+{
+    const int64_t end = hy_offset(A, chunk->row_end);
+
+    chunk->first = A->cols;
+    chunk->needs = 0;
+    for (int64_t k = hy_offset(A, chunk->row_begin); k < end; k++) {
+        chunk->first = A->col[k] < chunk->first ? A->col[k] : chunk->first;
+        chunk->needs = A->col[k] >= chunk->needs ? A->col[k] + 1 : chunk->needs;
+    }
+    const int64_t rows = chunk->needs - chunk->first, window = rows > 0 ? rows : 1;
+    for (int64_t r = 0; r < A->cols; r++)
+        rank[r] = r % window;
+    return window;
 }

@@ -1,0 +1,67 @@
+/* engine/window.c - X passes through the device, a window of its rows at a time.
+
+   Rows of a banded A (stencils, finite elements, whatever was put in order to have a
+   small bandwidth) name rows of X near their own. Chunks that gather what they touch send
+   a row of X with each chunk whose band it lies in: bandwidth and length of a chunk are
+   much the same under a small budget, so that X goes up several times, and what is
+   slower, workers copy it as often. But the chunks come in order, and so do the rows that
+   they need:
+
+       rows of X   0 ........ first ............ needs ................. rows
+                      free      |  chunk k       |   those to come
+                                |<- the window: row r at place r mod w ->|
+
+   The loader sends each row once, to place r mod w, when no chunk is left that needs row
+   r - w. Chunk k enters the lanes when row needs - 1 is on its way; when it is finished
+   the rows before the first one that any later chunk touches are free. Packs of A name
+   places instead of rows, which takes a subtraction or two of an entry, and a kernel
+   cannot tell the places from an X of w rows. So X and A go up once each: nothing that
+   does not keep A sends less, unless A leaves rows of X out.
+
+   It works if all that a chunk touches fits with the piece of X that comes with it
+   (hy_window_most()): then the oldest chunk never waits for a row that waits for a place.
+   It works well if the next chunks' rows fit as well, which are packed meanwhile. The
+   ring takes half of the budget, more if it must. An entry far from the others makes all
+   chunks from the first to the last that is so long need all rows between: then nothing
+   is freed, and chunks gather. */
+#include "engine/window.h"
+
+#include "base/csr.h"
+#include "partition/x_window.h"
+
+enum {
+    LEAST_ROWS = 4 * HY_WINDOW_PIECES,
+    CHUNKS     = 8 /* of a window */
+};
+
+int64_t hy_window_within(const hybrid_plan *plan, size_t bytes)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+    const hybrid_dense X  = {
+         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
+    const size_t row = hy_window_bytes(&X, 1);
+
+    if (plan->op != HY_SPMM || !c->variant->windows || row == 0)
+        return 0;
+    const int64_t rows = (int64_t)((bytes & ~(size_t)255) / row);
+    const int64_t most = plan->b_rows < INT32_MAX ? plan->b_rows : INT32_MAX;
+    return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
+}
+
+int64_t hy_window_chunks(const hybrid_plan *plan)
+{
+    return plan->window > 0 ? CHUNKS * (plan->b_rows / plan->window + 1) : 1;
+}
+
+int hy_window_holds(const hybrid_plan *plan, int64_t ahead)
+{
+    const int64_t most =
+        plan->window < plan->b_rows ? hy_window_most(plan->window) : plan->window;
+    const int64_t count = plan->chunk_count;
+
+    for (int64_t k = 0; k < count; k++)
+        for (int64_t i = k; i < count && i <= k + ahead; i++)
+            if (plan->chunks[i].needs - plan->chunks[k].first > most)
+                return 0;
+    return 1;
+}
