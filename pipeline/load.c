@@ -233,10 +233,9 @@ static int await_place(hy_pipeline *p, int64_t panel)
 }
 
 /* Until the places of all rows before element `end` of a window are free. */
-static int await_rows(hy_pipeline *p, int64_t end)
+static int await_rows(hy_pipeline *p, const hy_x_panel *x, int64_t end)
 {
-    const int64_t ld = hy_window_ld(p->problem->X);
-    return await_free(p, (end + ld - 1) / ld - p->problem->window);
+    return await_free(p, (end + x->ld - 1) / x->ld - p->problem->window);
 }
 
 /* How many are loaded before others hear of it. */
@@ -251,8 +250,7 @@ static int64_t load_step(const hy_pipeline *p, const hy_x_panel *x)
     return piece > row ? piece / row * row : row;
 }
 
-/* Elements of a panel of X, or entries of B: from `done` to `end`. 0: nobody needs more.
- */
+/* Elements of a panel of X, or entries of B, on to `end`. 0: nobody needs more. */
 static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t end)
 {
     const int64_t step = load_step(p, x);
@@ -260,7 +258,7 @@ static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t e
     while (done < end) {
         const int64_t next = end - done < step ? end : done + step;
         const int64_t stop = hy_window_piece(p->problem, done, next);
-        if (p->problem->window > 0 && !await_rows(p, stop))
+        if (p->problem->window > 0 && !await_rows(p, x, stop))
             return 0;
         const hybrid_status status =
             x ? load_elements(p, x, done, stop) : load_entries(p, done, stop);
@@ -273,12 +271,10 @@ static int load_all(hy_pipeline *p, const hy_x_panel *x, int64_t done, int64_t e
 
 static void load_b(hy_pipeline *p)
 {
-    const hybrid_csr *B        = p->problem->B;
-    const size_t offsets       = hy_shared_layout_of(p->problem).col;
-    const hybrid_status status = load_bytes(p, 0, offsets, p->shared.ptr);
+    const size_t offsets = hy_shared_layout_of(p->problem).col;
 
-    if (advance_to(p, 0, status))
-        load_all(p, NULL, 0, B->nnz);
+    if (advance_to(p, 0, load_bytes(p, 0, offsets, p->shared.ptr)))
+        load_all(p, NULL, 0, p->problem->B->nnz);
 }
 
 static void load_x(hy_pipeline *p)
@@ -307,8 +303,7 @@ static void load(hy_slot *go)
     pthread_mutex_unlock(&loader->lock);
 }
 
-/* ---- what the driver calls
- * ------------------------------------------------------------- */
+/* ---- what the driver calls -------------------------------------------------------- */
 
 /* The first chunk that is not finished. */
 static int64_t first_left(const hy_pipeline *p)

@@ -152,7 +152,7 @@ static void every_budget_is_kept(void **state)
         sum.refused = 0;
         fake_delays((unsigned)k, k < 2 ? 0 : 30);
         matrix_random(ROWS, ROWS, 25, 5, kinds[k % 2], &A);
-        for (size_t budget = (size_t)2 << 20; budget > (64 << 10); budget -= budget / 6)
+        for (size_t budget = (size_t)2 << 20; budget > (64 << 10); budget -= budget / 8)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
         for (size_t budget = 1 << 14; budget >= 256; budget /= 8)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);

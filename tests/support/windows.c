@@ -10,7 +10,12 @@
 #include "support/builder.h"
 #include "support/oracle.h"
 
-enum { ROWS = 500, COLUMNS = 11, BAND = 10, ENTRIES = 4 };
+enum {
+    ROWS    = 500,
+    COLUMNS = 17, /* of f64 one would lie apart if X were there whole */
+    BAND    = 10,
+    ENTRIES = 4
+};
 
 static const size_t MOST = (size_t)256 << 10, LEAST = 1024;
 
