@@ -271,7 +271,11 @@ static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
     if (plan->op == HY_SPMM && c->backend->ops->copy)
         HY_TRY(plan->gathered ? try_large(plan, A, o, depth)
                               : try_panels(plan, A, o, *depth));
-    if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
+    if (!c->backend->ops->copy || plan->panels.cols > 0)
+        return HYBRID_OK;
+    if (hy_split_mode(o) == HYBRID_SPLIT_GPU)
+        HY_TRY(hy_panels_offer(plan, *depth));
+    if (plan->flags & HYBRID_RESIDENT && plan->if_pinned.cols == 0)
         keep(plan, *depth);
     return HYBRID_OK;
 }
@@ -288,7 +292,7 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     size_t shared;
 
     hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){.cols = 0};
+    plan->panels = plan->if_pinned = (hy_panels){.cols = 0};
     plan->gathered_up = plan->panels_up = -1;
     hy_plan_size_image(plan, &shared);
     const layout ways[] = {{0, depth, RESIDENT_SHARE}, {0, depth, 1}, {1, depth, 1},

@@ -110,6 +110,33 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
     return HYBRID_OK;
 }
 
+/* Rows of a panel from where the caller pinned them. *direct: they are there. */
+static hybrid_status load_rows(hy_pipeline *p, const hy_x_panel *x, int64_t first,
+                               int64_t rows, int *direct)
+{
+    const hy_backend_ops *ops = p->backend->ops;
+    hy_loader *loader         = &p->loader;
+    hy_lane *lane             = p->gear->lanes[HY_ON_IN];
+    hy_load_piece *piece      = &loader->pieces[loader->next];
+    hy_row_copy copies[2];
+    const int count =
+        ops->copy_rows ? hy_shared_rows(p->problem, x, first, rows, copies) : 0;
+    const size_t row = (size_t)x->cols * hy_value_size(p->problem->X->type);
+
+    *direct = count > 0 && hy_pinned(p->ctx, copies[0].src,
+                                     (size_t)(rows - 1) * copies[0].src_pitch + row);
+    if (!*direct)
+        return HYBRID_OK;
+    loader->next = (loader->next + 1) % HY_LOAD_PIECES;
+    HY_TRY(retire(p, piece));
+    HY_TRY(ops->mark_set(lane, piece->begin));
+    for (int i = 0; i < count; i++)
+        HY_TRY(hy_pinned_copy_rows(lane, &copies[i], copies[i].src));
+    HY_TRY(ops->mark_set(lane, piece->end));
+    piece->bytes = rows * (int64_t)row;
+    return HYBRID_OK;
+}
+
 static hybrid_status load_bytes(hy_pipeline *p, size_t at, size_t bytes, char *to)
 {
     const size_t most = p->loader.piece_bytes;
@@ -150,17 +177,27 @@ static int64_t row_elements(const hy_x_panel *x)
     return x->ld + x->rest_ld;
 }
 
-/* So many elements of X from one panel, counted row by row: whole rows if a part of each
-   lies behind the others. */
+/* They are loaded in whole rows: a part of each may lie behind the others, and rows of a
+   panel may come from where they are pinned. */
+static int in_whole_rows(const hy_pipeline *p, const hy_x_panel *x)
+{
+    return x->rest > 0 || p->problem->panels.cols > 0;
+}
+
+/* So many elements of X from one panel, counted row by row. */
 static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
                                    int64_t end)
 {
-    if (x->rest == 0)
+    if (!in_whole_rows(p, x))
         return load_image(p, x, begin, end);
     const int64_t rest  = x->first + p->problem->X->rows * x->ld;
     const int64_t first = (begin - x->first) / row_elements(x);
     const int64_t last  = (end - x->first) / row_elements(x);
+    int direct;
 
+    HY_TRY(load_rows(p, x, first, last - first, &direct));
+    if (direct)
+        return HYBRID_OK;
     HY_TRY(load_image(p, x, x->first + first * x->ld, x->first + last * x->ld));
     return load_image(p, x, rest + first * x->rest_ld, rest + last * x->rest_ld);
 }
@@ -229,7 +266,7 @@ static int64_t load_step(const hy_pipeline *p, const hy_x_panel *x)
     const int64_t piece =
         (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
 
-    if (!x || x->rest == 0)
+    if (!x || !in_whole_rows(p, x))
         return piece;
     const int64_t row = row_elements(x);
     return piece > row ? piece / row * row : row;
