@@ -45,8 +45,7 @@ void hy_loader_close(hy_pipeline *p)
 
 /* ---- one piece ------------------------------------------------------------------- */
 
-/* The piece's copy is over, if there was one. */
-static hybrid_status retire(hy_pipeline *p, hy_load_piece *piece)
+hybrid_status hy_load_retire(hy_pipeline *p, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
@@ -99,7 +98,7 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
     const int direct   = source && hy_pinned(p->ctx, source, bytes);
 
     loader->next = (loader->next + 1) % HY_LOAD_PIECES;
-    HY_TRY(retire(p, piece));
+    HY_TRY(hy_load_retire(p, piece));
     if (!direct)
         HY_TRY(fill_piece(p, at, bytes, room));
     HY_TRY(ops->mark_set(lane, piece->begin));
@@ -107,33 +106,6 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
                   : ops->copy(lane, to, room, bytes));
     HY_TRY(ops->mark_set(lane, piece->end));
     piece->bytes = (int64_t)bytes;
-    return HYBRID_OK;
-}
-
-/* Rows of a panel from where the caller pinned them. *direct: they are there. */
-static hybrid_status load_rows(hy_pipeline *p, const hy_x_panel *x, int64_t first,
-                               int64_t rows, int *direct)
-{
-    const hy_backend_ops *ops = p->backend->ops;
-    hy_loader *loader         = &p->loader;
-    hy_lane *lane             = p->gear->lanes[HY_ON_IN];
-    hy_load_piece *piece      = &loader->pieces[loader->next];
-    hy_row_copy copies[2];
-    const int count =
-        ops->copy_rows ? hy_shared_rows(p->problem, x, first, rows, copies) : 0;
-    const size_t row = (size_t)x->cols * hy_value_size(p->problem->X->type);
-
-    *direct = count > 0 && hy_pinned(p->ctx, copies[0].src,
-                                     (size_t)(rows - 1) * copies[0].src_pitch + row);
-    if (!*direct)
-        return HYBRID_OK;
-    loader->next = (loader->next + 1) % HY_LOAD_PIECES;
-    HY_TRY(retire(p, piece));
-    HY_TRY(ops->mark_set(lane, piece->begin));
-    for (int i = 0; i < count; i++)
-        HY_TRY(hy_pinned_copy_rows(lane, &copies[i], copies[i].src));
-    HY_TRY(ops->mark_set(lane, piece->end));
-    piece->bytes = rows * (int64_t)row;
     return HYBRID_OK;
 }
 
@@ -195,7 +167,7 @@ static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t 
     const int64_t last  = (end - x->first) / row_elements(x);
     int direct;
 
-    HY_TRY(load_rows(p, x, first, last - first, &direct));
+    HY_TRY(hy_load_rows(p, x, first, last - first, &direct));
     if (direct)
         return HYBRID_OK;
     HY_TRY(load_image(p, x, x->first + first * x->ld, x->first + last * x->ld));
@@ -405,7 +377,7 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_unlock(&loader->lock);
     hybrid_status status = loader->status;
     for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
-        status = retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
+        status = hy_load_retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
     if (status == HYBRID_OK)
         hy_trace_load(&p->tracer, p);
     return status;
