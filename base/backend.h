@@ -51,6 +51,17 @@ typedef struct hy_measured {
     char date[12]; /* "2026-11-21"; empty: nothing was measured */
 } hy_measured;
 
+/* Rows of so many bytes, each a pitch after the one before it. Pitches are no longer than
+   HY_MOST_PITCH, and no shorter than a row. */
+typedef struct hy_row_copy {
+    void *dst;
+    const void *src;
+    size_t dst_pitch, src_pitch, bytes;
+    int64_t rows;
+} hy_row_copy;
+
+enum { HY_MOST_PITCH = INT32_MAX };
+
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */
 typedef struct hy_backend_ops {
@@ -80,6 +91,9 @@ typedef struct hy_backend_ops {
     /* (optional) NULL when the backend computes on host memory in place. `dst` or
        `src` is device memory, the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
+
+    /* (optional) The same of rows, all of the pinned ones in one pinned piece. */
+    hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
     hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
     void (*mark_free)(hy_mark *mark);                         /* NULL is fine */

@@ -213,3 +213,47 @@ hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t b
     }
     return HYBRID_OK;
 }
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* How many of the rows, from the first on, are in one piece whole. */
+static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t pitch,
+                             size_t bytes, int64_t rows)
+{
+    const size_t left = in_piece(device, first, SIZE_MAX);
+
+    if (left < bytes)
+        return 0;
+    const size_t fit = 1 + (left - bytes) / pitch;
+    return fit < (size_t)rows ? (int64_t)fit : rows;
+}
+
+/* The rows from `first` on. */
+static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
+{
+    hy_row_copy part = *all;
+
+    part.dst  = (char *)all->dst + (size_t)first * all->dst_pitch;
+    part.src  = (const char *)all->src + (size_t)first * all->src_pitch;
+    part.rows = all->rows - first;
+    return part;
+}
+
+hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
+                                  const void *pinned)
+{
+    const int down     = pinned == rows->dst;
+    const size_t pitch = down ? rows->dst_pitch : rows->src_pitch;
+
+    for (int64_t done = 0; done < rows->rows;) {
+        hy_row_copy part = rows_from(rows, done);
+        const void *at   = down ? part.dst : part.src;
+        part.rows        = rows_in_piece(lane->backend, at, pitch, part.bytes, part.rows);
+        if (part.rows > 1)
+            HY_TRY(lane->backend->ops->copy_rows(lane, &part));
+        else /* it may lie in several */
+            HY_TRY(hy_pinned_copy(lane, part.dst, part.src, part.bytes, at));
+        done += part.rows > 1 ? part.rows : 1;
+    }
+    return HYBRID_OK;
+}

@@ -15,6 +15,7 @@ extern "C" {
 struct hy_backend;
 struct hy_context;
 struct hy_lane;
+struct hy_row_copy;
 
 typedef struct hy_pin {
     char *ptr;
@@ -45,6 +46,10 @@ int hy_pinned(const struct hy_context *ctx, const void *ptr, size_t bytes);
    the one of the two. */
 hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
                              size_t bytes, const void *pinned);
+
+/* The same of rows: `pinned` is their dst or src. */
+hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
+                                  const void *pinned);
 
 #ifdef __cplusplus
 }

@@ -193,8 +193,6 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
-    hy_panels_settle(plan, Y);
-    begin_report(plan);
     hy_problem problem = {.op       = HY_SPMM,
                           .ctx      = ctx,
                           .A        = A,
@@ -207,6 +205,8 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
                           .in_lines = plan->candidates[plan->chosen].variant->in_lines,
                           .panels   = plan->panels,
                           .window   = plan->window};
+    hy_panels_settle(plan, &problem);
+    begin_report(plan);
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
     end_report(plan, start, Y->rows * Y->cols,

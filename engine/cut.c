@@ -342,7 +342,11 @@ static hybrid_status choose_panels(hybrid_plan *plan, const hybrid_csr *A,
     if (plan->op == HY_SPMM && c->backend->ops->copy)
         HY_TRY(plan->gathered || plan->window > 0 ? try_large(plan, A, o, depth)
                                                   : try_panels(plan, A, o, *depth));
-    if (c->backend->ops->copy && plan->flags & HYBRID_RESIDENT && plan->panels.cols == 0)
+    if (!c->backend->ops->copy || plan->panels.cols > 0)
+        return HYBRID_OK;
+    if (hy_split_mode(o) == HYBRID_SPLIT_GPU && plan->window == 0)
+        HY_TRY(hy_panels_offer(plan, *depth));
+    if (plan->flags & HYBRID_RESIDENT && plan->if_pinned.cols == 0)
         keep(plan, *depth);
     return HYBRID_OK;
 }
@@ -385,8 +389,8 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     size_t shared;
 
     hy_rates_of(backend, &plan->rates);
-    plan->panels      = (hy_panels){.cols = 0};
-    plan->window      = 0;
+    plan->panels = plan->if_pinned = (hy_panels){.cols = 0};
+    plan->window                   = 0;
     plan->gathered_up = plan->window_up = plan->panels_up = -1;
     hy_plan_size_image(plan, &shared);
     if (shared > plan->rates.memory / 8 * (size_t)eighths)

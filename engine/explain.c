@@ -218,6 +218,9 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
             put_count(w, plan->window);
             put(w, " rows at a time");
         }
+        if (plan->if_pinned.cols > 0)
+            put(w, "; in panels of %lld columns if X and Y are pinned",
+                (long long)plan->if_pinned.cols);
         put(w, "\n");
     }
     put_resident(w, plan);

@@ -9,23 +9,32 @@
    X with each chunk that touches it. */
 #include "engine/panels.h"
 
+#include <string.h>
+
 #include "base/csr.h"
+#include "base/pinned.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
 enum {
-    MOST       = 4,
-    LEAST_ROW  = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
-    LEAST_X    = 64 << 20,    /* X of less is there soon */
-    FORCED_ROW = 16
+    MOST        = 4,
+    MOST_PINNED = 8,
+    LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
+    LEAST_X     = 64 << 20,    /* X of less is there soon */
+    FORCED_ROW  = 16
 };
 
 static const double LAUNCHES = 20; /* what a panel costs besides its bytes */
 
 /* Bytes a second that workers store into parts of rows of Y, where all but the ends of
-   rows is whole lines, and where it is not (docs/performance.md). The first is a guess: a
-   micro-benchmark stores 137e9 so, and in a run the same workers fill the ring from X. */
-static const double STORE_BPS = 60e9, STORE_PARTS_BPS = 14e9;
+   rows is whole lines, and where it is not (docs/performance.md). In a micro-benchmark
+   the first are 137e9; in a run the same workers fill the ring from parts of rows of X.
+ */
+static const double STORE_BPS = 22e9, STORE_PARTS_BPS = 14e9;
+
+/* Copies of rows from and to pinned memory: each takes as long as so many bytes more; and
+   the share of its rate that the bus has each way while it is used both ways. */
+static const double ROW_BYTES = 8, BOTH_WAYS = 0.88;
 
 static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
 
@@ -40,10 +49,10 @@ static int64_t value_size(const hybrid_plan *plan)
    there are panels of a narrow X. */
 static int64_t unit_of(const hybrid_plan *plan)
 {
-    const int64_t forced = plan->engine->panels;
+    const hybrid_engine *e = plan->engine;
+    const int forced       = e->panels > 0 || e->pinned_panels > 0;
 
-    return forced > 0 && plan->b_cols * value_size(plan) < 2 * HY_LINE ? FORCED_ROW
-                                                                       : HY_LINE;
+    return forced && plan->b_cols * value_size(plan) < 2 * HY_LINE ? FORCED_ROW : HY_LINE;
 }
 
 /* Columns of each of so many panels for so many columns. */
@@ -84,15 +93,32 @@ static double store_Bps(const hybrid_plan *plan)
     return in_lines && may_move(plan) ? STORE_BPS : STORE_PARTS_BPS;
 }
 
+typedef struct speeds {
+    double up_Bps, down_Bps;
+} speeds;
+
+/* Of X, its packs, and Y, in panels or whole. */
+static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pinned)
+{
+    const speeds bus   = {plan->rates.h2d_Bps, plan->rates.d2h_Bps};
+    const double row   = (double)(panels->cols * value_size(plan));
+    const double share = BOTH_WAYS * row / (row + ROW_BYTES);
+
+    if (panels->cols == 0)
+        return bus;
+    if (pinned)
+        return (speeds){bus.up_Bps * share, bus.down_Bps * share};
+    return (speeds){bus.up_Bps,
+                    store_Bps(plan) < bus.down_Bps ? store_Bps(plan) : bus.down_Bps};
+}
+
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
    before it, for its rows of X, and for chunks before it that go down. */
-static double finished(const hybrid_plan *plan, const hy_panels *panels)
+static double finished(const hybrid_plan *plan, const hy_panels *panels, int pinned)
 {
-    const double size     = (double)value_size(plan);
-    const int64_t count   = hy_panels_number(panels, plan->b_cols);
-    const double down_Bps = count > 1 && store_Bps(plan) < plan->rates.d2h_Bps
-                                ? store_Bps(plan)
-                                : plan->rates.d2h_Bps;
+    const double size   = (double)value_size(plan);
+    const int64_t count = hy_panels_number(panels, plan->b_cols);
+    const speeds bus    = speeds_of(plan, panels, pinned);
     double sent = 0, down_s = 0;
 
     for (int64_t k = 0; k < count; k++) {
@@ -108,9 +134,9 @@ static double finished(const hybrid_plan *plan, const hy_panels *panels)
                               (double)c->needs * (double)width) *
                              size;
             const double run_s =
-                (sent + x) / plan->rates.h2d_Bps + cost.multiply_s + cost.finish_s;
+                (sent + x) / bus.up_Bps + cost.multiply_s + cost.finish_s;
             down_s = (run_s > down_s ? run_s : down_s) +
-                     (double)f.rows * (double)width * size / down_Bps;
+                     (double)f.rows * (double)width * size / bus.down_Bps;
         }
     }
     return down_s + (double)count * LAUNCHES * plan->rates.launch_s;
@@ -125,16 +151,16 @@ static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels)
     return p;
 }
 
-static hy_panels shortest(const hybrid_plan *plan)
+static hy_panels shortest(const hybrid_plan *plan, int pinned)
 {
     hy_panels best = {.cols = 0};
-    double least   = WORTH * finished(plan, &best);
+    double least   = WORTH * finished(plan, &best, pinned);
 
-    for (int64_t n = 2; n <= MOST; n++) {
+    for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
         const hy_panels p = side_by_side(plan, n);
         if (p.cols * value_size(plan) < LEAST_ROW || p.cols >= plan->b_cols)
             continue;
-        const double s = finished(plan, &p);
+        const double s = finished(plan, &p, pinned);
         if (s >= least)
             continue;
         least = s;
@@ -148,9 +174,9 @@ static int takes_panels(const hy_variant *variant)
     return !variant->in_cols && variant->prepare;
 }
 
-hy_panels hy_panels_best(const hybrid_plan *plan)
+static hy_panels best(const hybrid_plan *plan, int pinned)
 {
-    const int64_t forced = plan->engine->panels;
+    const int64_t forced = pinned ? plan->engine->pinned_panels : plan->engine->panels;
     const hy_panels none = {.cols = 0};
 
     if (plan->op != HY_SPMM || plan->shared_bytes == 0 || plan->chunk_count == 0 ||
@@ -160,7 +186,12 @@ hy_panels hy_panels_best(const hybrid_plan *plan)
         const hy_panels p = side_by_side(plan, forced);
         return p.cols < plan->b_cols ? p : none;
     }
-    return plan->shared_bytes < LEAST_X ? none : shortest(plan);
+    return plan->shared_bytes < LEAST_X ? none : shortest(plan, pinned);
+}
+
+hy_panels hy_panels_best(const hybrid_plan *plan)
+{
+    return best(plan, 0);
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -188,6 +219,93 @@ hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
     return p;
 }
 
+/* ---- X and Y pinned --------------------------------------------------------------- */
+
+/* Room for the chunks of all panels. */
+static hybrid_status make_room(hybrid_plan *plan, const hy_panels *panels)
+{
+    const int64_t count  = plan->chunk_count;
+    const int64_t number = hy_panels_number(panels, plan->b_cols);
+    void *chunks;
+
+    HY_TRY(hy_array(&plan->engine->ctx, count * number, sizeof(hy_chunk),
+                    "chunks of all panels", &chunks));
+    memcpy(chunks, plan->chunks, (size_t)count * sizeof(hy_chunk));
+    hy_array_free(&plan->engine->ctx, plan->chunks);
+    plan->chunks = chunks;
+    return HYBRID_OK;
+}
+
+/* On the device, where X is whole in other runs. */
+static size_t room_of(const hybrid_plan *plan, const hy_panels *panels)
+{
+    hybrid_plan in_panels = *plan;
+    size_t room;
+
+    in_panels.panels = *panels;
+    hy_plan_size_image(&in_panels, &room);
+    return hy_larger(room, plan->shared_bytes);
+}
+
+/* Packs of A get their places beside so many bytes of X. 0: not all of them do, so none.
+ */
+static int keeps_all(hybrid_plan *plan, int depth, size_t x_bytes)
+{
+    const int64_t count = plan->chunk_count;
+    const size_t memory = plan->rates.memory;
+
+    hy_keep_choose(&plan->rates, depth, memory > x_bytes ? memory - x_bytes : 0,
+                   plan->chunks, count);
+    if (memory > x_bytes && plan->chunks[count - 1].kept)
+        return 1;
+    for (int64_t i = 0; i < count; i++)
+        plan->chunks[i].kept = 0;
+    return 0;
+}
+
+/* One chunk at a time would not overlap with others. */
+static int has_enough_chunks(const hybrid_plan *plan, int depth)
+{
+    return plan->chunk_count >= depth || plan->engine->pinned_panels > 0;
+}
+
+hybrid_status hy_panels_offer(hybrid_plan *plan, int depth)
+{
+    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+
+    if (!backend->ops->copy_rows || !may_move(plan) || !has_enough_chunks(plan, depth) ||
+        hy_chunk_ranges(plan->chunks, plan->chunk_count) < plan->chunk_count)
+        return HYBRID_OK;
+    const hy_panels panels = best(plan, 1);
+    if (panels.cols == 0)
+        return HYBRID_OK;
+    const size_t room = room_of(plan, &panels);
+    if (!keeps_all(plan, depth, room))
+        return HYBRID_OK;
+    HY_TRY(make_room(plan, &panels));
+    plan->shared_bytes = room;
+    plan->if_pinned    = panels;
+    return HYBRID_OK;
+}
+
+/* Whether the device copies rows of all of it from or to where it is. */
+static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
+{
+    const int64_t size = value_size(plan), lines = m->rows - 1;
+
+    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
+           hy_pinned(&plan->engine->ctx, m->data,
+                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
+}
+
+/* Rows that begin within lines go down at half of the speed. */
+static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)
+{
+    return plan->engine->pinned_panels > 0 ||
+           (Y->ld * value_size(plan) % HY_LINE == 0 &&
+            (int64_t)((uintptr_t)Y->data % (uintptr_t)value_size(plan)) == 0);
+}
+
 /* ---- in a plan -------------------------------------------------------------------- */
 
 int64_t hy_panels_count(const hybrid_plan *plan)
@@ -195,17 +313,32 @@ int64_t hy_panels_count(const hybrid_plan *plan)
     return hy_panels_number(&plan->panels, plan->b_cols);
 }
 
-void hy_panels_settle(hybrid_plan *plan, const hybrid_dense *Y)
+/* Those of a run, before they are moved. */
+static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
 {
-    const int64_t back = hy_panels_back(&plan->panels, Y);
+    if (plan->if_pinned.cols == 0)
+        return plan->panels;
+    return problem->alpha == 1 && problem->beta == 0 && in_lines(plan, problem->Y) &&
+                   is_pinned(plan, problem->X) && is_pinned(plan, problem->Y)
+               ? plan->if_pinned
+               : (hy_panels){.cols = 0};
+}
+
+void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
+{
+    const hy_panels before = plan->panels;
+    hy_panels *panels      = &plan->panels;
     size_t room;
 
-    if (plan->panels.cols == 0 || back == plan->panels.back || !may_move(plan))
+    *panels = panels_for(plan, problem);
+    if (panels->cols > 0 && may_move(plan))
+        panels->back = hy_panels_back(panels, problem->Y);
+    problem->panels = *panels;
+    if (panels->cols == before.cols && panels->back == before.back)
         return;
-    plan->panels.back = back;
     plan->chunk_count =
         hy_chunks_repeat(plan->chunks, hy_chunk_ranges(plan->chunks, plan->chunk_count),
-                         &plan->panels, plan->b_cols);
+                         panels, plan->b_cols);
     plan->pipeline->count = plan->chunk_count;
     hy_plan_size_image(plan, &room);
     plan->traffic.up = hy_traffic_dense_up(plan);

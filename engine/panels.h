@@ -8,8 +8,12 @@ enum { HY_PANEL_CHUNKS = 8 /* of a panel, at least, of a product large enough */
 
 /* Panels with which the plan's product is shortest, all of them on the device at once; 0
    columns if they are no gain. The plan is cut for X whole: it tells what each chunk
-   needs of it. */
+   needs of it. X and Y are not pinned. */
 hy_panels hy_panels_best(const hybrid_plan *plan);
+
+/* If they are: prepare a plan that is cut for X whole, and `depth` slots, for runs in
+   panels too, should they be a gain, and A and X fit so. plan->if_pinned says. */
+hybrid_status hy_panels_offer(hybrid_plan *plan, int depth);
 
 /* The fewest panels of which two take no more than so many bytes of the device; 0 columns:
    not even a narrow one fits, or the variant takes none. */
@@ -18,8 +22,9 @@ hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes);
 /* Their number, at least 1. */
 int64_t hy_panels_count(const hybrid_plan *plan);
 
-/* Move them for a run, so that they begin where lines of this Y do, and the plan's chunks
-   with them; unless all runs are to have the same bits. */
-void hy_panels_settle(hybrid_plan *plan, const hybrid_dense *Y);
+/* The panels of a run, and the plan's chunks with them: those for pinned X and Y, if that
+   is what the run has; moved so that they begin where lines of Y do, unless all runs are
+   to have the same bits. */
+void hy_panels_settle(hybrid_plan *plan, hy_problem *problem);
 
 #endif /* HY_PANELS_H */

@@ -19,7 +19,8 @@ struct hybrid_plan {
     hy_rates rates;              /* of its backend */
     size_t resident_bytes;       /* B or X sent to the device if it is resident */
     size_t shared_bytes;         /* and its room there; 0 if it is not */
-    hy_panels panels;            /* of X */
+    hy_panels panels;            /* of X in the last run, or in the first one; */
+    hy_panels if_pinned;         /* in runs with X and Y pinned. 0 columns: as in others */
     int64_t window;              /* rows of X that are there at once; 0: all */
     int gathered;
     int64_t gathered_up, window_up, panels_up; /* bytes of the ways of a large X; -1: not

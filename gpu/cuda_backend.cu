@@ -296,6 +296,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .lane_open   = hy_cuda_lane_open,
     .lane_close  = hy_cuda_lane_close,
     .copy        = hy_cuda_lane_copy,
+    .copy_rows   = hy_cuda_lane_copy_rows,
     .mark_new    = mark_new,
     .mark_free   = mark_free,
     .mark_set    = mark_set,

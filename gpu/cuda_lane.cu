@@ -128,3 +128,15 @@ hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_
             cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
     return HYBRID_OK;
 }
+
+hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows)
+{
+    if (rows->bytes == 0 || rows->rows == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_lane_enter(self));
+    HY_CUDA(self->backend->ctx,
+            cudaMemcpy2DAsync(rows->dst, rows->dst_pitch, rows->src, rows->src_pitch,
+                              rows->bytes, size_t(rows->rows), cudaMemcpyDefault,
+                              hy_stream(self)));
+    return HYBRID_OK;
+}

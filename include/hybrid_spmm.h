@@ -242,7 +242,8 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    through a copy by the CPU. X without gaps is read so (ld as small as can be; row-major
    for all variants but those in columns, and with rows of whole 16 bytes, or of at most
    8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
-   and beta == 0. All else takes the way of pageable memory, with the same result. Pinning
+   and beta == 0. Where the planner has X come in panels of columns, which it prefers for
+   large ones that are pinned with Y, both may have gaps. All else takes the way of pageable memory, with the same result. Pinning
    takes as long as a few products and keeps the pages from being swapped. Memory from
    cudaHostAlloc, or that you registered with CUDA in one piece, is used in the same way
    and needs no call. Without a GPU the range is noted and nothing else is done.

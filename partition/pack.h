@@ -352,6 +352,12 @@ int64_t hy_shared_panel_of(const hy_problem *problem, int64_t col);
 hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element);
 int64_t hy_shared_panels(const hy_problem *problem);
 
+/* Copies of rows [first, first + rows) of a panel from the caller's X to problem->shared:
+   their lines and what lies apart of them. Returns how many copies, at most 2; 0: X does
+   not lie in such rows, or the device fills them up. */
+int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first,
+                   int64_t rows, hy_row_copy copies[2]);
+
 /* B of that image, at problem->shared. */
 hy_csr_view hy_shared_b(const hy_problem *problem);
 
@@ -371,9 +377,10 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* Where in Y the result of a SpMM chunk would lie just as it lies in its own memory, if
-   alpha and beta leave it as it is; else NULL. */
-void *hy_rows_home(const hy_job *job);
+/* The copy of a SpMM chunk's result from where it was computed to Y, if alpha and beta
+   leave it as it is: of one row where it lies in Y just as in its own memory; of rows
+   where X comes in panels. 0: there is none. */
+int hy_rows_home(const hy_job *job, hy_row_copy *out);
 
 /* Store the result of a SpMM chunk (dense, in rows or in columns) as
    Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not

@@ -132,6 +132,27 @@ hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element)
     return hy_shared_panel(problem, k < last ? k : last);
 }
 
+int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first,
+                   int64_t rows, hy_row_copy copies[2])
+{
+    const hybrid_dense *X = problem->X;
+    const size_t size     = hy_value_size(X->type);
+    const size_t pitch    = (size_t)X->ld * size;
+    const size_t line = (size_t)x->ld * size, rest = (size_t)x->rest * size;
+    const char *from = (const char *)X->data + (size_t)first * pitch;
+    char *to         = (char *)problem->shared.ptr + x->at;
+
+    if (problem->panels.cols == 0 || X->order != HYBRID_ROW_MAJOR ||
+        x->ld + x->rest != x->cols || x->rest_ld != x->rest || pitch > HY_MOST_PITCH)
+        return 0;
+    from += (size_t)x->begin * size;
+    copies[0] = (hy_row_copy){to + (size_t)first * line, from, line, pitch, line, rows};
+    to += (size_t)X->rows * line;
+    copies[1] =
+        (hy_row_copy){to + (size_t)first * rest, from + line, rest, pitch, rest, rows};
+    return x->rest > 0 ? 2 : 1;
+}
+
 size_t hy_shared_room(const hy_problem *problem)
 {
     const hy_panels *p = &problem->panels;

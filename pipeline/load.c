@@ -46,8 +46,7 @@ void hy_loader_close(hy_pipeline *p)
 
 /* ---- one piece ------------------------------------------------------------------- */
 
-/* The piece's copy is over, if there was one. */
-static hybrid_status retire(hy_pipeline *p, hy_load_piece *piece)
+hybrid_status hy_load_retire(hy_pipeline *p, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
@@ -100,7 +99,7 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
     const int direct   = source && hy_pinned(p->ctx, source, bytes);
 
     loader->next = (loader->next + 1) % HY_LOAD_PIECES;
-    HY_TRY(retire(p, piece));
+    HY_TRY(hy_load_retire(p, piece));
     if (!direct)
         HY_TRY(fill_piece(p, at, bytes, room));
     HY_TRY(ops->mark_set(lane, piece->begin));
@@ -153,17 +152,27 @@ static int64_t row_elements(const hy_x_panel *x)
     return x->ld + x->rest_ld;
 }
 
-/* So many elements of X from one panel, counted row by row: whole rows if a part of each
-   lies behind the others. */
+/* They are loaded in whole rows: a part of each may lie behind the others, and rows of a
+   panel may come from where they are pinned. */
+static int in_whole_rows(const hy_pipeline *p, const hy_x_panel *x)
+{
+    return x->rest > 0 || p->problem->panels.cols > 0;
+}
+
+/* So many elements of X from one panel, counted row by row. */
 static hybrid_status load_elements(hy_pipeline *p, const hy_x_panel *x, int64_t begin,
                                    int64_t end)
 {
-    if (x->rest == 0)
+    if (!in_whole_rows(p, x))
         return load_image(p, x, begin, end);
     const int64_t rest  = x->first + p->problem->X->rows * x->ld;
     const int64_t first = (begin - x->first) / row_elements(x);
     const int64_t last  = (end - x->first) / row_elements(x);
+    int direct;
 
+    HY_TRY(hy_load_rows(p, x, first, last - first, &direct));
+    if (direct)
+        return HYBRID_OK;
     HY_TRY(load_image(p, x, x->first + first * x->ld, x->first + last * x->ld));
     return load_image(p, x, rest + first * x->rest_ld, rest + last * x->rest_ld);
 }
@@ -244,7 +253,7 @@ static int64_t load_step(const hy_pipeline *p, const hy_x_panel *x)
     const int64_t piece =
         (int64_t)(p->loader.piece_bytes / hy_value_size(p->problem->A->type));
 
-    if (!x || x->rest == 0)
+    if (!x || !in_whole_rows(p, x))
         return piece;
     const int64_t row = row_elements(x);
     return piece > row ? piece / row * row : row;
@@ -392,7 +401,7 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_unlock(&loader->lock);
     hybrid_status status = loader->status;
     for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
-        status = retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
+        status = hy_load_retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
     if (status == HYBRID_OK)
         hy_trace_load(&p->tracer, p);
     return status;

@@ -10,6 +10,7 @@
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
+#include "partition/pack.h"
 #include "pipeline/slot.h"
 
 enum { HY_LOAD_PIECES = 4 };
@@ -46,6 +47,14 @@ typedef struct hy_loader {
    hy_loader_close() does not free. */
 hybrid_status hy_loader_open(struct hy_pipeline *pipeline, size_t shared_bytes);
 void hy_loader_close(struct hy_pipeline *pipeline);
+
+/* The piece's copy is over, if there was one. */
+hybrid_status hy_load_retire(struct hy_pipeline *pipeline, hy_load_piece *piece);
+
+/* Rows [first, first + rows) of a panel of X, if the device copies them from where they
+   are: *direct says whether. */
+hybrid_status hy_load_rows(struct hy_pipeline *pipeline, const hy_x_panel *x,
+                           int64_t first, int64_t rows, int *direct);
 
 /* Begin to load for a run. */
 void hy_loader_start(struct hy_pipeline *pipeline);

@@ -131,14 +131,16 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 /* Straight to Y where that is pinned and takes the result as it is. */
 static hybrid_status copy_dense(hy_slot *slot, hy_lane *lane)
 {
-    hy_job *job        = &slot->job;
-    const size_t bytes = (size_t)out_bytes(slot);
-    void *home         = hy_rows_home(job);
+    const hy_backend_ops *ops = lane->backend->ops;
+    hy_job *job               = &slot->job;
+    hy_row_copy home;
 
-    job->direct = home && hy_pinned(job->problem->ctx, home, bytes);
+    job->direct = hy_rows_home(job, &home) && (home.rows == 1 || ops->copy_rows) &&
+                  hy_pinned(job->problem->ctx, home.dst,
+                            (size_t)(home.rows - 1) * home.dst_pitch + home.bytes);
     if (job->direct)
-        return hy_pinned_copy(lane, home, job->out.val, bytes, home);
-    return lane->backend->ops->copy(lane, job->back.val, job->out.val, bytes);
+        return hy_pinned_copy_rows(lane, &home, home.dst);
+    return ops->copy(lane, job->back.val, job->out.val, (size_t)out_bytes(slot));
 }
 
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)

@@ -9,6 +9,7 @@
 #include "support/not_finite.h"
 #include "support/open_cuda.h"
 #include "support/panels.h"
+#include "support/pinned_panels.h"
 #include "support/resident.h"
 #include "support/variants.h"
 #include "support/windows.h"
@@ -86,6 +87,11 @@ int main(void)
     const int panels = panels_check(engine, names, &cut);
     printf("%lld plans with X in panels checked, %d wrong\n", (long long)cut, panels);
     failed += panels + (cut < 48);
+    cut              = 0;
+    const int direct = pinned_panels_check(engine, names, &cut);
+    printf("%lld products of pinned X and Y in panels checked, %d wrong\n",
+           (long long)cut, direct);
+    failed += direct + (cut < 48);
     int64_t wide    = 0;
     const int large = large_check(engine, names, &wide);
     printf("%lld large products checked, %d wrong\n", (long long)wide, large);

@@ -241,8 +241,9 @@ static void trim(hy_backend *self)
 
 /* ---- copies ------------------------------------------------------------------ */
 
-/* The kind of block that holds all these bytes; -1 if none does. */
-static int space_of(fake *self, const void *ptr, size_t bytes)
+/* The kind of block that holds all these bytes, of which `used` are copied; -1 if none
+   does. */
+static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     const uintptr_t begin = (uintptr_t)ptr;
     int space             = -1;
@@ -252,25 +253,33 @@ static int space_of(fake *self, const void *ptr, size_t bytes)
         if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes) {
             space = (int)b->space;
             if (b->foreign)
-                __atomic_fetch_add(&direct, (int64_t)bytes, __ATOMIC_RELAXED);
+                __atomic_fetch_add(&direct, (int64_t)used, __ATOMIC_RELAXED);
         }
     pthread_mutex_unlock(&self->lock);
     return space;
 }
 
-static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
 {
-    fake *self = (fake *)lane->backend;
+    fake *self         = (fake *)lane->backend;
+    const size_t lines = (size_t)c->rows - 1, all = (size_t)c->rows * c->bytes;
 
-    if (bytes == 0)
+    if (c->rows == 0 || c->bytes == 0)
         return HYBRID_OK;
-    const int to = space_of(self, dst, bytes), from = space_of(self, src, bytes);
-    if (to < 0 || from < 0 || to == from)
+    const int to   = space_of(self, c->dst, lines * c->dst_pitch + c->bytes, all);
+    const int from = space_of(self, c->src, lines * c->src_pitch + c->bytes, all);
+    if (to < 0 || from < 0 || to == from || c->dst_pitch < c->bytes ||
+        c->src_pitch < c->bytes)
         return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
                        "fake device: a copy of %zu bytes is not between a device block "
                        "and a pinned block",
-                       bytes);
-    return fake_lane_copy(lane, dst, src, bytes);
+                       all);
+    return fake_lane_copy(lane, c);
+}
+
+static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+{
+    return copy_rows(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
 }
 
 /* ---- offsets ----------------------------------------------------------------- */
@@ -317,6 +326,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_open  = fake_lane_open,
     .lane_close = fake_lane_close,
     .copy       = copy,
+    .copy_rows  = copy_rows,
     .mark_new   = fake_mark_new,
     .mark_free  = fake_mark_free,
     .mark_set   = fake_mark_set,

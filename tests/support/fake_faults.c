@@ -100,6 +100,13 @@ static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t byte
     return hy_fake_backend_ops.copy(lane, dst, src, bytes);
 }
 
+static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
+{
+    if (fault_hits(lane->backend->ctx, "a copy of rows"))
+        return HYBRID_DEVICE_FAILED;
+    return hy_fake_backend_ops.copy_rows(lane, rows);
+}
+
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
 {
     if (fault_hits(self->ctx, "making a mark"))
@@ -142,6 +149,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .lane_open  = lane_open,
     .lane_close = fake_lane_close,
     .copy       = copy,
+    .copy_rows  = copy_rows,
     .mark_new   = mark_new,
     .mark_free  = fake_mark_free,
     .mark_set   = mark_set,

@@ -19,10 +19,8 @@ typedef struct entry {
     action action;
     hy_fake_fn fn; /* CALL */
     void *arg;
-    void *dst; /* COPY */
-    const void *src;
-    size_t bytes;
-    hy_mark *mark; /* REACH, WAIT */
+    hy_row_copy rows; /* COPY */
+    hy_mark *mark;    /* REACH, WAIT */
     int64_t turn;
 } entry;
 
@@ -156,6 +154,13 @@ static void delay(lane *l)
     nanosleep(&moment, NULL);
 }
 
+static void copy(const hy_row_copy *c)
+{
+    for (size_t i = 0; i < (size_t)c->rows; i++)
+        memcpy((char *)c->dst + i * c->dst_pitch, (const char *)c->src + i * c->src_pitch,
+               c->bytes);
+}
+
 /* Status of the lane after the entry, which had `status` before it. */
 static hybrid_status work(lane *l, const entry *e, hybrid_status status)
 {
@@ -166,7 +171,7 @@ static hybrid_status work(lane *l, const entry *e, hybrid_status status)
         return status == HYBRID_OK ? e->fn(&l->base, e->arg) : status;
     case COPY:
         if (status == HYBRID_OK)
-            memcpy(e->dst, e->src, e->bytes);
+            copy(&e->rows);
         return status;
     case WAIT:
         waited = wait_for(e->mark, e->turn);
@@ -246,9 +251,9 @@ hybrid_status hy_fake_enqueue(hy_lane *base, hy_fake_fn fn, void *arg)
     return push((lane *)base, &(entry){.action = CALL, .fn = fn, .arg = arg});
 }
 
-hybrid_status fake_lane_copy(hy_lane *base, void *dst, const void *src, size_t bytes)
+hybrid_status fake_lane_copy(hy_lane *base, const hy_row_copy *rows)
 {
-    const entry e = {.action = COPY, .dst = dst, .src = src, .bytes = bytes};
+    const entry e = {.action = COPY, .rows = *rows};
     return push((lane *)base, &e);
 }
 

@@ -6,7 +6,7 @@
 
 hybrid_status fake_lane_open(hy_backend *self, const char *name, hy_lane **out);
 void fake_lane_close(hy_lane *lane);
-hybrid_status fake_lane_copy(hy_lane *lane, void *dst, const void *src, size_t bytes);
+hybrid_status fake_lane_copy(hy_lane *lane, const hy_row_copy *rows);
 
 hybrid_status fake_mark_new(hy_backend *self, hy_mark **out);
 void fake_mark_free(hy_mark *mark);

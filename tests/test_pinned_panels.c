@@ -1,0 +1,275 @@
+/* tests/test_pinned_panels.c - plans that run in panels when X and Y are pinned. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/plan.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/pinned_panels.h"
+#include "support/places.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[]  = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                               NULL};
+static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
+                                               &hy_host_backend_ops, NULL};
+static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
+
+static hybrid_engine *open_with(const hy_backend_ops *const *backends, size_t bytes)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.device_bytes = bytes;
+    options.threads      = 3;
+    assert_int_equal(hy_engine_open(&options, backends, table, &engine), HYBRID_OK);
+    return engine;
+}
+
+static void every_case_is_right(void **state)
+{
+    static const char *const names[] = {"spmm.fake.rows", "spmm.fake.tiled", NULL};
+    hybrid_engine *engine            = open_with(fakes, 0);
+    int64_t checked                  = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(pinned_panels_check(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- one product, twice -------------------------------------------------------------
+ */
+
+/* Rows that are whole lines, X and Y; the pinned pieces of the fake device end within
+   rows of both. */
+enum { ROWS = 400, COLUMNS = 64, GAP = 16 };
+
+typedef struct product {
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+} product;
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+static void make_product(product *p)
+{
+    matrix_random(ROWS, ROWS, 5, 5, f64, &p->A);
+    dense_make(ROWS, COLUMNS, GAP, HYBRID_ROW_MAJOR, 1, f64, &p->X);
+    dense_make(ROWS, COLUMNS, GAP, HYBRID_ROW_MAJOR, 2, f64, &p->Y);
+    dense_copy(&p->Y, &p->before);
+}
+
+static void free_product(product *p)
+{
+    matrix_free(&p->A);
+    dense_free(&p->X);
+    dense_free(&p->Y);
+    dense_free(&p->before);
+}
+
+static size_t bytes_of(const hybrid_dense *m)
+{
+    return (size_t)((m->rows - 1) * m->ld + m->cols) * 8;
+}
+
+/* An error says what it is. */
+static hybrid_status explained(const hybrid_engine *engine, hybrid_status status)
+{
+    assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
+    return status;
+}
+
+static hybrid_status run_product(hybrid_engine *engine, hybrid_plan *plan, product *p)
+{
+    return explained(engine, hybrid_spmm_run(plan, 1, &p->A, &p->X, 0, &p->Y));
+}
+
+static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, product *p)
+{
+    hybrid_status status;
+
+    HY_TRY(explained(engine, hybrid_pin(engine, p->X.data, bytes_of(&p->X))));
+    status = explained(engine, hybrid_pin(engine, p->Y.data, bytes_of(&p->Y)));
+    if (status == HYBRID_OK) {
+        status = run_product(engine, plan, p);
+        hybrid_unpin(engine, p->Y.data);
+    }
+    hybrid_unpin(engine, p->X.data);
+    if (status == HYBRID_OK && plan->if_pinned.cols > 0)
+        assert_true(plan->panels.cols > 0);
+    return status;
+}
+
+/* A plan for both, run so and so. */
+static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
+                              int64_t *in_panels)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+    hybrid_status status = HYBRID_OK;
+
+    o.variant    = "spmm.fake.rows";
+    o.flags      = flags;
+    o.chunk_rows = ROWS / 5;
+    HY_TRY(explained(engine, hybrid_spmm_plan(engine, &p->A, COLUMNS, &o, &plan)));
+    for (int turn = 0; turn < 3 && status == HYBRID_OK; turn++) {
+        status =
+            turn % 2 == 0 ? run_pinned(engine, plan, p) : run_product(engine, plan, p);
+        if (status != HYBRID_OK)
+            break;
+        assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
+        assert_true(dense_gaps_intact(&p->Y));
+        *in_panels += plan->if_pinned.cols > 0 && plan->panels.cols > 0;
+        assert_true(report_of(plan).peak_device_bytes <= (int64_t)plan->rates.memory);
+        assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
+    }
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Every byte of both went directly, in panels that are moved too. */
+static void nothing_passes_through_the_ring(void **state)
+{
+    hybrid_engine *engine = open_with(fakes, 0);
+    int64_t in_panels     = 0;
+    product p;
+
+    (void)state;
+    fake_delays(3, 50);
+    make_product(&p);
+    engine->pinned_panels = 4;
+    const int64_t before  = fake_direct();
+    assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
+    assert_int_equal(in_panels, 2);
+    assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
+    hybrid_engine_destroy(engine);
+    free_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void every_budget_is_kept(void **state)
+{
+    int64_t in_panels = 0, runs = 0;
+    product p;
+
+    (void)state;
+    fake_delays(1, 0);
+    make_product(&p);
+    for (int resident = 0; resident < 2; resident++)
+        for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
+             budget -= budget / 12) {
+            hybrid_engine *engine      = open_with(fakes, budget);
+            engine->pinned_panels      = 3;
+            const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
+            const hybrid_status status = run_both(engine, &p, flags, &in_panels);
+            assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
+            runs += 3;
+            hybrid_engine_destroy(engine);
+        }
+    assert_true(in_panels > 10 && in_panels < runs / 2);
+    free_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- failures ---------------------------------------------------------------------- */
+
+/* Returns how many calls there were to fail: of allocations, or of the backend. */
+static int64_t fail_each(product *p, int memory)
+{
+    for (int64_t n = 1; n < 5000; n += 1 + n / 32) {
+        hybrid_engine *engine       = open_with(faults, 0);
+        int64_t in_panels           = 0;
+        engine->pinned_panels       = 3;
+        engine->ctx.memory.failures = memory ? n : 0;
+        fault_arm(memory ? 0 : n);
+        const hybrid_status status  = run_both(engine, p, 0, &in_panels);
+        engine->ctx.memory.failures = 0;
+        fault_arm(0);
+        hybrid_engine_destroy(engine);
+        assert_int_equal(fake_alive(), 0);
+        if (status == HYBRID_OK)
+            return n - 1;
+    }
+    fail_msg("calls fail without end");
+    return 0;
+}
+
+static void every_call_fails_once(void **state)
+{
+    product p;
+
+    (void)state;
+    fake_delays(1, 0);
+    make_product(&p);
+    assert_true(fail_each(&p, 1) > 5);
+    assert_true(fail_each(&p, 0) > 50);
+    free_product(&p);
+}
+
+/* ---- the planner ------------------------------------------------------------------- */
+
+/* Panels of runs with pinned operands. */
+static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
+                         hybrid_split split)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine = open_with(fakes, (size_t)1 << 30);
+    hybrid_plan *plan;
+    char text[4096];
+
+    o.variant = "spmm.fake.rows";
+    o.flags   = flags;
+    o.split   = split;
+    assert_int_equal(hybrid_spmm_plan(engine, A, cols, &o, &plan), HYBRID_OK);
+    assert_int_equal(plan->panels.cols, 0);
+    const int64_t width = plan->if_pinned.cols;
+    assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
+    hybrid_plan_explain(plan, text, sizeof text);
+    assert_int_equal(strstr(text, " if X and Y are pinned") != NULL, width > 0);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return width > 0 ? (cols + width - 1) / width : 1;
+}
+
+static void scattered_rows_of_a_large_x_come_in_panels(void **state)
+{
+    const test_kind f32 = {HYBRID_F32, HYBRID_I32, 0};
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
+    assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 4);
+    assert_int_equal(panels_of(&A, 128, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 4);
+    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 8);
+    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X is there soon */
+    assert_int_equal(panels_of(&A, 128, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
+    assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_AUTO), 1);
+    for (int64_t i = 0; i < A.rows; i++) { /* row i touches columns near i alone */
+        const int32_t *offset = A.row_ptr;
+        for (int32_t k = offset[i]; k < offset[i + 1]; k++)
+            A.col[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
+    }
+    assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 1);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_is_right),
+        cmocka_unit_test(nothing_passes_through_the_ring),
+        cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(every_call_fails_once),
+        cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
