@@ -130,11 +130,12 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     return HYBRID_OK;
 }
 
+/* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
 static void release(hy_pipeline *p, hy_slot *slot)
 {
     slot->busy = slot->parked = 0;
     p->finished++;
-    if (p->shared.bytes > 0)
+    if (p->shared.bytes > 0 && !stopped(p))
         hy_loader_free(p);
 }
 
