@@ -213,7 +213,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
             put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
                 (long long)plan->panels.cols);
         if (plan->if_pinned.cols > 0)
-            put(w, "; in panels of %lld columns if X and Y are pinned",
+            put(w, "; %lld columns at a time if X and Y are pinned",
                 (long long)plan->if_pinned.cols);
         put(w, "\n");
     }
