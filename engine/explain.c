@@ -219,7 +219,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
             put(w, " rows at a time");
         }
         if (plan->if_pinned.cols > 0)
-            put(w, "; in panels of %lld columns if X and Y are pinned",
+            put(w, "; %lld columns at a time if X and Y are pinned",
                 (long long)plan->if_pinned.cols);
         put(w, "\n");
     }
