@@ -32,9 +32,10 @@ static const double LAUNCHES = 20; /* what a panel costs besides its bytes */
  */
 static const double STORE_BPS = 22e9, STORE_PARTS_BPS = 14e9;
 
-/* Copies of rows from and to pinned memory while the bus is used both ways: its share each
-   way, and what a row costs besides its bytes, in bytes. Rows of 128 bytes move at 36e9
-   each way then, at 52e9 one way alone, whole blocks at 48e9 (docs/performance.md). */
+/* Copies of rows from and to pinned memory while the bus is used both ways: its share
+   each way, and what a row costs besides its bytes, in bytes. Rows of 128 bytes move at
+   36e9 each way then, at 52e9 one way alone, whole blocks at 48e9 (docs/performance.md).
+ */
 static const double BOTH_WAYS = 0.88, ROW_BYTES = 40;
 
 static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
