@@ -55,7 +55,8 @@ enum {
    least prediction is 1.4 % slower than the best. The paper's threshold between row split
    and merge path, 9.35 entries a row, falls out of them where row lengths vary. */
 #define HY_ROWS_ROW 2.65
-#define HY_ROWS_ROW_NARROW 37.0
+#define HY_ROWS_NONZERO_NARROW 1.8
+#define HY_ROWS_ROW_NARROW 6.0
 #define HY_ROWS_STEP_S 2.6e-8 /* from entry to entry of a long row, and more */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* for each column of X */
 #define HY_ROWS_STEP_NARROW 4.0 /* times that where half a line or less is read */

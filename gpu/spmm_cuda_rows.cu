@@ -316,10 +316,11 @@ static double vector_s(const hy_features *f, const hy_rates *r)
    columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
-    const bool wide  = hy_spmm_is_wide(f->out_cols, f->type);
-    const double row = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
+    const double nonzero = wide ? 1 : HY_ROWS_NONZERO_NARROW;
+    const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
-        (double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
+        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
     const int64_t tile = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
     const bool one = f->rows * (HY_SPMM_LINE / 16) < HY_SPMM_LANES && f->out_cols > tile;
     const double at_once = double(one ? tile : f->out_cols);
