@@ -393,7 +393,8 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     plan->window                   = 0;
     plan->gathered_up = plan->window_up = plan->panels_up = -1;
     hy_plan_size_image(plan, &shared);
-    if (shared > plan->rates.memory / 8 * (size_t)eighths)
+    if (shared > plan->rates.memory / 8 * (size_t)eighths &&
+        hy_split_mode(o) != HYBRID_SPLIT_SHARE) /* its chunks come in order */
         HY_TRY(try_window(plan, A, o, depth, &found));
     if (found)
         *depth_out = depth;
