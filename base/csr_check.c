@@ -1,5 +1,6 @@
 /* base/csr_check.c - the rules of hybrid_csr. */
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 
 enum { CHECK_GRAIN = 1 << 12 };
@@ -63,11 +64,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         if (bad_entry(c->A, i) == -1)
             continue;
-        int64_t first = __atomic_load_n(&c->first, __ATOMIC_RELAXED);
-        while (i < first &&
-               !__atomic_compare_exchange_n(&c->first, &first, i, 0, __ATOMIC_RELAXED,
-                                            __ATOMIC_RELAXED))
-            ;
+        hy_lower_to(&c->first, i);
         break;
     }
     return HYBRID_OK;

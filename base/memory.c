@@ -4,20 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/results.h"
 
 enum { ALIGNMENT = 64 };
 
 /* ---- meters ------------------------------------------------------------------ */
-
-static void raise_peak(hy_meter *meter, int64_t used)
-{
-    int64_t peak = __atomic_load_n(&meter->peak, __ATOMIC_RELAXED);
-    while (used > peak &&
-           !__atomic_compare_exchange_n(&meter->peak, &peak, used, 0, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-        ;
-}
 
 int hy_meter_take(hy_meter *meter, size_t bytes)
 {
@@ -31,7 +23,7 @@ int hy_meter_take(hy_meter *meter, size_t bytes)
             return 0;
     } while (!__atomic_compare_exchange_n(&meter->used, &used, next, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
-    raise_peak(meter, next);
+    hy_raise_to(&meter->peak, next);
     return 1;
 }
 

@@ -203,7 +203,6 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
                           .profile  = &plan->profile,
                           .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
                           .in_lines = plan->candidates[plan->chosen].variant->in_lines,
-                          .panels   = plan->panels,
                           .window   = plan->window};
     hy_panels_settle(plan, &problem);
     begin_report(plan);

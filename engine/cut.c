@@ -36,7 +36,6 @@ enum {
     DENSE_BYTES    = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     CHUNKS         = 16,        /* at least, of a product large enough */
     RESIDENT_SHARE = 4,         /* slots beside an A that stays: small, and many fit */
-    LINE           = 64,        /* bytes of the caches */
     QUICK          = 4          /* times fewer bytes are sent sooner than read */
 };
 
@@ -94,7 +93,7 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_backend *backend
 static hybrid_status find_needs(hybrid_plan *plan, const hybrid_csr *A, size_t shared)
 {
     hy_context *ctx   = &plan->engine->ctx;
-    const size_t rows = (size_t)A->rows * LINE, all = (size_t)A->nnz * 4;
+    const size_t rows = (size_t)A->rows * HY_LINE, all = (size_t)A->nnz * 4;
     const size_t read = rows < all ? rows : all;
     const int once    = !(plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 

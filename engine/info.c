@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "engine/engine.h"
 #include "engine/rank.h"
@@ -14,14 +15,6 @@ typedef struct survey {
     int64_t row_min, empty_rows, bandwidth;
     int pattern_differs, value_differs;
 } survey;
-
-static void lower(int64_t *least, int64_t x)
-{
-    int64_t seen = __atomic_load_n(least, __ATOMIC_RELAXED);
-    while (x < seen && !__atomic_compare_exchange_n(least, &seen, x, 0, __ATOMIC_RELAXED,
-                                                    __ATOMIC_RELAXED))
-        ;
-}
 
 static int64_t distance(int64_t a, int64_t b)
 {
@@ -48,8 +41,9 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
         if (far > bandwidth)
             bandwidth = far;
     }
-    lower(&s->row_min, row_min);
-    lower(&s->bandwidth, -bandwidth); /* kept negative, so that one function serves */
+    hy_lower_to(&s->row_min, row_min);
+    hy_lower_to(&s->bandwidth,
+                -bandwidth); /* kept negative, so that one function serves */
     __atomic_fetch_add(&s->empty_rows, empty, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }

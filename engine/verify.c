@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "engine/check.h"
 #include "engine/engine.h"
@@ -136,11 +137,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         if (row_passes(c, i))
             continue;
-        int64_t first = __atomic_load_n(&c->first, __ATOMIC_RELAXED);
-        while (i < first &&
-               !__atomic_compare_exchange_n(&c->first, &first, i, 0, __ATOMIC_RELAXED,
-                                            __ATOMIC_RELAXED))
-            ;
+        hy_lower_to(&c->first, i);
         break; /* later rows of this piece cannot be the first */
     }
     return HYBRID_OK;

@@ -11,7 +11,7 @@ typedef struct hy_brick_panel {
     const hybrid_csr *A;
     int64_t row, rows;         /* of A */
     const hy_touched *touched; /* numbers of columns, if it has any, */
-    const hy_window *window;   /* or their places, if it has rows */
+    const hy_x_window *window;   /* or their places, if it has rows */
 } hy_brick_panel;
 
 /* Scratch of one thread. */

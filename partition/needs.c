@@ -5,6 +5,7 @@
    are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
    well wait for the rest. What a window of X holds is to be known to the row. */
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "partition/chunks.h"
 
@@ -55,24 +56,6 @@ static int64_t first_of(const needing *n, int64_t first, int64_t begin, int64_t 
     return first;
 }
 
-static void raise_to(int64_t *needs, int64_t value)
-{
-    int64_t now = __atomic_load_n(needs, __ATOMIC_RELAXED);
-
-    while (now < value && !__atomic_compare_exchange_n(
-                              needs, &now, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
-static void lower_to(int64_t *first, int64_t value)
-{
-    int64_t now = __atomic_load_n(first, __ATOMIC_RELAXED);
-
-    while (now > value && !__atomic_compare_exchange_n(
-                              first, &now, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
@@ -83,9 +66,9 @@ static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
         const int64_t stop  = chunk->row_end < end ? chunk->row_end : end;
         const int64_t needs = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
         const int64_t first = __atomic_load_n(&chunk->first, __ATOMIC_RELAXED);
-        raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
+        hy_raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
         if (n->banded)
-            lower_to(&chunk->first, first_of(n, first, begin, stop));
+            hy_lower_to(&chunk->first, first_of(n, first, begin, stop));
         begin = stop;
     }
     return HYBRID_OK;

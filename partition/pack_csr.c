@@ -55,7 +55,7 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
-    hy_window window;
+    hy_x_window window;
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -78,8 +78,8 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
 static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
                                 int64_t end)
 {
-    const hy_window w = p->window;
-    int inside        = 1;
+    const hy_x_window w = p->window;
+    int inside          = 1;
 
     for (int64_t k = begin; k < end; k++) {
         inside &= hy_window_has(&w, col[k]);

@@ -77,7 +77,7 @@ typedef struct packing {
     int64_t *start;      /* panels+1: blocks before each */
     hy_brick_work *work; /* one a thread */
     hy_touched touched;
-    hy_window window;
+    hy_x_window window;
     hy_hrpb_block *block;
     char *val;
 } packing;

@@ -16,31 +16,31 @@ enum {
 };
 
 /* How columns of a chunk become places. */
-typedef struct hy_window {
+typedef struct hy_x_window {
     int32_t base;  /* the row at place 0, of those from chunk->first on or just before */
     int32_t rows;  /* of the window */
     int32_t first; /* the chunk touches rows [first, first + count) */
     uint32_t count;
-} hy_window;
+} hy_x_window;
 
 /* Of a chunk, where problem->window > 0. */
-static inline hy_window hy_window_of(const hy_problem *problem, const hy_chunk *chunk)
+static inline hy_x_window hy_window_of(const hy_problem *problem, const hy_chunk *chunk)
 {
     const int64_t rows = problem->window, count = chunk->needs - chunk->first;
 
-    return (hy_window){.base  = (int32_t)(chunk->first / rows * rows),
+    return (hy_x_window){.base  = (int32_t)(chunk->first / rows * rows),
                        .rows  = (int32_t)rows,
                        .first = (int32_t)chunk->first,
                        .count = count > 0 ? (uint32_t)count : 0};
 }
 
-static inline int hy_window_has(const hy_window *w, int32_t col)
+static inline int hy_window_has(const hy_x_window *w, int32_t col)
 {
     return (uint32_t)(col - w->first) < w->count;
 }
 
 /* Whether it has all columns of rows [begin, end) of A, which ascend in each. */
-static inline int hy_window_covers(const hy_window *w, const hybrid_csr *A, int64_t begin,
+static inline int hy_window_covers(const hy_x_window *w, const hybrid_csr *A, int64_t begin,
                                    int64_t end)
 {
     int inside = 1;
@@ -54,7 +54,7 @@ static inline int hy_window_covers(const hy_window *w, const hybrid_csr *A, int6
 }
 
 /* Of a column that it has. */
-static inline int32_t hy_window_place(const hy_window *w, int32_t col)
+static inline int32_t hy_window_place(const hy_x_window *w, int32_t col)
 {
     const int32_t at = col - w->base; /* less than twice the rows */
     return at < w->rows ? at : at - w->rows;

@@ -46,7 +46,8 @@ void hy_loader_close(hy_pipeline *p)
 
 /* ---- one piece ------------------------------------------------------------------- */
 
-hybrid_status hy_load_retire(hy_pipeline *p, hy_load_piece *piece)
+/* The piece's copy is over, if there was one. */
+static hybrid_status retire(hy_pipeline *p, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
@@ -62,6 +63,15 @@ hybrid_status hy_load_retire(hy_pipeline *p, hy_load_piece *piece)
     loader->busy_ns += loader->end_ns - begin;
     loader->bytes += bytes;
     return HYBRID_OK;
+}
+
+hybrid_status hy_load_take(hy_pipeline *p, hy_load_piece **out)
+{
+    hy_loader *loader = &p->loader;
+
+    *out         = &loader->pieces[loader->next];
+    loader->next = (loader->next + 1) % HY_LOAD_PIECES;
+    return retire(p, *out);
 }
 
 typedef struct filling {
@@ -93,13 +103,13 @@ static hybrid_status load_piece(hy_pipeline *p, size_t at, size_t bytes, char *t
     const hy_backend_ops *ops = p->backend->ops;
     hy_loader *loader         = &p->loader;
     hy_lane *lane             = p->gear->lanes[HY_ON_IN];
-    hy_load_piece *piece      = &loader->pieces[loader->next];
-    char *room = (char *)loader->ring.ptr + (size_t)loader->next * loader->piece_bytes;
-    const void *source = hy_shared_source(p->problem, at, bytes);
-    const int direct   = source && hy_pinned(p->ctx, source, bytes);
+    const void *source        = hy_shared_source(p->problem, at, bytes);
+    const int direct          = source && hy_pinned(p->ctx, source, bytes);
+    hy_load_piece *piece;
 
-    loader->next = (loader->next + 1) % HY_LOAD_PIECES;
-    HY_TRY(hy_load_retire(p, piece));
+    HY_TRY(hy_load_take(p, &piece));
+    char *room =
+        (char *)loader->ring.ptr + (size_t)(piece - loader->pieces) * loader->piece_bytes;
     if (!direct)
         HY_TRY(fill_piece(p, at, bytes, room));
     HY_TRY(ops->mark_set(lane, piece->begin));
@@ -401,7 +411,7 @@ hybrid_status hy_loader_finish(hy_pipeline *p)
     pthread_mutex_unlock(&loader->lock);
     hybrid_status status = loader->status;
     for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
-        status = hy_load_retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
+        status = retire(p, &loader->pieces[(loader->next + i) % HY_LOAD_PIECES]);
     if (status == HYBRID_OK)
         hy_trace_load(&p->tracer, p);
     return status;

@@ -48,8 +48,8 @@ typedef struct hy_loader {
 hybrid_status hy_loader_open(struct hy_pipeline *pipeline, size_t shared_bytes);
 void hy_loader_close(struct hy_pipeline *pipeline);
 
-/* The piece's copy is over, if there was one. */
-hybrid_status hy_load_retire(struct hy_pipeline *pipeline, hy_load_piece *piece);
+/* The next piece of the ring, when its copy is over. */
+hybrid_status hy_load_take(struct hy_pipeline *pipeline, hy_load_piece **piece);
 
 /* Rows [first, first + rows) of a panel of X, if the device copies them from where they
    are: *direct says whether. */

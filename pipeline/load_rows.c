@@ -6,9 +6,8 @@ hybrid_status hy_load_rows(hy_pipeline *p, const hy_x_panel *x, int64_t first,
                            int64_t rows, int *direct)
 {
     const hy_backend_ops *ops = p->backend->ops;
-    hy_loader *loader         = &p->loader;
     hy_lane *lane             = p->gear->lanes[HY_ON_IN];
-    hy_load_piece *piece      = &loader->pieces[loader->next];
+    hy_load_piece *piece;
     hy_row_copy copies[2];
     const int count =
         ops->copy_rows ? hy_shared_rows(p->problem, x, first, rows, copies) : 0;
@@ -18,8 +17,7 @@ hybrid_status hy_load_rows(hy_pipeline *p, const hy_x_panel *x, int64_t first,
                                      (size_t)(rows - 1) * copies[0].src_pitch + row);
     if (!*direct)
         return HYBRID_OK;
-    loader->next = (loader->next + 1) % HY_LOAD_PIECES;
-    HY_TRY(hy_load_retire(p, piece));
+    HY_TRY(hy_load_take(p, &piece));
     HY_TRY(ops->mark_set(lane, piece->begin));
     for (int i = 0; i < count; i++)
         HY_TRY(hy_pinned_copy_rows(lane, &copies[i], copies[i].src));

@@ -10,35 +10,10 @@
 #include "engine/plan.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
+#include "support/fake_spmm.h"
 #include "support/oracle.h"
 #include "support/panels.h"
 #include "support/places.h"
-
-extern const hy_backend_ops hy_host_backend_ops;
-
-static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
-
-static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
-                                               &hy_host_backend_ops, NULL};
-
-static hybrid_engine *open_with(const hy_backend_ops *const *backends,
-                                size_t device_bytes)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.device_bytes = device_bytes;
-    options.threads      = 3;
-    assert_int_equal(hy_engine_open(&options, backends, table, &engine), HYBRID_OK);
-    return engine;
-}
-
-static hybrid_engine *open_fake(size_t device_bytes)
-{
-    return open_with(fakes, device_bytes);
-}
 
 static void every_case_is_right(void **state)
 {
@@ -47,7 +22,7 @@ static void every_case_is_right(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    hybrid_engine *engine = open_fake(0);
+    hybrid_engine *engine = fake_spmm(0);
     assert_int_equal(panels_check(engine, names, &checked), 0);
     assert_true(checked > 300);
     hybrid_engine_destroy(engine);
@@ -117,7 +92,7 @@ static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_
                        tally *sum)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine       = open_fake(budget);
+    hybrid_engine *engine       = fake_spmm(budget);
     hybrid_plan *plan;
 
     options.variant            = "spmm.fake.rows";
@@ -215,7 +190,7 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     const int64_t cols          = kind.type == HYBRID_F64 ? l->cols / 2 : l->cols;
     const int places            = kind.type == HYBRID_F64 ? 8 : 16;
     const layout in             = {l->budget, cols, l->gap, l->panels};
-    hybrid_engine *engine       = open_fake(l->budget);
+    hybrid_engine *engine       = fake_spmm(l->budget);
     hybrid_plan *plan;
 
     options.variant = "spmm.fake.rows";
@@ -259,8 +234,9 @@ static void panels_begin_where_lines_of_y_do(void **state)
 /* ---- failures ---------------------------------------------------------------------- */
 
 /* Panels wait for the place of those before them: the loader and the driver both stop. */
-static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *A)
+static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
 {
+    const hybrid_csr *A         = arg;
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     const test_kind f64         = {HYBRID_F64, HYBRID_I64, 1};
     hybrid_dense X, Y, before;
@@ -269,7 +245,7 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *
     options.depth        = 2;
     hybrid_status status = hybrid_spmm_plan(engine, A, 40, &options, &plan);
     if (status != HYBRID_OK)
-        return status;
+        return fake_explained(engine, status);
     assert_int_equal(plan->panels.room, 2);
     assert_true(plan->panels.cols * 3 < 40);
     dense_make(A->cols, 40, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
@@ -282,40 +258,20 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, const hybrid_csr *
     dense_free(&X);
     dense_free(&Y);
     dense_free(&before);
-    return status;
-}
-
-/* Returns how many calls there were to fail: of allocations, or of the backend. */
-static int64_t fail_each(const hybrid_csr *A, int memory)
-{
-    for (int64_t n = 1; n < 5000; n += 1 + n / 16) {
-        hybrid_engine *engine       = open_with(faults, 100 << 10);
-        engine->ctx.memory.failures = memory ? n : 0;
-        fault_arm(memory ? 0 : n);
-        const hybrid_status status  = product_in_a_ring(engine, A);
-        engine->ctx.memory.failures = 0;
-        fault_arm(0);
-        if (status != HYBRID_OK)
-            assert_true(strlen(hybrid_engine_message(engine)) > 10);
-        hybrid_engine_destroy(engine);
-        assert_int_equal(fake_alive(), 0);
-        if (status == HYBRID_OK)
-            return n - 1;
-    }
-    fail_msg("calls fail without end");
-    return 0;
+    return fake_explained(engine, status);
 }
 
 static void every_call_fails_once(void **state)
 {
     const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
     hybrid_csr A;
+    const fake_failing f = {product_in_a_ring, &A, 100 << 10, 5000, 16};
 
     (void)state;
     fake_delays(1, 0);
     matrix_random(300, 300, 5, 5, f64, &A);
-    assert_true(fail_each(&A, 1) > 5);
-    assert_true(fail_each(&A, 0) > 50);
+    assert_true(fake_fail_each(&f, 1) > 5);
+    assert_true(fake_fail_each(&f, 0) > 50);
     matrix_free(&A);
 }
 
@@ -326,7 +282,7 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
                          unsigned flags)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine       = open_fake((size_t)1 << 30);
+    hybrid_engine *engine       = fake_spmm((size_t)1 << 30);
     hybrid_plan *plan;
     char text[4096];
 

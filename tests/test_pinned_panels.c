@@ -9,33 +9,15 @@
 #include "engine/plan.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
+#include "support/fake_spmm.h"
 #include "support/oracle.h"
 #include "support/pinned_panels.h"
 #include "support/places.h"
 
-extern const hy_backend_ops hy_host_backend_ops;
-
-static const hy_backend_ops *const fakes[]  = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                               NULL};
-static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
-                                               &hy_host_backend_ops, NULL};
-static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
-
-static hybrid_engine *open_with(const hy_backend_ops *const *backends, size_t bytes)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.device_bytes = bytes;
-    options.threads      = 3;
-    assert_int_equal(hy_engine_open(&options, backends, table, &engine), HYBRID_OK);
-    return engine;
-}
-
 static void every_case_is_right(void **state)
 {
     static const char *const names[] = {"spmm.fake.rows", "spmm.fake.tiled", NULL};
-    hybrid_engine *engine            = open_with(fakes, 0);
+    hybrid_engine *engine            = fake_spmm(0);
     int64_t checked                  = 0;
 
     (void)state;
@@ -81,24 +63,17 @@ static size_t bytes_of(const hybrid_dense *m)
     return (size_t)((m->rows - 1) * m->ld + m->cols) * 8;
 }
 
-/* An error says what it is. */
-static hybrid_status explained(const hybrid_engine *engine, hybrid_status status)
-{
-    assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
-    return status;
-}
-
 static hybrid_status run_product(hybrid_engine *engine, hybrid_plan *plan, product *p)
 {
-    return explained(engine, hybrid_spmm_run(plan, 1, &p->A, &p->X, 0, &p->Y));
+    return fake_explained(engine, hybrid_spmm_run(plan, 1, &p->A, &p->X, 0, &p->Y));
 }
 
 static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, product *p)
 {
     hybrid_status status;
 
-    HY_TRY(explained(engine, hybrid_pin(engine, p->X.data, bytes_of(&p->X))));
-    status = explained(engine, hybrid_pin(engine, p->Y.data, bytes_of(&p->Y)));
+    HY_TRY(fake_explained(engine, hybrid_pin(engine, p->X.data, bytes_of(&p->X))));
+    status = fake_explained(engine, hybrid_pin(engine, p->Y.data, bytes_of(&p->Y)));
     if (status == HYBRID_OK) {
         status = run_product(engine, plan, p);
         hybrid_unpin(engine, p->Y.data);
@@ -120,7 +95,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
     o.variant    = "spmm.fake.rows";
     o.flags      = flags;
     o.chunk_rows = ROWS / 5;
-    HY_TRY(explained(engine, hybrid_spmm_plan(engine, &p->A, COLUMNS, &o, &plan)));
+    HY_TRY(fake_explained(engine, hybrid_spmm_plan(engine, &p->A, COLUMNS, &o, &plan)));
     for (int turn = 0; turn < 3 && status == HYBRID_OK; turn++) {
         status =
             turn % 2 == 0 ? run_pinned(engine, plan, p) : run_product(engine, plan, p);
@@ -139,7 +114,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
 /* Every byte of both went directly, in panels that are moved too. */
 static void nothing_passes_through_the_ring(void **state)
 {
-    hybrid_engine *engine = open_with(fakes, 0);
+    hybrid_engine *engine = fake_spmm(0);
     int64_t in_panels     = 0;
     product p;
 
@@ -167,7 +142,7 @@ static void every_budget_is_kept(void **state)
     for (int resident = 0; resident < 2; resident++)
         for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
              budget -= budget / 12) {
-            hybrid_engine *engine      = open_with(fakes, budget);
+            hybrid_engine *engine      = fake_spmm(budget);
             engine->pinned_panels      = 3;
             const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
             const hybrid_status status = run_both(engine, &p, flags, &in_panels);
@@ -182,36 +157,24 @@ static void every_budget_is_kept(void **state)
 
 /* ---- failures ---------------------------------------------------------------------- */
 
-/* Returns how many calls there were to fail: of allocations, or of the backend. */
-static int64_t fail_each(product *p, int memory)
+static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
-    for (int64_t n = 1; n < 5000; n += 1 + n / 32) {
-        hybrid_engine *engine       = open_with(faults, 0);
-        int64_t in_panels           = 0;
-        engine->pinned_panels       = 3;
-        engine->ctx.memory.failures = memory ? n : 0;
-        fault_arm(memory ? 0 : n);
-        const hybrid_status status  = run_both(engine, p, 0, &in_panels);
-        engine->ctx.memory.failures = 0;
-        fault_arm(0);
-        hybrid_engine_destroy(engine);
-        assert_int_equal(fake_alive(), 0);
-        if (status == HYBRID_OK)
-            return n - 1;
-    }
-    fail_msg("calls fail without end");
-    return 0;
+    int64_t in_panels = 0;
+
+    engine->pinned_panels = 3;
+    return run_both(engine, arg, 0, &in_panels);
 }
 
 static void every_call_fails_once(void **state)
 {
     product p;
+    const fake_failing f = {run_in_panels, &p, 0, 5000, 32};
 
     (void)state;
     fake_delays(1, 0);
     make_product(&p);
-    assert_true(fail_each(&p, 1) > 5);
-    assert_true(fail_each(&p, 0) > 50);
+    assert_true(fake_fail_each(&f, 1) > 5);
+    assert_true(fake_fail_each(&f, 0) > 50);
     free_product(&p);
 }
 
@@ -222,7 +185,7 @@ static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
                          hybrid_split split)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine = open_with(fakes, (size_t)1 << 30);
+    hybrid_engine *engine = fake_spmm((size_t)1 << 30);
     hybrid_plan *plan;
     char text[4096];
 

@@ -10,34 +10,12 @@
 #include "partition/x_window.h"
 #include "support/builder.h"
 #include "support/fake_backend.h"
+#include "support/fake_spmm.h"
 #include "support/oracle.h"
 #include "support/places.h"
 #include "support/windows.h"
 
-extern const hy_backend_ops hy_host_backend_ops;
-
-static const hy_backend_ops *const fakes[]  = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                               NULL};
-static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
-                                               &hy_host_backend_ops, NULL};
-static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
-
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
-
-static hybrid_status open_with(const hy_backend_ops *const *backends, size_t device_bytes,
-                               hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    options.device_bytes = device_bytes;
-    options.threads      = 3;
-    return hy_engine_open(&options, backends, table, engine);
-}
-
-static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
-{
-    return open_with(fakes, device_bytes, engine);
-}
 
 /* ---- places -------------------------------------------------------------------------
  */
@@ -53,7 +31,7 @@ static void places_are_rows_modulo_the_window(void **state)
             const hy_problem problem = {.op = HY_SPMM, .X = &X, .window = window};
             const hy_chunk chunk     = {.first = first,
                                         .needs = first + hy_window_most(window)};
-            const hy_window w        = hy_window_of(&problem, &chunk);
+            const hy_x_window w      = hy_window_of(&problem, &chunk);
             assert_false(hy_window_has(&w, (int32_t)first - 1));
             assert_false(hy_window_has(&w, (int32_t)chunk.needs));
             for (int64_t r = first; r < chunk.needs; r++) {
@@ -93,7 +71,7 @@ static void every_budget_is_kept(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    assert_int_equal(windows_check(open_fake, names, &checked, &windowed), 0);
+    assert_int_equal(windows_check(fake_spmm_open, names, &checked, &windowed), 0);
     assert_true(checked > 300 && windowed > 40);
     assert_int_equal(fake_alive(), 0);
 }
@@ -151,7 +129,7 @@ static void chunks_overtake_nothing(void **state)
         hybrid_engine *engine;
         fake_delays(seed, 50);
         options.flags = seed % 2 ? HYBRID_RESIDENT : 0;
-        assert_int_equal(open_fake((size_t)32 << 10, &engine), HYBRID_OK);
+        engine        = fake_spmm((size_t)32 << 10);
         assert_int_equal(multiply(engine, &A, &options, 3), HYBRID_OK);
         hybrid_engine_destroy(engine);
     }
@@ -181,7 +159,7 @@ static void a_plan_says_what_it_does(void **state)
     char text[4096];
 
     (void)state;
-    assert_int_equal(open_fake((size_t)60 << 10, &engine), HYBRID_OK);
+    engine                = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan     = plan_with(engine, &A, HYBRID_EXPLAIN);
     const hybrid_report r = report_of(plan);
     hybrid_plan_explain(plan, text, sizeof text);
@@ -204,8 +182,8 @@ static void few_rows_of_x_are_gathered(void **state)
         build_add(&b, 10 * i);
         build_end_row(&b);
     }
-    hybrid_csr A = build_finish(&b, 3, f64);
-    assert_int_equal(open_fake((size_t)60 << 10, &engine), HYBRID_OK);
+    hybrid_csr A      = build_finish(&b, 3, f64);
+    engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
     assert_int_equal(plan->window, 0);
     assert_true(plan->gathered && plan->gathered_up < plan->window_up);
@@ -222,7 +200,7 @@ static void other_patterns_are_refused(void **state)
     hybrid_dense X, Y;
 
     (void)state;
-    assert_int_equal(open_fake((size_t)60 << 10, &engine), HYBRID_OK);
+    engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
@@ -240,36 +218,20 @@ static void other_patterns_are_refused(void **state)
 /* ---- failures -------------------------------------------------------------------------
  */
 
-/* Returns how many calls there were to fail: of allocations, or of the backend. */
-static int64_t fail_each(const hybrid_csr *A, int memory)
+static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
 {
-    for (int64_t n = 1; n < 20000; n += 1 + n / 8) {
-        hybrid_engine *engine;
-        assert_int_equal(open_with(faults, (size_t)32 << 10, &engine), HYBRID_OK);
-        engine->ctx.memory.failures = memory ? n : 0;
-        fault_arm(memory ? 0 : n);
-        const hybrid_status status  = multiply(engine, A, NULL, 1);
-        engine->ctx.memory.failures = 0;
-        fault_arm(0);
-        if (status != HYBRID_OK)
-            assert_true(strlen(hybrid_engine_message(engine)) > 10);
-        hybrid_engine_destroy(engine);
-        assert_int_equal(fake_alive(), 0);
-        if (status == HYBRID_OK)
-            return n - 1;
-    }
-    fail_msg("calls fail without end");
-    return 0;
+    return fake_explained(engine, multiply(engine, arg, NULL, 1));
 }
 
 static void every_call_fails_once(void **state)
 {
-    hybrid_csr A = five_diagonals(ROWS / 4);
+    hybrid_csr A         = five_diagonals(ROWS / 4);
+    const fake_failing f = {multiply_once, &A, (size_t)32 << 10, 20000, 8};
 
     (void)state;
     fake_delays(1, 0);
-    assert_true(fail_each(&A, 1) > 5);
-    assert_true(fail_each(&A, 0) > 50);
+    assert_true(fake_fail_each(&f, 1) > 5);
+    assert_true(fake_fail_each(&f, 0) > 50);
     matrix_free(&A);
 }
 

@@ -1,0 +1,29 @@
+/* tests/support/fake_spmm.h - engines that compute SpMM on the fake device. */
+#ifndef FAKE_SPMM_H
+#define FAKE_SPMM_H
+
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+/* Three workers, the host, and a device whose X lies in rows or, tiled, in columns. 0 is
+   no cap. */
+hybrid_status fake_spmm_open(size_t device_bytes, hybrid_engine **engine);
+hybrid_engine *fake_spmm(size_t device_bytes); /* a failure aborts the test */
+
+/* The status of the call before; an error must say what it is. */
+hybrid_status fake_explained(const hybrid_engine *engine, hybrid_status status);
+
+/* What is tried while one call after the other fails. */
+typedef struct fake_failing {
+    hybrid_status (*run)(hybrid_engine *engine, void *arg);
+    void *arg;
+    size_t device_bytes;
+    int64_t most, part; /* after call n it is the turn of n + 1 + n / part, below most */
+} fake_failing;
+
+/* Returns how many calls there were to fail: of allocations, or of the backend. Nothing is
+   left of a failure; that it is explained is for `run` to see. */
+int64_t fake_fail_each(const fake_failing *failing, int memory);
+
+#endif /* FAKE_SPMM_H */
