@@ -19,7 +19,7 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold;
+    peer_hold *hold; /* NULL until a clock is held */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;

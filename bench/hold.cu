@@ -4,6 +4,7 @@
    the time that the host takes to enqueue it, 5 to 15 us, which is more than a small
    product takes. While a long copy is under way, copies behind it wait, so that what
    follows them is enqueued before it begins. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/baselines.cuh"
@@ -59,6 +60,10 @@ int peer_hold_start(peer_hold *h)
 
 bool peer_held_clock_start(peer_device *d)
 {
+    if (!d->hold && !(d->hold = peer_hold_open())) {
+        snprintf(d->error, sizeof d->error, "no memory to hold copies with");
+        return false;
+    }
     if (peer_hold_start(d->hold)) {
         CUDA_TRY(d, cudaGetLastError());
         return false;
