@@ -66,9 +66,9 @@ enum {
 #define HY_VECTOR_NONZERO 2.1
 #define HY_VECTOR_APART 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* of a lane that walks a long row of spmm.cuda.rows */
-#define HY_VECTOR_MERGE_F32 1.05 /* times the nonzeros of spmm.cuda.rows */
+#define HY_VECTOR_MERGE_F32 1.07 /* times the nonzeros of spmm.cuda.rows */
 #define HY_VECTOR_MERGE_F64 1.25
-#define HY_VECTOR_MERGE_ROW 3.4
+#define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.15
 #define HY_MERGE_NONZERO_NARROW 3.7
 #define HY_MERGE_ROW 3.8
@@ -114,7 +114,7 @@ enum {
 
 enum {
     HY_BELLPACK_WAVE  = 1 << 17, /* lanes that run at once */
-    HY_BELLPACK_LEAST = 8        /* blocks of a row that is not shared by lanes */
+    HY_BELLPACK_LEAST = 3        /* blocks of a row that is not shared by lanes */
 };
 
 #define HY_BELLPACK_PADDING    0.05 /* of the blocks, in matrices that are blocked */

@@ -55,7 +55,7 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
     const int items = all_items > HY_MERGE_VECTOR_ITEMS * HY_MERGE_VECTOR_TILES
                           ? 2 * HY_MERGE_VECTOR_ITEMS
                           : HY_MERGE_VECTOR_ITEMS;
-    return {items, 1, items / 4};
+    return {items, 1, items / 4, 1};
 }
 
 /* For A with so many entries and rows together, and n columns of X. A share for each
@@ -70,7 +70,7 @@ template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n
         return vector_shape_of(all_items);
     while (items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
         items *= 2;
-    return {items, shares, items / 4};
+    return {items, shares, items / 4, 0};
 }
 
 /* Bytes of shared memory, in the order of merge_lay_out(). */

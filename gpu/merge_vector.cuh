@@ -10,7 +10,9 @@
    block's end to the tiles that follow (the carry). All in the order of entries.
 
    Then a thread to each row of the tile stores it in y, so that stores are coalesced and
-   rows without entries need no care. */
+   rows without entries need no care. Of the tiles that have a part of one row, the one
+   that is done last adds up their carries, always in the same order: nobody waits, and no
+   second kernel has to start. */
 #ifndef HY_MERGE_VECTOR_CUH
 #define HY_MERGE_VECTOR_CUH
 
@@ -28,6 +30,15 @@ template <int EACH> constexpr int vector_room = EACH *int(HY_CUDA_THREADS);
 static_assert(5 * int(HY_MERGE_VECTOR_ITEMS) / 4 <= vector_room<VECTOR_EACH>,
               "a tile and the longest row that is not cut");
 
+/* What the kernel knows of the path (partition/merge.h). */
+template <typename T> struct vector_path {
+    const hy_merge_cut *cut;
+    const hy_merge_join *join;
+    const uint16_t *last;
+    int32_t *arrived;
+    T *carry; /* tiles: the piece of the row that the tile does not end */
+};
+
 /* The block's tile. */
 struct vector_tile {
     int64_t row, entry; /* of the chunk: the first */
@@ -42,12 +53,10 @@ struct vector_rows {
     int last[VECTOR_ROWS];
 };
 
-template <typename T>
-static __device__ int last_entry(const hy_spmm_operands<T> &o, const vector_tile &t,
-                                 int r)
+static __device__ inline int last_entry(const uint16_t *last, const vector_tile &t, int r)
 {
-    const int64_t begin = o.row_ptr[t.row + r], end = o.row_ptr[t.row + r + 1];
-    return end > begin && end > t.entry ? int(end - t.entry) - 1 : -1;
+    const int entry = last[t.row + r];
+    return entry == HY_MERGE_NO_ENTRY ? -1 : entry;
 }
 
 static __device__ inline void mark_end(uint32_t *ends, int k)
@@ -56,36 +65,33 @@ static __device__ inline void mark_end(uint32_t *ends, int k)
         atomicOr(&ends[k / 32], 1u << k % 32);
 }
 
-template <typename T>
-static __device__ vector_rows block_mark_ends(const hy_spmm_operands<T> &o,
-                                              const vector_tile &t, uint32_t *ends)
+static __device__ inline vector_rows block_mark_ends(const uint16_t *last,
+                                                     const vector_tile &t, uint32_t *ends)
 {
     vector_rows rows;
     int r = int(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < VECTOR_ROWS; i++, r += HY_CUDA_THREADS)
-        rows.last[i] = r < t.rows ? last_entry(o, t, r) : -1;
+        rows.last[i] = r < t.rows ? last_entry(last, t, r) : -1;
 #pragma unroll
     for (int i = 0; i < VECTOR_ROWS; i++)
         mark_end(ends, rows.last[i]);
     for (; r < t.rows; r += HY_CUDA_THREADS)
-        mark_end(ends, last_entry(o, t, r));
+        mark_end(ends, last_entry(last, t, r));
     return rows;
 }
 
 template <typename T>
-static __device__ void block_store_rows(const hy_spmm_operands<T> &o,
-                                        const vector_tile &t, const vector_rows &rows,
-                                        const T *slot)
+static __device__ void block_store_rows(T *y, const uint16_t *last, const vector_tile &t,
+                                        const vector_rows &rows, const T *slot)
 {
-    T *y  = o.y + t.row;
     int r = int(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < VECTOR_ROWS; i++, r += HY_CUDA_THREADS)
         if (r < t.rows)
             y[r] = rows.last[i] >= 0 ? slot[rows.last[i]] : T(0);
     for (; r < t.rows; r += HY_CUDA_THREADS) {
-        const int k = last_entry(o, t, r);
+        const int k = last_entry(last, t, r);
         y[r]        = k >= 0 ? slot[k] : T(0);
     }
 }
@@ -232,26 +238,78 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
     __syncthreads();
 }
 
+/* ---- rows in pieces ---- */
+
+/* What the tiles that have a part of a row carry of it; a warp. */
+template <typename T> static __device__ T warp_carried(const T *carry, hy_merge_join of)
+{
+    T sum = T(0);
+#pragma unroll 4
+    for (int t = of.first + int(threadIdx.x) % 32; t < of.last; t += 32)
+        sum += __ldcg(carry + t);
+    for (int apart = 16; apart > 0; apart >>= 1)
+        sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+    return sum;
+}
+
+/* This tile is done with its part of a row. The last tile that is adds the carries to
+   what the tile that ends the row has stored. A warp. */
+template <typename T>
+static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y)
+{
+    const bool leads = threadIdx.x % 32 == 0;
+    int before       = 0;
+    if (leads) {
+        __threadfence();
+        before = atomicAdd(&p.arrived[of.first], 1);
+    }
+    if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
+        return;
+    __threadfence();
+    const T sum = warp_carried(p.carry, of);
+    if (leads) {
+        *y                  = __ldcg(y) + sum;
+        p.arrived[of.first] = 0; /* for the next run */
+    }
+}
+
+/* The row that the tile goes on with and ends, and the one that goes on after it. */
+template <typename T>
+static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
+                                  hy_merge_join before, hy_merge_join after, T *y)
+{
+    if (before.first < 0 && after.first < 0)
+        return;
+    __syncthreads(); /* rows are stored */
+    if (threadIdx.x >= 32)
+        return;
+    if (before.first >= 0 && t.rows > 0)
+        warp_join(p, before, y);
+    if (after.first >= 0)
+        warp_join(p, after, y + t.rows);
+}
+
 /* Block x: tile x. */
 template <typename T, int EACH>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    vector_kernel(hy_spmm_operands<T> o, merge_path<T> p)
+    vector_kernel(hy_spmm_operands<T> o, vector_path<T> p)
 {
     __shared__ alignas(16) T slot[vector_room<EACH>];
     __shared__ uint32_t ends[vector_room<EACH> / 32];
-    merge_let_next_begin();
     const hy_merge_cut from = p.cut[blockIdx.x], to = p.cut[blockIdx.x + 1];
+    const hy_merge_join before = p.join[blockIdx.x], after = p.join[blockIdx.x + 1];
     const vector_tile t             = {from.row, from.entry, int(to.row - from.row),
                                        int(to.entry - from.entry)};
     const vector_part<T, EACH> part = load_part<T, EACH>(o, t);
     if (threadIdx.x < vector_room<EACH> / 32)
         ends[threadIdx.x] = 0;
     __syncthreads();
-    const vector_rows rows = block_mark_ends(o, t, ends);
+    const vector_rows rows = block_mark_ends(p.last, t, ends);
     store_products(o, part, slot);
     __syncthreads();
     block_sum<T, EACH>(slot, ends, p.carry + blockIdx.x);
-    block_store_rows(o, t, rows, slot);
+    block_store_rows(o.y + t.row, p.last, t, rows, slot);
+    block_join(p, t, before, after, o.y + t.row);
 }
 
 #endif /* HY_MERGE_VECTOR_CUH */

@@ -233,10 +233,11 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
 
 template <typename T>
 static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
-                          const merge_path<T> &p, int64_t tiles)
+                          const hy_merge_view &view, int items, T *carry)
 {
-    const int blocks = hy_blocks(tiles, 1);
-    if (p.items > vector_room<VECTOR_EACH>)
+    const vector_path<T> p = {view.cut, view.join, view.last, view.arrived, carry};
+    const int blocks       = hy_blocks(view.tiles, 1);
+    if (items > vector_room<VECTOR_EACH>)
         vector_kernel<T, 2 * VECTOR_EACH>
             <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
     else
@@ -258,17 +259,20 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
-    const hy_merge_view view   = hy_packed_merge(job);
-    merge_path<T> p            = {};
-    p.items                    = shape.items + shape.longest;
-    p.shares                   = shape.shares;
-    p.pass_columns             = 1;
-    p.cut                      = view.cut;
-    p.carry                    = static_cast<T *>(job->work.ptr);
+    const hy_merge_view view   = hy_packed_merge(job, shape);
+    const int items            = shape.items + shape.longest; /* most of a tile */
+    T *carry                   = static_cast<T *>(job->work.ptr);
+    if (shape.vector) {
+        launch_vector<T>(lane, o, view, items, carry);
+        return hy_launched(lane, "spmm.cuda.merge");
+    }
 
-    if (cols == 1)
-        launch_vector<T>(lane, o, p, view.tiles);
-    else if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+    merge_path<T> p = {};
+    p.items         = items;
+    p.shares        = shape.shares;
+    p.cut           = view.cut;
+    p.carry         = carry;
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
         launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
     else if (hy_vectors_fit(&o, 2))
         launch<T, 2>(lane, o, p, view.tiles);
@@ -277,7 +281,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
     if (view.pieces == 0)
         return HYBRID_OK;
-    return launch_fix<T>(lane, o, view, p.carry, hy_log_lanes(double(cols), 5));
+    return launch_fix<T>(lane, o, view, carry, hy_log_lanes(double(cols), 5));
 }
 
 /* ---- the variant ---- */
@@ -288,10 +292,11 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* The one with the most tiles: a panel's columns do not tell the problem's. */
-static hy_merge_shape least_shape()
+/* The one with the most tiles: a panel's columns do not tell the problem's, but that of a
+   vector has one. */
+static hy_merge_shape least_shape(const hy_features *f)
 {
-    return {HY_MERGE_LEAST_ITEMS, 1, 0};
+    return {HY_MERGE_LEAST_ITEMS, 1, 0, f->out_cols == 1};
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)
@@ -318,7 +323,7 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_merge_shape shape = least_shape();
+    const hy_merge_shape shape = least_shape(f);
     const int64_t tiles        = hy_merge_tiles_most(f, shape);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape);

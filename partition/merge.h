@@ -17,6 +17,7 @@ extern "C" {
 typedef struct hy_merge_shape {
     int items, shares; /* of a tile */
     int longest;       /* row that is never cut by tiles */
+    int vector;        /* for one column of X */
 } hy_merge_shape;
 
 /* Where a tile begins; it ends where the next one begins. */
@@ -32,11 +33,23 @@ typedef struct hy_merge_piece {
     int32_t first, last;
 } hy_merge_piece;
 
-/* What follows A in the pack. */
+/* The tiles that have a part of the row that a cut is in; first < 0: it is in none. */
+typedef struct hy_merge_join {
+    int32_t first, last;
+} hy_merge_join;
+
+enum { HY_MERGE_NO_ENTRY = 0xffff };
+
+/* What follows A in the pack; from `join` on with shape.vector alone, else NULL. */
 typedef struct hy_merge_view {
     int64_t tiles, pieces;
     const hy_merge_cut *cut;     /* tiles + 1 */
     const hy_merge_piece *piece; /* pieces */
+    const hy_merge_join *join;   /* tiles + 1 */
+    int32_t *arrived;            /* tiles: 0; of the pieces of a row that begins in the
+                                    tile and leaves it, those that are done */
+    const uint16_t *last;        /* rows: the last entry in the tile that ends the row,
+                                    counted from the tile's first; NO_ENTRY: none there */
 } hy_merge_view;
 
 /* Upper bound of a chunk's tiles. */
@@ -45,11 +58,12 @@ int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape);
 /* Bytes of the pack: that of hy_pack_csr() and the cuts. */
 size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape);
 
-/* Fill job->pack: A as hy_pack_csr() does, then the cuts. */
+/* Fill job->pack: A as hy_pack_csr() does, then the cuts. With shape.vector a tile has no
+   more than 65535 entries. */
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
 /* The cuts where the kernels read them. Only after hy_pack_merge(). */
-hy_merge_view hy_packed_merge(const hy_job *job);
+hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape);
 
 #ifdef __cplusplus
 }

@@ -2,29 +2,41 @@
  */
 #include "partition/merge.h"
 
+#include <string.h>
+
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/pack.h"
 
 enum { CUTS = 1 << 9 }; /* that one worker makes at a time */
 
-/* ---- layout: pieces | cuts, after hy_pack_csr()'s arrays ------------------- */
+/* ---- layout: pieces | cuts | joins | arrived | last, after hy_pack_csr()'s arrays */
 
 enum { TILES, PIECES }; /* words of the head */
+
+/* Where arrays begin, from the pieces on; with vectors there are more. */
+typedef struct layout {
+    size_t cut, join, arrived, last, end;
+} layout;
 
 int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape)
 {
     return (f->rows + f->nnz) / shape.items + 2;
 }
 
-static size_t cuts_at(int64_t tiles)
+static layout layout_of(const hy_features *f, int64_t tiles, hy_merge_shape shape)
 {
-    return hy_align((size_t)tiles * sizeof(hy_merge_piece));
-}
+    const size_t count = (size_t)tiles;
+    layout at          = {.cut = hy_align(count * sizeof(hy_merge_piece))};
 
-static size_t cuts_end(int64_t tiles)
-{
-    return cuts_at(tiles) + ((size_t)tiles + 1) * sizeof(hy_merge_cut);
+    at.end = at.cut + (count + 1) * sizeof(hy_merge_cut);
+    if (!shape.vector)
+        return at;
+    at.join    = hy_align(at.end);
+    at.arrived = at.join + hy_align((count + 1) * sizeof(hy_merge_join));
+    at.last    = at.arrived + hy_align(count * sizeof(int32_t));
+    at.end     = at.last + (size_t)f->rows * sizeof(uint16_t);
+    return at;
 }
 
 static size_t own_at(const hy_features *f)
@@ -34,7 +46,7 @@ static size_t own_at(const hy_features *f)
 
 size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape)
 {
-    return own_at(f) + cuts_end(hy_merge_tiles_most(f, shape));
+    return own_at(f) + layout_of(f, hy_merge_tiles_most(f, shape), shape).end;
 }
 
 /* ---- the path of the whole matrix --------------------------------------------- */
@@ -91,6 +103,7 @@ typedef struct cutter {
     int64_t first, tiles; /* of the whole matrix, that the chunk has a part of */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
+    uint16_t *last; /* NULL but for vectors */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
@@ -104,6 +117,19 @@ static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
     c.first = item_of(c.begin) / shape.items;
     c.tiles = (item_of(c.end) + shape.items - 1) / shape.items - c.first;
     return c;
+}
+
+/* The last entries of the rows that end in the tile from `from` on, before `next`. */
+static void note_last(const cutter *c, place from, place next)
+{
+    const int64_t stop = next.row < c->end.row ? next.row : c->end.row;
+
+    for (int64_t row = from.row; row < stop; row++) {
+        const int64_t begin = hy_offset(c->A, row), end = hy_offset(c->A, row + 1);
+        const int has = end > begin && end > from.entry;
+        c->last[row - c->begin.row] =
+            has ? (uint16_t)(end - from.entry - 1) : HY_MERGE_NO_ENTRY;
+    }
 }
 
 static hybrid_status make_cuts(void *arg, int part, int64_t begin, int64_t end)
@@ -124,7 +150,9 @@ static hybrid_status make_cuts(void *arg, int part, int64_t begin, int64_t end)
                                               .entry = from.entry - c->begin.entry,
                                               .lead  = (int32_t)(lead > 0 ? lead : 0),
                                               .share = (int32_t)share | 1};
-        here                 = next;
+        if (c->last)
+            note_last(c, from, next);
+        here = next;
     }
     return HYBRID_OK;
 }
@@ -153,37 +181,62 @@ static int64_t find_pieces(const cutter *c)
     return count;
 }
 
+/* Every cut tells itself which tiles its row is in; nobody has arrived yet. */
+static void find_joins(const cutter *c, int64_t pieces, hy_merge_join *join,
+                       int32_t *arrived)
+{
+    for (int64_t t = 0; t <= c->tiles; t++)
+        join[t] = (hy_merge_join){-1, -1};
+    for (int64_t k = 0; k < pieces; k++)
+        for (int64_t t = c->piece[k].first + 1; t <= c->piece[k].last; t++)
+            join[t] = (hy_merge_join){c->piece[k].first, c->piece[k].last};
+    memset(arrived, 0, (size_t)c->tiles * sizeof *arrived);
+}
+
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape)
 {
-    hy_context *ctx = job->problem->ctx;
-    cutter c        = cutter_of(job, shape);
+    hy_context *ctx      = job->problem->ctx;
+    const hy_features *f = &job->chunk->features;
+    cutter c             = cutter_of(job, shape);
 
     HY_TRY(hy_pack_csr(job));
-    const size_t at    = own_at(&job->chunk->features);
-    const size_t bytes = at + cuts_end(c.tiles);
+    const layout at    = layout_of(f, c.tiles, shape);
+    const size_t bytes = own_at(f) + at.end;
     if (bytes > job->pack.mem.bytes)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "chunk %lld packs into %zu bytes, its block has %zu",
                        (long long)job->chunk->id, bytes, job->pack.mem.bytes);
-    char *own       = (char *)job->pack.mem.ptr + at;
+    char *own       = (char *)job->pack.mem.ptr + own_at(f);
     c.piece         = (void *)own;
-    c.cut           = (void *)(own + cuts_at(c.tiles));
+    c.cut           = (void *)(own + at.cut);
+    c.last          = shape.vector ? (void *)(own + at.last) : NULL;
     job->pack.bytes = bytes;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, c.tiles, CUTS, make_cuts, &c));
     c.cut[c.tiles] = (hy_merge_cut){
         .row = c.end.row - c.begin.row, .entry = c.end.entry - c.begin.entry, .share = 1};
     job->pack.head[TILES]  = c.tiles;
     job->pack.head[PIECES] = find_pieces(&c);
+    if (shape.vector)
+        find_joins(&c, job->pack.head[PIECES], (void *)(own + at.join),
+                   (void *)(own + at.arrived));
     return HYBRID_OK;
 }
 
-hy_merge_view hy_packed_merge(const hy_job *job)
+hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape)
 {
-    const char *own     = (const char *)job->in.ptr + own_at(&job->chunk->features);
-    const int64_t tiles = job->pack.head[TILES];
+    const hy_features *f = &job->chunk->features;
+    char *own            = (char *)job->in.ptr + own_at(f);
+    const int64_t tiles  = job->pack.head[TILES];
+    const layout at      = layout_of(f, tiles, shape);
+    hy_merge_view view   = {.tiles  = tiles,
+                            .pieces = job->pack.head[PIECES],
+                            .cut    = (const void *)(own + at.cut),
+                            .piece  = (const void *)own};
 
-    return (hy_merge_view){.tiles  = tiles,
-                           .pieces = job->pack.head[PIECES],
-                           .cut    = (const void *)(own + cuts_at(tiles)),
-                           .piece  = (const void *)own};
+    if (shape.vector) {
+        view.join    = (const void *)(own + at.join);
+        view.arrived = (void *)(own + at.arrived);
+        view.last    = (const void *)(own + at.last);
+    }
+    return view;
 }

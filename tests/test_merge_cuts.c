@@ -18,7 +18,8 @@ static hy_context *ctx;
 
 static const test_kind kinds[]       = {{HYBRID_F32, HYBRID_I32, 1},
                                         {HYBRID_F64, HYBRID_I64, 0}};
-static const hy_merge_shape shapes[] = {{8, 2, 0}, {8, 4, 2}, {32, 8, 8}, {64, 4, 16}};
+static const hy_merge_shape shapes[] = {{8, 2, 0, 0},   {8, 4, 2, 0}, {32, 8, 8, 0},
+                                        {64, 4, 16, 0}, {8, 1, 2, 1}, {64, 1, 16, 1}};
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, ROWS = 150, COLS = 400 };
 
@@ -69,7 +70,7 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     assert_true(out->job.pack.bytes <= bytes);
     assert_true(poison_guard_intact(out->job.pack.mem.ptr, bytes));
     out->job.in = out->job.pack.mem;
-    out->view   = hy_packed_merge(&out->job);
+    out->view   = hy_packed_merge(&out->job, shape);
 }
 
 /* Row and entry of A at which tile t of a chunk would begin, were it whole. */
@@ -131,6 +132,40 @@ static void check_pieces(const packed *p)
     assert_int_equal(next, v->pieces);
 }
 
+/* Every cut knows the tiles of the row that it falls into, and nobody has arrived. */
+static void check_joins(const packed *p, hy_merge_shape shape)
+{
+    const hy_merge_view *v = &p->view;
+
+    assert_int_equal(v->join != NULL, shape.vector);
+    for (int64_t t = 0; v->join && t <= v->tiles; t++) {
+        hy_merge_join join = {-1, -1};
+        for (int64_t k = 0; k < v->pieces; k++)
+            if (t > v->piece[k].first && t <= v->piece[k].last)
+                join = (hy_merge_join){v->piece[k].first, v->piece[k].last};
+        assert_int_equal(v->join[t].first, join.first);
+        assert_int_equal(v->join[t].last, join.last);
+        assert_true(t == v->tiles || v->arrived[t] == 0);
+    }
+}
+
+/* Each row's last entry in the tile that ends it. */
+static void check_last(const packed *p, hy_merge_shape shape)
+{
+    const hy_merge_view *v = &p->view;
+    const hy_csr_view a    = hy_packed_a(&p->job);
+
+    assert_int_equal(v->last != NULL, shape.vector);
+    for (int64_t t = 0; v->last && t < v->tiles; t++)
+        for (int64_t row = v->cut[t].row; row < v->cut[t + 1].row; row++) {
+            int64_t last = -1;
+            for (int64_t k = v->cut[t].entry; k < v->cut[t + 1].entry; k++)
+                if (k >= a.row_ptr[row] && k < a.row_ptr[row + 1])
+                    last = k - v->cut[t].entry;
+            assert_int_equal(v->last[row], last < 0 ? HY_MERGE_NO_ENTRY : last);
+        }
+}
+
 /* A tile begins at the same item, with the same share, in any chunk that has it. */
 static void check_same(const packed *whole, const packed *p, const hybrid_csr *A,
                        hy_merge_shape shape)
@@ -163,6 +198,8 @@ static void tiles_are_even_and_do_not_depend_on_chunks(void **state)
                     pack(&problem, shapes[s], row, end, &p);
                     check_tiles(&p, &A, shapes[s]);
                     check_pieces(&p);
+                    check_joins(&p, shapes[s]);
+                    check_last(&p, shapes[s]);
                     check_same(&whole, &p, &A, shapes[s]);
                     free(p.job.pack.mem.ptr);
                 }
