@@ -20,15 +20,15 @@ struct hybrid_plan {
     size_t resident_bytes;       /* B or X sent to the device if it is resident */
     size_t shared_bytes;         /* and its room there; 0 if it is not */
     hy_panels panels;            /* of X in the last run, or in the first one; */
-    hy_panels if_pinned; /* in runs with X and Y pinned. 0 columns: as in others */
-    int64_t window;      /* rows of X that are there at once; 0: all */
+    hy_panels if_pinned;         /* in runs with X and Y pinned. 0 columns: as in others */
+    int64_t window;              /* rows of X that are there at once; 0: all */
     int gathered;
     int64_t gathered_up, window_up, panels_up; /* bytes of the ways of a large X; -1: not
                                                   looked at, or not to be had */
     hy_chunk *chunks;
     int64_t chunk_count;
     hy_pipeline *pipeline;
-    hy_split split;     /* between device and host */
+    hy_split split; /* between device and host */
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;
     int64_t there_bytes; /* of A's CSR arrays, that the run needs not send */
