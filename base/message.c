@@ -6,6 +6,9 @@
 
 #include "base/context.h"
 
+/* NULL: the context's. */
+static _Thread_local hy_message *kept_aside;
+
 void hy_message_init(hy_message *message)
 {
     pthread_mutex_init(&message->lock, NULL);
@@ -24,10 +27,15 @@ void hy_message_clear(hy_message *message)
     pthread_mutex_unlock(&message->lock);
 }
 
+void hy_message_aside(hy_message *aside)
+{
+    kept_aside = aside;
+}
+
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...)
 {
-    hy_message *message = &ctx->message;
+    hy_message *message = kept_aside ? kept_aside : &ctx->message;
     va_list args;
 
     va_start(args, format);

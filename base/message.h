@@ -30,6 +30,11 @@ void hy_message_init(hy_message *message);
 void hy_message_destroy(hy_message *message);
 void hy_message_clear(hy_message *message);
 
+/* What the calling thread says from now on is kept in `aside`, which is cleared and told
+   on by its owner, and not in its context's; NULL: there again. For a thread that works
+   ahead of a call that tries several ways. */
+void hy_message_aside(hy_message *aside);
+
 /* Keep the sentence unless there is one already, and return `status`, so that a
    caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. */
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,

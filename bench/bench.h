@@ -105,6 +105,8 @@ typedef struct bench_product {
     int (*open)(bench_case *c);                    /* make X and Y. 0 = success */
     hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
+    hybrid_status (*once)(bench_case *c);          /* in one call, if that is another way
+                                                      than plan and run; NULL = it is not */
     void (*clear)(bench_case *c);                  /* make ready for the next call */
     hybrid_status (*verify)(bench_case *c, int64_t *row);
     void (*close)(bench_case *c);

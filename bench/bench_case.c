@@ -1,6 +1,5 @@
-/* bench/bench_case.c - time our variants: plan, run and destroy, again and again; or,
-   with an A that is resident, the later runs of one plan. */
-#include "bench/bench.h"
+/* bench/bench_case.c - time our variants, and make figures of their calls. */
+#include "bench/bench_calls.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,19 +7,6 @@
 #include <time.h>
 
 #include "bench/peers.h"
-
-/* What one call took. */
-typedef struct call {
-    double seconds;       /* plan + run + destroy; of a later run: run */
-    hybrid_report report; /* where the run's time went */
-} call;
-
-/* All calls of one variant: the first, then those that count, sorted by time. */
-typedef struct calls {
-    call cold, *timed;
-    char variant[BENCH_NAME]; /* the planner's choice */
-    int first;                /* cold was the first product of this process */
-} calls;
 
 double bench_now(void)
 {
@@ -37,115 +23,18 @@ const bench_product *bench_product_of(bench_op op)
     return products[op];
 }
 
-/* ---- calls ------------------------------------------------------------------------ */
-
-static void note_variant(const hybrid_plan *plan, char *name)
-{
-    hybrid_candidate c;
-
-    for (int i = 0; hybrid_plan_candidate(plan, i, &c) == HYBRID_OK; i++)
-        if (c.chosen)
-            snprintf(name, BENCH_NAME, "%s", c.variant);
-}
-
-/* One product from host arrays to host arrays. */
-static hybrid_status call_once(bench_case *c, const bench_product *product,
-                               const hybrid_plan_options *o, call *out, char *variant)
-{
-    hybrid_plan *plan;
-    const double begin = bench_now();
-
-    hybrid_status status = product->plan(c, o, &plan);
-    if (status != HYBRID_OK)
-        return status;
-    status             = product->run(c, plan);
-    const double pause = bench_now();
-    out->report        = (hybrid_report)HYBRID_REPORT_INIT;
-    if (status == HYBRID_OK)
-        status = hybrid_plan_report(plan, &out->report);
-    note_variant(plan, variant);
-    const double resume = bench_now();
-    hybrid_plan_destroy(plan);
-    out->seconds = bench_now() - begin - (resume - pause);
-    c->bench->calls++;
-    return status;
-}
-
-static hybrid_status call_again(bench_case *c, const bench_product *product,
-                                const hybrid_plan_options *o, call *out, char *variant)
-{
-    product->clear(c);
-    if (c->bench->options.cold)
-        hybrid_engine_trim(c->engine);
-    return call_once(c, product, o, out, variant);
-}
-
-/* A run of a plan that has run before. */
-static hybrid_status run_again(bench_case *c, const bench_product *product,
-                               hybrid_plan *plan, call *out)
-{
-    product->clear(c);
-    if (c->hold && peer_hold_start(c->hold))
-        return HYBRID_DEVICE_FAILED;
-    const double begin         = bench_now();
-    const hybrid_status status = product->run(c, plan);
-    out->seconds               = bench_now() - begin;
-    out->report                = (hybrid_report)HYBRID_REPORT_INIT;
-    c->bench->calls++;
-    return status == HYBRID_OK ? hybrid_plan_report(plan, &out->report) : status;
-}
-
-/* The first call plans, and packs A. */
-static hybrid_status run_all(bench_case *c, const bench_product *product,
-                             const hybrid_plan_options *o, calls *all)
-{
-    const bench_options *options = &c->bench->options;
-    const double begin           = bench_now();
-    hybrid_plan *plan;
-
-    all->first           = c->bench->calls == 0;
-    hybrid_status status = product->plan(c, o, &plan);
-    if (status != HYBRID_OK)
-        return status;
-    const double planned = bench_now() - begin;
-    note_variant(plan, all->variant);
-    status = run_again(c, product, plan, &all->cold);
-    all->cold.seconds += planned;
-    for (int i = 0; i < options->warmup && status == HYBRID_OK; i++)
-        status = run_again(c, product, plan, &all->timed[0]);
-    for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
-        status = run_again(c, product, plan, &all->timed[i]);
-    hybrid_plan_destroy(plan);
-    return status;
-}
-
-static hybrid_status call_all(bench_case *c, const bench_product *product,
-                              const hybrid_plan_options *o, calls *all)
-{
-    const bench_options *options = &c->bench->options;
-
-    if (o->flags & HYBRID_RESIDENT)
-        return run_all(c, product, o, all);
-    all->first           = c->bench->calls == 0;
-    hybrid_status status = call_once(c, product, o, &all->cold, all->variant);
-    for (int i = 0; i < options->warmup && !options->cold && status == HYBRID_OK; i++)
-        status = call_again(c, product, o, &all->timed[0], all->variant);
-    for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
-        status = call_again(c, product, o, &all->timed[i], all->variant);
-    return status;
-}
-
 /* ---- figures ------------------------------------------------------------------------
  */
 
-static double device_s(const call *c)
+static double device_s(const bench_call *c)
 {
     return c->report.multiply_s + c->report.finish_s;
 }
 
 static int by_seconds(const void *a, const void *b)
 {
-    const double x = ((const call *)a)->seconds, y = ((const call *)b)->seconds;
+    const double x = ((const bench_call *)a)->seconds,
+                 y = ((const bench_call *)b)->seconds;
     return (x > y) - (x < y);
 }
 
@@ -156,10 +45,10 @@ static int by_device_s(const void *a, const void *b)
 }
 
 /* Median, least and most of the timed calls, and the report of the median one. */
-static void summarize(calls *all, int reps, int core, bench_line *line)
+static void summarize(bench_calls *all, int reps, int core, bench_line *line)
 {
-    const call *timed = all->timed;
-    const call *mid   = &timed[(reps - 1) / 2];
+    const bench_call *timed = all->timed;
+    const bench_call *mid   = &timed[(reps - 1) / 2];
 
     qsort(all->timed, (size_t)reps, sizeof *all->timed, core ? by_device_s : by_seconds);
     line->report = mid->report;
@@ -185,7 +74,7 @@ static void backend_of(const char *variant, char *backend, size_t size)
 }
 
 /* One line for one mode. */
-static void report_calls(bench_case *c, calls *all, int core, bench_line *line)
+static void report_calls(bench_case *c, bench_calls *all, int core, bench_line *line)
 {
     bench *b                     = c->bench;
     const bench_options *options = &b->options;
@@ -243,7 +132,7 @@ static int verify(bench_case *c, const bench_product *product, char *error)
 /* In core: one chunk, or as few as fit, of an A that has been packed, as cuSPARSE's has
    been looked at. End to end: the planner's. */
 static hybrid_status time_mode(bench_case *c, const bench_product *product,
-                               const char *variant, int core, calls *all,
+                               const char *variant, int core, bench_calls *all,
                                bench_line *line)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -266,7 +155,7 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
         snprintf(line->error, sizeof line->error, "no memory to hold copies with");
         return HYBRID_NO_DEVICE_MEMORY;
     }
-    const hybrid_status status = call_all(c, product, &o, all);
+    const hybrid_status status = bench_call_all(c, product, &o, all);
     peer_hold_close(c->hold);
     c->hold = NULL;
     if (status == HYBRID_OK) {
@@ -285,8 +174,8 @@ static int time_opened(bench_case *c, const bench_product *product, const char *
                        int may_refuse, bench_line *line)
 {
     const bench_options *options = &c->bench->options;
-    calls all                    = {.timed = calloc((size_t)options->reps, sizeof(call))};
-    hybrid_status status         = HYBRID_OK;
+    bench_calls all      = {.timed = calloc((size_t)options->reps, sizeof(bench_call))};
+    hybrid_status status = HYBRID_OK;
 
     snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
     snprintf(line->device, sizeof line->device, "%s", hybrid_engine_device(c->engine));

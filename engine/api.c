@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
+#include "engine/early.h"
 #include "engine/panels.h"
 #include "engine/plan.h"
 
@@ -15,7 +16,7 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
 {
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, NULL, &plan));
     const hybrid_status status = hy_plan_finish(plan, A, B);
     if (status == HYBRID_OK)
         *out = plan;
@@ -110,6 +111,7 @@ static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
     r->peak_device_bytes = hy_meter_peak(&backend->device);
     r->peak_pinned_bytes = hy_meter_peak(&backend->pinned);
     r->peak_host_bytes   = hy_meter_peak(&plan->engine->ctx.memory.meter);
+    plan->engine->report = *r;
 }
 
 static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
@@ -181,29 +183,23 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     return run_spgemm(plan, A, B, start, C);
 }
 
-hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                              const hybrid_dense *X, double beta, hybrid_dense *Y)
+static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_dense *X, double beta, hybrid_dense *Y,
+                              int64_t start)
 {
-    if (!plan)
-        return HYBRID_BAD_ARGUMENT;
-    HY_TRY(hy_engine_begin(plan->engine));
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
-    const int64_t start   = hy_now_ns();
-
-    HY_TRY(hy_check_spmm(ctx, A, X, Y));
-    HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
-    hy_problem problem = {.op       = HY_SPMM,
-                          .ctx      = ctx,
-                          .A        = A,
-                          .X        = X,
-                          .Y        = Y,
-                          .alpha    = alpha,
-                          .beta     = beta,
-                          .profile  = &plan->profile,
-                          .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
-                          .in_lines = plan->candidates[plan->chosen].variant->in_lines,
-                          .window   = plan->window};
+    hy_problem problem    = {.op       = HY_SPMM,
+                             .ctx      = ctx,
+                             .A        = A,
+                             .X        = X,
+                             .Y        = Y,
+                             .alpha    = alpha,
+                             .beta     = beta,
+                             .profile  = &plan->profile,
+                             .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
+                             .in_lines = plan->candidates[plan->chosen].variant->in_lines,
+                             .window   = plan->window};
     hy_panels_settle(plan, &problem);
     begin_report(plan);
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
@@ -211,6 +207,19 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     end_report(plan, start, Y->rows * Y->cols,
                X->rows * X->cols * (int64_t)hy_value_size(X->type));
     return HYBRID_OK;
+}
+
+hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->engine));
+    const int64_t start = hy_now_ns();
+
+    HY_TRY(hy_check_spmm(&plan->engine->ctx, A, X, Y));
+    HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
+    return run_spmm(plan, alpha, A, X, beta, Y, start);
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
@@ -227,13 +236,15 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     const int64_t start                = hy_now_ns();
+    hy_loader *early;
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
-    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, &plan));
+    HY_TRY(hy_early_begin(engine, A, B, &early));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, early, &plan));
     const hybrid_status status = run_spgemm(plan, A, B, start, C);
     hybrid_plan_destroy(plan);
     return status;
@@ -243,13 +254,14 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
                           const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t start                = hy_now_ns();
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &defaults, &plan));
-    const hybrid_status status = hybrid_spmm_run(plan, alpha, A, X, beta, Y);
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &defaults, NULL, &plan));
+    const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, start);
     hybrid_plan_destroy(plan);
     return status;
 }
@@ -266,8 +278,18 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
     return hybrid_spmm(engine, alpha, A, &X, beta, &Y);
 }
 
-/* ---- what a plan tells ---------------------------------------------------------------
+/* ---- what plans and engines tell -----------------------------------------------------
  */
+
+hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *out)
+{
+    if (!engine || !out || out->struct_size != sizeof *out)
+        return HYBRID_BAD_ARGUMENT;
+    if (engine->report.struct_size == 0)
+        return HYBRID_BAD_STATE;
+    *out = engine->report;
+    return HYBRID_OK;
+}
 
 hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/results.h"
+#include "engine/early.h"
 #include "engine/rates.h"
 #include "pipeline/gear.h"
 
@@ -126,6 +127,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
     engine->variants           = variants;
+    engine->early_bytes        = HY_EARLY_BYTES;
     const hybrid_status status = open_parts(engine, o, backends);
     if (status == HYBRID_OK) {
         *out = engine;

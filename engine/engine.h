@@ -18,6 +18,8 @@ struct hybrid_engine {
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
     int64_t panels; /* 0; tests: panels of X in each plan that can have so many, */
     int64_t pinned_panels; /* and in runs of the others with X and Y pinned */
+    size_t early_bytes; /* a B of so many is sent before a one-shot plan is made */
+    hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "engine/early.h"
 #include "engine/panels.h"
 
 /* The cheapest candidate whose backend can hold the work. */
@@ -26,28 +27,37 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return status;
 }
 
-static hybrid_status open_with_room(hybrid_plan *plan, int depth)
+static hybrid_status open_once(hybrid_plan *plan, int depth, hy_loader **early)
 {
     const int slots     = plan->chunk_count < depth ? (int)plan->chunk_count : depth;
-    hy_context *ctx     = &plan->engine->ctx;
     hy_backend *backend = plan->candidates[plan->chosen].backend;
     const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
 
-    hybrid_status status =
-        hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
-                         plan->chunk_count, slots, shared, &plan->pipeline);
+    if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
+        HY_TRY(hy_early_end(early)); /* its place is others' now */
+    HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, plan->chunks,
+                            plan->chunk_count, slots, shared, *early, &plan->pipeline));
+    *early = NULL;
+    return HYBRID_OK;
+}
+
+static hybrid_status open_with_room(hybrid_plan *plan, int depth, hy_loader **early)
+{
+    hy_backend *backend        = plan->candidates[plan->chosen].backend;
+    const hybrid_status status = open_once(plan, depth, early);
+
     if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
     /* blocks kept from earlier plans may be larger than what was asked for */
+    hy_message_clear(&plan->engine->ctx.message);
+    HY_TRY(hy_early_end(early));
     backend->ops->trim(backend);
-    hy_message_clear(&ctx->message);
-    return hy_pipeline_open(ctx, backend, &plan->rates, plan->op, plan->chunks,
-                            plan->chunk_count, slots, shared, &plan->pipeline);
+    return open_once(plan, depth, early);
 }
 
-static hybrid_status open_pipeline(hybrid_plan *plan, int depth)
+static hybrid_status open_pipeline(hybrid_plan *plan, int depth, hy_loader **early)
 {
-    HY_TRY(open_with_room(plan, depth));
+    HY_TRY(open_with_room(plan, depth, early));
     plan->pipeline->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
     return HYBRID_OK;
 }
@@ -93,39 +103,53 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
     return HYBRID_OK;
 }
 
-hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
-                           const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hybrid_plan **out)
+static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          int64_t dense_cols, const hybrid_plan_options *options,
+                          hy_loader **early)
 {
-    hy_context *ctx = &engine->ctx;
-    void *memory;
-    hybrid_status status;
-    int depth = 1;
+    hybrid_engine *engine = plan->engine;
+    hy_context *ctx       = &engine->ctx;
+    int depth             = 1;
 
-    HY_TRY(hy_array(ctx, 1, sizeof(hybrid_plan), "plan", &memory));
-    hybrid_plan *plan = memory;
-    memset(plan, 0, sizeof *plan);
-    plan->engine = engine;
-    plan->op     = B ? HY_SPGEMM : HY_SPMM;
-    plan->flags  = options->flags;
-    plan->b_rows = A->cols;
-    plan->b_cols = B ? B->cols : dense_cols;
-    plan->b_nnz  = B ? B->nnz : 0;
-    HY_TRY_ELSE_DONE(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
+    HY_TRY(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
     plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
     /* the host has no use for it, who asks for an explanation has */
     if (!B && (engine->device || options->flags & HYBRID_EXPLAIN))
-        HY_TRY_ELSE_DONE(hy_inspect_fill(ctx, A, &plan->profile));
-    HY_TRY_ELSE_DONE(hy_rank(engine, &plan->profile, options, plan->candidates,
-                             &plan->candidate_count));
-    HY_TRY_ELSE_DONE(choose(plan, A, B, options, &depth));
-    HY_TRY_ELSE_DONE(open_pipeline(plan, depth));
-    HY_TRY_ELSE_DONE(hy_split_open(plan, options));
+        HY_TRY(hy_inspect_fill(ctx, A, &plan->profile));
+    HY_TRY(hy_rank(engine, &plan->profile, options, plan->candidates,
+                   &plan->candidate_count));
+    HY_TRY(choose(plan, A, B, options, &depth));
+    HY_TRY(open_pipeline(plan, depth, early));
+    return hy_split_open(plan, options);
+}
+
+hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
+                           const hybrid_csr *B, int64_t dense_cols,
+                           const hybrid_plan_options *options, hy_loader *early,
+                           hybrid_plan **out)
+{
+    hybrid_plan *plan = NULL;
+    hybrid_status status;
+    void *memory;
+
+    HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, sizeof(hybrid_plan), "plan", &memory));
+    plan = memory;
+    memset(plan, 0, sizeof *plan);
+    plan->engine           = engine;
+    plan->op               = B ? HY_SPGEMM : HY_SPMM;
+    plan->flags            = options->flags;
+    plan->b_rows           = A->cols;
+    plan->b_cols           = B ? B->cols : dense_cols;
+    plan->b_nnz            = B ? B->nnz : 0;
+    plan->traffic.other_up = -1; /* until somebody asks */
+    HY_TRY_ELSE_DONE(make(plan, A, B, dense_cols, options, &early));
 done:
-    if (status == HYBRID_OK)
+    if (status == HYBRID_OK) {
         *out = plan;
-    else
-        hybrid_plan_destroy(plan);
+        return HYBRID_OK;
+    }
+    (void)hy_early_end(&early); /* the first error is the one that counts */
+    hybrid_plan_destroy(plan);
     return status;
 }
 

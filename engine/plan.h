@@ -35,10 +35,14 @@ struct hybrid_plan {
     hybrid_report report;
 };
 
-/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. */
+/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early` may
+   be NULL, or B on its way to the device, which the plan's only run will be for
+   (early.h): it goes on as it is if the plan wants it there, and is ended before the
+   plan's own memory is had if not; the caller has it no more either way. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hybrid_plan **out);
+                           const hybrid_plan_options *options, hy_loader *early,
+                           hybrid_plan **out);
 
 /* cut.c: chunks for the chosen candidate, in the first layout that holds every row, and
    how many are to be in flight. */

@@ -142,12 +142,11 @@ static void size_pieces(hybrid_plan *plan, const hybrid_plan_options *o)
 
 static hybrid_status open_crew(hybrid_plan *plan)
 {
-    hy_context *ctx = &plan->engine->ctx;
     hy_split *split = &plan->split;
     hy_pipeline *crew;
 
-    HY_TRY(hy_pipeline_open(ctx, plan->engine->host, &split->sharing.rates, plan->op,
-                            &split->largest, 1, SLOTS, 0, &crew));
+    HY_TRY(hy_pipeline_open(plan->engine->host, &split->sharing.rates, plan->op,
+                            &split->largest, 1, SLOTS, 0, NULL, &crew));
     hy_pipeline_share(plan->pipeline, crew, &split->sharing);
     split->slots = SLOTS;
     return HYBRID_OK;

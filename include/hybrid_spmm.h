@@ -7,7 +7,8 @@
    Each product can be called at three levels, simplest first:
      one shot   hybrid_spgemm (engine, &A, &B, &C)
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
-     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_trace
+     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_report,
+                hybrid_engine_trace
 
    Errors     Every function that can fail returns a hybrid_status; 0 is success.
               After a failure, pointers and matrices that the call should have
@@ -440,6 +441,12 @@ typedef struct hybrid_report {
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
+
+/* The report of the engine's last run that finished, of a plan or of a one-shot call;
+   BAD_STATE if there was none. Of a one-shot call total_s includes planning, and no
+   bytes are predicted. */
+HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
+                                              hybrid_report *out);
 
 /* ---- trace --------------------------------------------------------------- */
 

@@ -21,8 +21,7 @@ static int may_take(hy_pipeline *p)
 
     if (!p->crew || !p->place || p->place->known || !front)
         return 1;
-    return p->next == p->next_lane &&
-           (p->shared.bytes == 0 || hy_loader_reached(p, front));
+    return p->next == p->next_lane && (!p->loader || hy_loader_reached(p->loader, front));
 }
 
 /* While pages of C are made ready by workers that have nothing better to do, they shall

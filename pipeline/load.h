@@ -6,16 +6,17 @@
    row to the last; a chunk enters the lanes as soon as the rows that it touches are on
    their way: a banded matrix computes while most of B is still to come. X in panels of
    columns comes panel after panel; if not all have a place on the device, one waits until
-   no chunk of the panel whose place it takes is left. So do the rows of a window. */
+   no chunk of the panel whose place it takes is left. So do the rows of a window.
+
+   A loader needs lanes and a thread, but no pipeline: it can begin while chunks are still
+   to be planned. A run that comes then goes on with it. */
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
 #include "partition/pack.h"
-#include "pipeline/slot.h"
+#include "pipeline/gear.h"
 
 enum { HY_LOAD_PIECES = 4 };
-
-struct hy_pipeline;
 
 /* One piece of the ring, and the copy from it. */
 typedef struct hy_load_piece {
@@ -24,18 +25,26 @@ typedef struct hy_load_piece {
 } hy_load_piece;
 
 typedef struct hy_loader {
+    hy_slot go; /* first: tells the gear's thread to load */
+    hy_backend *backend;
+    hy_gear *gear;      /* whose lane and thread it uses */
+    hy_problem problem; /* whose B or X it loads */
+    hy_buffer shared;   /* on the device */
     hy_buffer ring;
     size_t piece_bytes;
     hy_load_piece pieces[HY_LOAD_PIECES];
-    int next;   /* piece to be used */
-    hy_slot go; /* tells the gear's thread to load */
+    int next;                                 /* piece to be used */
+    int begun;                                /* and not finished */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
+    hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
+                        said itself whenever it tries another way */
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock;   /* guards what follows */
     pthread_cond_t changed; /* `free`, `stop` or `loading` was */
-    int64_t free;         /* panels, or rows of a window, before it are not needed any more */
-    int64_t entries;      /* of B (elements of X) under way or there */
-    int64_t wanted;       /* the driver waits for so many; -1 = it does not */
+    hy_slot_queue *inbox;   /* of the driver; NULL before there is a run */
+    int64_t free;    /* panels, or rows of a window, before it are not needed any more */
+    int64_t entries; /* of B (elements of X) under way or there */
+    int64_t wanted;  /* the driver waits for so many; -1 = it does not */
     int stop;
     int loading; /* the thread is at it */
     hybrid_status status;
@@ -43,33 +52,48 @@ typedef struct hy_loader {
     hy_slot tick; /* says that what it waits for is under way, or failed */
 } hy_loader;
 
-/* Ring, marks and thread for an operand of that many bytes. On failure nothing is held that
-   hy_loader_close() does not free. */
-hybrid_status hy_loader_open(struct hy_pipeline *pipeline, size_t shared_bytes);
-void hy_loader_close(struct hy_pipeline *pipeline);
+/* Room on the device for an operand of that many bytes, ring and marks. The gear is
+   borrowed, and its thread set up. On failure nothing is held but marks of the gear. */
+hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out);
 
-/* The next piece of the ring, when its copy is over. */
-hybrid_status hy_load_take(struct hy_pipeline *pipeline, hy_load_piece **piece);
+/* Nothing is under way: it is finished, and if that failed, the gear is closed. NULL is
+   fine. */
+void hy_loader_close(hy_loader *loader);
 
-/* Rows [first, first + rows) of a panel of X, if the device copies them from where they
-   are: *direct says whether. */
-hybrid_status hy_load_rows(struct hy_pipeline *pipeline, const hy_x_panel *x,
-                           int64_t first, int64_t rows, int *direct);
+/* Begin to load B or X of the problem, of which a copy is kept, before there is a run.
+   The workers do it when they have nothing better to do. */
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem);
 
-/* Begin to load for a run. */
-void hy_loader_start(struct hy_pipeline *pipeline);
+/* A run begins, with `free` of its panels or rows not needed: load for it, or go on.
+   Ticks come to `inbox`. */
+void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
+                     hy_slot_queue *inbox);
 
 /* Whether all that the chunk touches is under way on the lane to the device. If not, the
    tick comes when it is. Called by the driver. */
-int hy_loader_reached(struct hy_pipeline *pipeline, const hy_chunk *chunk);
+int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk);
 
-/* A chunk is finished, and with it perhaps its panel or some rows. Called by the driver. */
-void hy_loader_free(struct hy_pipeline *pipeline);
+/* So many panels, or rows of a window, are not needed any more. Called by the driver. */
+void hy_loader_free(hy_loader *loader, int64_t free);
 
 /* The driver took the tick: whether loading failed. */
-hybrid_status hy_loader_ticked(struct hy_pipeline *pipeline);
+hybrid_status hy_loader_ticked(hy_loader *loader);
 
-/* No chunk needs more: wait for what is under way and trace it. */
-hybrid_status hy_loader_finish(struct hy_pipeline *pipeline);
+/* Nobody needs more: stop, wait for what is under way, and say whether any of it failed.
+   Harmless when repeated. */
+hybrid_status hy_loader_finish(hy_loader *loader);
+
+/* ---- what the loader's thread calls: load_pieces.c, load_rows.c ---- */
+
+/* The next piece of the ring, when its copy is over. */
+hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **piece);
+
+/* Bytes [at, at + bytes) of the image to `to` on the device. */
+hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to);
+
+/* Rows [first, first + rows) of a panel of X, if the device copies them from where they
+   are: *direct says whether. */
+hybrid_status hy_load_rows(hy_loader *loader, const hy_x_panel *x, int64_t first,
+                           int64_t rows, int *direct);
 
 #endif /* HY_LOAD_H */

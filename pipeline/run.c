@@ -1,83 +1,10 @@
 /* pipeline/run.c - the driver: issue, watch, collect; the first error stops all. */
 #include "pipeline/run.h"
 
-#include <string.h>
-
 #include "base/clock.h"
-#include "partition/chunks.h"
 #include "pipeline/crew.h"
 #include "pipeline/load.h"
 #include "pipeline/steps.h"
-
-/* ---- open and close --------------------------------------------------------- */
-
-static hybrid_status open_slots(hy_pipeline *p, int depth)
-{
-    size_t device, pinned;
-    void *slots;
-
-    hy_slot_sizes(p->backend, &p->rates, p->chunks, p->count, &device, &pinned);
-    HY_TRY(hy_array(p->ctx, depth, sizeof(hy_slot), "slots", &slots));
-    p->slots = slots;
-    if (depth > 0)
-        memset(p->slots, 0, (size_t)depth * sizeof(hy_slot));
-    for (p->depth = 0; p->depth < depth; p->depth++)
-        HY_TRY(hy_slot_open(p, device, pinned, &p->slots[p->depth]));
-    return HYBRID_OK;
-}
-
-hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
-                               const hy_rates *rates, hy_op op, const hy_chunk *chunks,
-                               int64_t count, int depth, size_t shared_bytes,
-                               hy_pipeline **out)
-{
-    hybrid_status status;
-    void *memory;
-    hy_pipeline *p;
-
-    HY_TRY(hy_array(ctx, 1, sizeof *p, "pipeline", &memory));
-    p = memory;
-    memset(p, 0, sizeof *p);
-    p->ctx     = ctx;
-    p->backend = backend;
-    p->rates   = *rates;
-    p->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    p->chunks  = chunks;
-    p->count   = count;
-    p->ranges  = hy_chunk_ranges(chunks, count);
-    p->lead    = p;
-    hy_slot_queue_open(&p->inbox, hy_pool_leaves_cores(ctx->pool));
-    HY_TRY_ELSE_DONE(hy_gear_take(ctx, backend, &p->gear));
-    HY_TRY_ELSE_DONE(open_slots(p, depth));
-    HY_TRY_ELSE_DONE(hy_keeper_open(p));
-    if (shared_bytes > 0) {
-        HY_TRY_ELSE_DONE(
-            backend->ops->alloc(backend, HY_DEVICE, shared_bytes, &p->shared));
-        HY_TRY_ELSE_DONE(hy_loader_open(p, shared_bytes));
-    }
-done:
-    if (status == HYBRID_OK)
-        *out = p;
-    else
-        hy_pipeline_close(p);
-    return status;
-}
-
-void hy_pipeline_close(hy_pipeline *p)
-{
-    if (!p)
-        return;
-    hy_pipeline_close(p->crew);
-    hy_gear_give(p->ctx, p->gear, !p->lead->failed);
-    for (int i = 0; i < p->depth; i++)
-        hy_slot_close(&p->slots[i]);
-    hy_array_free(p->ctx, p->slots);
-    hy_loader_close(p);
-    hy_keeper_close(p);
-    p->backend->ops->free(p->backend, &p->shared);
-    hy_slot_queue_destroy(&p->inbox);
-    hy_array_free(p->ctx, p);
-}
 
 /* ---- one slot ------------------------------------------------------------------ */
 
@@ -130,20 +57,41 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     return HYBRID_OK;
 }
 
+/* The first chunk that is not finished. */
+static int64_t first_left(const hy_pipeline *p)
+{
+    int64_t first = p->next;
+
+    for (int i = 0; i < p->depth; i++)
+        if (p->slots[i].busy && p->slots[i].index < first)
+            first = p->slots[i].index;
+    return first;
+}
+
+/* Panels, or rows of a window, that no chunk needs any more. */
+static int64_t not_needed(const hy_pipeline *p)
+{
+    const int64_t first = first_left(p);
+
+    if (p->problem->window == 0)
+        return first / p->ranges;
+    return first < p->count ? p->chunks[first].first : p->problem->X->rows;
+}
+
 /* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
 static void release(hy_pipeline *p, hy_slot *slot)
 {
     slot->busy = slot->parked = 0;
     p->finished++;
-    if (p->shared.bytes > 0 && !stopped(p))
-        hy_loader_free(p);
+    if (p->loader && !stopped(p))
+        hy_loader_free(p->loader, not_needed(p));
 }
 
 /* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
 static int may_enter(hy_pipeline *p, const hy_slot *slot)
 {
     return slot->index == p->next_lane &&
-           (p->shared.bytes == 0 || hy_loader_reached(p, slot->job.chunk));
+           (!p->loader || hy_loader_reached(p->loader, slot->job.chunk));
 }
 
 /* Whether a parked slot's turn has come. */
@@ -306,8 +254,8 @@ static void run_chunks(hy_pipeline *p)
     issue(p);
     while (hy_crew_in_flight(p)) {
         hy_slot *slot              = hy_slot_pop(&p->inbox);
-        const int chunk            = slot != &p->loader.tick;
-        const hybrid_status status = chunk ? slot->status : hy_loader_ticked(p);
+        const int chunk            = !p->loader || slot != &p->loader->tick;
+        const hybrid_status status = chunk ? slot->status : hy_loader_ticked(p->loader);
         if (status != HYBRID_OK)
             stop(p, status);
         if (chunk && p->stopped)
@@ -334,20 +282,31 @@ static void begin_run(hy_pipeline *p, const hy_problem *problem, hy_place *place
         begin_run(p->crew, problem, place, tracer);
 }
 
+/* No chunk needs more of B or X. */
+static hybrid_status finish_load(hy_pipeline *p)
+{
+    if (!p->loader)
+        return HYBRID_OK;
+    HY_TRY(hy_loader_finish(p->loader));
+    hy_trace_load(&p->tracer, p);
+    return HYBRID_OK;
+}
+
 hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *place,
                               hybrid_trace_fn trace, void *user, hybrid_report *report)
 {
     const hy_tracer tracer = {trace, user, report};
 
-    problem->shared = p->shared;
+    if (p->loader)
+        problem->shared = p->loader->shared;
     begin_run(p, problem, place, &tracer);
     hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
                  place && !place->known);
 
-    if (p->shared.bytes > 0)
-        hy_loader_start(p);
+    if (p->loader)
+        hy_loader_start(p->loader, problem, not_needed(p), &p->inbox);
     run_chunks(p);
-    const hybrid_status status = p->shared.bytes > 0 ? hy_loader_finish(p) : HYBRID_OK;
+    const hybrid_status status = finish_load(p);
     if (status != HYBRID_OK)
         stop(p, status);
     p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */

@@ -30,11 +30,10 @@ typedef struct hy_pipeline {
     const hy_stage *stages;
     const hy_chunk *chunks; /* the plan's */
     int64_t count;
-    int64_t ranges;           /* chunks of a panel of columns; count: there is one */
-    hy_buffer shared;         /* B or X on the device; empty if not resident */
-    hy_gear *gear;            /* lanes and watchers */
-    hy_loader loader;         /* of shared */
-    hy_keeper keeper; /* of A */
+    int64_t ranges;    /* chunks of a panel of columns; count: there is one */
+    hy_gear *gear;     /* lanes and watchers */
+    hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
+    hy_keeper keeper;  /* of A */
     hy_slot *slots;
     int depth;
     struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
@@ -56,11 +55,12 @@ typedef struct hy_pipeline {
 } hy_pipeline;
 
 /* A gear, `depth` slots for any of the chunks, and `shared_bytes` on the device.
-   `chunks` is borrowed until close. On failure nothing is held. */
-hybrid_status hy_pipeline_open(hy_context *ctx, hy_backend *backend,
-                               const hy_rates *rates, hy_op op, const hy_chunk *chunks,
-                               int64_t count, int depth, size_t shared_bytes,
-                               hy_pipeline **out);
+   `chunks` is borrowed until close. `early` may be NULL, or a loader of the backend, with
+   so many bytes, that has begun with what the run will need: it and its gear are the
+   pipeline's then. On failure nothing is held, and `early` is the caller's as before. */
+hybrid_status hy_pipeline_open(hy_backend *backend, const hy_rates *rates, hy_op op,
+                               const hy_chunk *chunks, int64_t count, int depth,
+                               size_t shared_bytes, hy_loader *early, hy_pipeline **out);
 void hy_pipeline_close(hy_pipeline *pipeline); /* with its crew; NULL is fine */
 
 /* Walk all chunks through all stages. `place` is for SpGEMM, else NULL. Events go to

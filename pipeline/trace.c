@@ -87,7 +87,7 @@ void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
 
 void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline)
 {
-    const hy_loader *loader = &pipeline->loader;
+    const hy_loader *loader = pipeline->loader;
     hybrid_event event      = {.stage    = "load",
                                .variant  = "",
                                .lane     = "load",

@@ -37,6 +37,9 @@ extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
    Counted is every call that can fail, hy_fake_enqueue() included. */
 void fault_arm(int64_t calls);
 
+/* 1 if that call is still to come. */
+int fault_is_armed(void);
+
 /* The same for calls that pin memory, which fault_arm() does not count. */
 void fault_arm_pins(int64_t calls);
 

@@ -13,6 +13,11 @@ void fault_arm(int64_t calls)
     __atomic_store_n(&armed, calls, __ATOMIC_RELAXED);
 }
 
+int fault_is_armed(void)
+{
+    return __atomic_load_n(&armed, __ATOMIC_RELAXED) > 0;
+}
+
 int fault_hits(hy_context *ctx, const char *what)
 {
     if (__atomic_load_n(&armed, __ATOMIC_RELAXED) <= 0 ||

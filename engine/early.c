@@ -1,0 +1,62 @@
+/* engine/early.c - B of a one-shot product goes to the device while the plan is made. */
+#include "engine/early.h"
+
+#include "engine/rates.h"
+
+/* Whether to try, and the room that B takes, as cut.c has it. */
+static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,
+                       size_t *room)
+{
+    hy_rates rates;
+
+    if (!engine->device || !engine->device->ops->copy ||
+        hy_shared_bytes(problem) < engine->early_bytes)
+        return 0;
+    hy_rates_of(engine->device, &rates);
+    *room = hy_align(hy_shared_room(problem));
+    return *room <= rates.memory / 2;
+}
+
+static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t room,
+                                 hy_loader **out)
+{
+    hy_gear *gear;
+
+    HY_TRY(hy_gear_take(ctx, device, &gear));
+    const hybrid_status status = hy_loader_open(gear, room, out);
+    if (status != HYBRID_OK)
+        hy_gear_give(ctx, gear, 1);
+    return status;
+}
+
+hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
+                             const hybrid_csr *B, hy_loader **out)
+{
+    hy_context *ctx          = &engine->ctx;
+    const hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
+    size_t room;
+
+    *out = NULL;
+    if (!is_worth_it(engine, &problem, &room))
+        return HYBRID_OK;
+    const hybrid_status status = open_loader(ctx, engine->device, room, out);
+    if (status == HYBRID_OK)
+        hy_loader_begin(*out, &problem);
+    if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message); /* the plan may find a way with less */
+    return HYBRID_OK;
+}
+
+hybrid_status hy_early_end(hy_loader **early)
+{
+    hy_loader *loader = *early;
+
+    *early = NULL;
+    if (!loader)
+        return HYBRID_OK;
+    const hybrid_status status = hy_loader_finish(loader);
+    hy_gear_give(loader->backend->ctx, loader->gear, status == HYBRID_OK);
+    hy_loader_close(loader);
+    return status;
+}

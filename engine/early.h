@@ -1,0 +1,26 @@
+/* engine/early.h - B of a one-shot product goes to the device while the plan is made.
+
+   A plan that is made to run once at once knows its operands' values too. So B is on its
+   way before anybody has looked at a pattern, in the place and by the lanes that the
+   plan's pipeline then takes over, if it turns out to want B there. X is not: how the
+   device holds it depends on the variant, which is ranked by what planning finds. */
+#ifndef HY_EARLY_H
+#define HY_EARLY_H
+
+#include "engine/engine.h"
+#include "pipeline/load.h"
+
+/* Less of B is there before planning misses it. */
+enum { HY_EARLY_BYTES = 1 << 20 };
+
+/* Begin, if B has engine->early_bytes, if there is a device, and if B takes no more than
+   half of its budget, where plans prefer it resident. *out is NULL if not, or if other
+   plans hold the room. */
+hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
+                             const hybrid_csr *B, hy_loader **out);
+
+/* Stop, and give memory and lanes back: nobody wants it. What went wrong meanwhile is
+   told. *loader may be NULL, and is then. */
+hybrid_status hy_early_end(hy_loader **loader);
+
+#endif /* HY_EARLY_H */
