@@ -59,25 +59,10 @@ static _Thread_local const worker *self;
 
 /* ---- loops, with the lock held ----------------------------------------------- */
 
-typedef struct loop {
-    hy_task task; /* in the queue while helpers are wanted */
-    hy_pool *pool;
-    hy_urgency urgency;
-    hy_loop_fn fn;
-    void *arg;
-    int64_t begin, end, grain;
-    int64_t pieces, next; /* next: drawn atomically */
-    int over;             /* set atomically when the last helper has left for good */
-    /* Guarded by the pool's lock: */
-    int wanted;           /* helpers that may still join */
-    int inside;           /* helpers that joined and have not left */
-    hybrid_status status; /* the first error */
-} loop;
-
 static void help(hy_task *task, int index);
 
 /* One more helper; 1 if the loop wants others as well. */
-static int join_loop(loop *l)
+static int join_loop(hy_loop *l)
 {
     l->inside++;
     l->wanted--;
@@ -85,14 +70,14 @@ static int join_loop(loop *l)
 }
 
 /* A helper was called away from pieces that are left. */
-static void want_another(loop *l)
+static void want_another(hy_loop *l)
 {
     if (l->wanted++ == 0)
         hy_tasks_push(&l->pool->queues[l->urgency], &l->task);
 }
 
 /* Whoever leaves so has found no more pieces: nobody else need join. */
-static void leave_loop(loop *l, hybrid_status status)
+static void leave_loop(hy_loop *l, hybrid_status status)
 {
     if (l->status == HYBRID_OK)
         l->status = status;
@@ -108,7 +93,7 @@ static hy_task *pop(hy_pool *pool)
         hy_task *task = pool->queues[u].first;
         if (!task)
             continue;
-        if (task->run != help || !join_loop((loop *)task))
+        if (task->run != help || !join_loop((hy_loop *)task))
             hy_tasks_take_out(&pool->queues[u], task);
         return task;
     }
@@ -274,7 +259,7 @@ int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
 
 /* ---- loops ------------------------------------------------------------------- */
 
-static int is_called_away(const loop *l)
+static int is_called_away(const hy_loop *l)
 {
     int waiting = 0;
 
@@ -285,7 +270,7 @@ static int is_called_away(const loop *l)
 
 /* Draw pieces until there are none, one fails, or a helper is called away. A worker is in
    a loop once at a time: its number is its part. */
-static hybrid_status draw(loop *l, int part, int helps)
+static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {
         const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
@@ -304,7 +289,7 @@ static hybrid_status draw(loop *l, int part, int helps)
 
 static void help(hy_task *task, int index)
 {
-    loop *l                    = (loop *)task;
+    hy_loop *l                 = (hy_loop *)task;
     hy_pool *pool              = l->pool;
     const hybrid_status status = draw(l, index, 1);
 
@@ -321,7 +306,7 @@ static void help(hy_task *task, int index)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void offer(loop *l)
+static void offer(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
@@ -333,7 +318,7 @@ static void offer(loop *l)
 }
 
 /* Waking the caller takes as long as waking a worker: it looks for a while too. */
-static int sees_end(const loop *l)
+static int sees_end(const hy_loop *l)
 {
     for (int i = 0; i < HY_LOOKS && l->pool->looks; i++) {
         if (__atomic_load_n(&l->over, __ATOMIC_ACQUIRE))
@@ -343,11 +328,46 @@ static int sees_end(const loop *l)
     return 0;
 }
 
-static hybrid_status run_loop(loop *l, int draws)
+/* Whether this thread is a worker of the pool, which takes part in its own loops. */
+static int draws_in(const hy_pool *pool)
+{
+    return self && self->pool == pool;
+}
+
+/* Helpers that a loop has use for. */
+static int helpers(const hy_loop *l, int draws)
+{
+    const int64_t others = l->pieces - draws;
+    const int spare      = l->pool->threads - draws;
+    return others < spare ? (int)others : spare;
+}
+
+void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
+                   int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
+{
+    *loop = (hy_loop){.task    = {help, NULL},
+                      .pool    = pool,
+                      .urgency = urgency,
+                      .fn      = fn,
+                      .arg     = arg,
+                      .begin   = begin,
+                      .end     = end,
+                      .grain   = grain};
+    if (begin >= end)
+        return;
+    loop->pieces = (end - begin - 1) / grain + 1;
+    loop->wanted = helpers(loop, draws_in(pool));
+    if (loop->wanted > 0)
+        offer(loop);
+}
+
+hybrid_status hy_pool_end(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
-    if (draws) {
+    if (l->pieces == 0)
+        return HYBRID_OK;
+    if (draws_in(pool)) {
         const hybrid_status status = draw(l, self->index, 0);
         pthread_mutex_lock(&pool->lock);
         leave_loop(l, status);
@@ -368,26 +388,10 @@ static hybrid_status run_loop(loop *l, int draws)
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg)
 {
-    const int draws = self && self->pool == pool;
-    loop l          = {.task    = {help, NULL},
-                       .pool    = pool,
-                       .urgency = urgency,
-                       .fn      = fn,
-                       .arg     = arg,
-                       .begin   = begin,
-                       .end     = end,
-                       .grain   = grain};
+    hy_loop loop;
 
-    if (begin >= end)
-        return HYBRID_OK;
-    l.pieces = (end - begin - 1) / grain + 1;
-    if (l.pieces == 1) /* done before a worker has woken */
-        return fn(arg, draws ? self->index : 0, begin, end);
-    const int64_t others = l.pieces - draws;
-    const int spare      = pool->threads - draws;
-    l.wanted             = others < spare ? (int)others : spare;
-    if (l.wanted == 0)
-        return draw(&l, self->index, 0);
-    offer(&l);
-    return run_loop(&l, draws);
+    if (begin < end && end - begin <= grain) /* done before a worker has woken */
+        return fn(arg, draws_in(pool) ? self->index : 0, begin, end);
+    hy_pool_begin(&loop, pool, urgency, begin, end, grain, fn, arg);
+    return hy_pool_end(&loop);
 }

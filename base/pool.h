@@ -39,11 +39,11 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
 void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);
-/* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can look
-   for what comes soon instead of going to sleep. */
+/* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can
+   look for what comes soon instead of going to sleep. */
 int hy_pool_leaves_cores(const hy_pool *pool);
-size_t hy_pool_l2_bytes(const hy_pool *pool);                     /* of one core */
-int hy_pool_worker(const hy_pool *pool); /* which one calls; -1: none of this pool */
+size_t hy_pool_l2_bytes(const hy_pool *pool); /* of one core */
+int hy_pool_worker(const hy_pool *pool);      /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
 const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
 
@@ -65,6 +65,29 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
    by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg);
+
+/* A loop that its owner keeps until it has ended; the members are the pool's. */
+typedef struct hy_loop {
+    hy_task task; /* in the queue while helpers are wanted */
+    hy_pool *pool;
+    hy_urgency urgency;
+    hy_loop_fn fn;
+    void *arg;
+    int64_t begin, end, grain;
+    int64_t pieces, next; /* next: drawn atomically */
+    int over;             /* set atomically when the last helper has left for good */
+    /* Guarded by the pool's lock: */
+    int wanted;           /* helpers that may still join */
+    int inside;           /* helpers that joined and have not left */
+    hybrid_status status; /* the first error */
+} hy_loop;
+
+/* hy_pool_for() in two halves: between them the caller does something else, or begins the
+   next loop, so that workers go from one to the other without a pause. What was begun
+   must be ended, and `loop` stay where it is until then. */
+void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
+                   int64_t end, int64_t grain, hy_loop_fn fn, void *arg);
+hybrid_status hy_pool_end(hy_loop *loop);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,9 @@
 #include "base/csr.h"
 #include "partition/x_window.h"
 
-enum { PIECE_BYTES = 8 << 20 };
+/* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
+   wait behind many bytes that they do not need; workers fill large ones faster. */
+enum { PIECE_BYTES = 8 << 20, DIRECT_BYTES = 2 << 20, DIRECT_PIECES = 32 };
 
 /* ---- rows -------------------------------------------------------------------------- */
 
@@ -75,16 +77,28 @@ static void tick(hy_loader *loader)
     loader->ticking = 1;
 }
 
-/* Tell how far it got, if it got so far. 0: nobody needs more. */
-static int advance_to(hy_loader *loader, int64_t entries, hybrid_status status)
+int hy_load_tell(hy_loader *loader, int64_t entries, hybrid_status status)
 {
     pthread_mutex_lock(&loader->lock);
-    if (status == HYBRID_OK) /* chunks must not touch what never came */
+    if (loader->status == HYBRID_OK)
+        loader->status = status;
+    if (loader->status == HYBRID_OK) /* chunks must not touch what never came */
         loader->entries = entries;
-    loader->status = status;
     if (loader->wanted >= 0 && (entries >= loader->wanted || status != HYBRID_OK))
         tick(loader);
     const int goes_on = !loader->stop && status == HYBRID_OK;
+    pthread_mutex_unlock(&loader->lock);
+    return goes_on;
+}
+
+/* It got so far, or will have when the piece that is filled now is sent. */
+static int reach(hy_loader *loader, int64_t entries, hybrid_status status)
+{
+    if (status != HYBRID_OK || !loader->filled)
+        return hy_load_tell(loader, entries, status);
+    loader->filled->reached = entries;
+    pthread_mutex_lock(&loader->lock);
+    const int goes_on = !loader->stop;
     pthread_mutex_unlock(&loader->lock);
     return goes_on;
 }
@@ -108,9 +122,24 @@ static int64_t entries_for(const hy_problem *problem, const hy_chunk *chunk)
     return x.first + chunk->needs * row_elements(&x);
 }
 
-/* Until so many panels or rows are free. 0: nobody needs what would take their place. */
+/* 0: they are, or nobody needs what would take their place. */
+static int must_wait(hy_loader *loader, int64_t least)
+{
+    pthread_mutex_lock(&loader->lock);
+    const int waits = !loader->stop && loader->free < least;
+    pthread_mutex_unlock(&loader->lock);
+    return waits;
+}
+
+/* Until so many panels or rows are free. A chunk that frees them may wait for the piece
+   that is filled now. 0: nobody needs more. */
 static int await_free(hy_loader *loader, int64_t least)
 {
+    if (must_wait(loader, least)) {
+        const hybrid_status status = hy_load_flush(loader);
+        if (status != HYBRID_OK)
+            return hy_load_tell(loader, 0, status);
+    }
     pthread_mutex_lock(&loader->lock);
     while (!loader->stop && loader->free < least)
         pthread_cond_wait(&loader->changed, &loader->lock);
@@ -156,7 +185,7 @@ static int load_all(hy_loader *loader, const hy_x_panel *x, int64_t done, int64_
             return 0;
         const hybrid_status status =
             x ? load_elements(loader, x, done, stop) : load_entries(loader, done, stop);
-        if (!advance_to(loader, stop, status))
+        if (!reach(loader, stop, status))
             return 0;
         done = stop;
     }
@@ -167,7 +196,7 @@ static void load_b(hy_loader *loader)
 {
     const size_t offsets = hy_shared_layout_of(&loader->problem).col;
 
-    if (advance_to(loader, 0, hy_load_bytes(loader, 0, offsets, loader->shared.ptr)))
+    if (reach(loader, 0, hy_load_bytes(loader, 0, offsets, loader->shared.ptr)))
         load_all(loader, NULL, 0, loader->problem.B->nnz);
 }
 
@@ -175,7 +204,7 @@ static void load_x(hy_loader *loader)
 {
     const hy_problem *problem = &loader->problem;
     const int64_t panels      = problem->in_cols ? 1 : hy_shared_panels(problem);
-    int goes_on               = advance_to(loader, 0, HYBRID_OK);
+    int goes_on               = hy_load_tell(loader, 0, HYBRID_OK);
 
     for (int64_t k = 0; k < panels && goes_on && await_place(loader, k); k++) {
         hy_x_panel x = hy_shared_panel(problem, k);
@@ -192,6 +221,9 @@ static void load(hy_slot *go)
 
     hy_message_aside(&loader->said);
     (loader->problem.op == HY_SPGEMM ? load_b : load_x)(loader);
+    const hybrid_status status = hy_load_flush(loader);
+    if (status != HYBRID_OK)
+        hy_load_tell(loader, 0, status);
     hy_message_aside(NULL);
     pthread_mutex_lock(&loader->lock);
     loader->loading = 0;
@@ -201,13 +233,25 @@ static void load(hy_slot *go)
 
 /* ---- open and close ------------------------------------------------------------ */
 
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
 {
     hy_backend *backend       = loader->backend;
     const hy_backend_ops *ops = backend->ops;
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
+    const size_t direct       = hy_align(shared_bytes / DIRECT_PIECES + 1);
 
-    loader->piece_bytes = share < PIECE_BYTES ? share : PIECE_BYTES;
+    loader->piece_bytes  = lesser(share, PIECE_BYTES);
+    loader->direct_bytes = lesser(loader->piece_bytes, greater(direct, DIRECT_BYTES));
     HY_TRY(ops->alloc(backend, HY_DEVICE, shared_bytes, &loader->shared));
     HY_TRY(ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));
@@ -262,6 +306,7 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     loader->problem.shared = loader->shared;
     loader->begun          = 1;
     loader->next           = 0;
+    loader->filled         = NULL;
     loader->begin_ns = loader->end_ns = loader->busy_ns = loader->bytes = 0;
     loader->inbox                                                       = inbox;
     loader->free                                                        = free;

@@ -18,10 +18,16 @@
 
 enum { HY_LOAD_PIECES = 4 };
 
-/* One piece of the ring, and the copy from it. */
+/* One piece of the ring: workers fill it, then it is copied. */
 typedef struct hy_load_piece {
+    hy_loop filling;
+    const hy_problem *problem; /* what it is filled with: bytes of the operand's image */
+    size_t at;
+    char *room;      /* in the ring */
+    char *to;        /* on the device */
+    int64_t reached; /* of the image, when the copy is under way; -1: more pieces come */
     hy_mark *begin, *end;
-    int64_t bytes; /* under way; 0 = none */
+    int64_t bytes; /* being filled or under way; 0 = none */
 } hy_load_piece;
 
 typedef struct hy_loader {
@@ -31,9 +37,10 @@ typedef struct hy_loader {
     hy_problem problem; /* whose B or X it loads */
     hy_buffer shared;   /* on the device */
     hy_buffer ring;
-    size_t piece_bytes;
+    size_t piece_bytes, direct_bytes; /* most of a piece: through the ring, or not */
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;                                 /* piece to be used */
+    hy_load_piece *filled;                    /* by workers, and not sent; or NULL */
     int begun;                                /* and not finished */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
     hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
@@ -83,13 +90,20 @@ hybrid_status hy_loader_ticked(hy_loader *loader);
    Harmless when repeated. */
 hybrid_status hy_loader_finish(hy_loader *loader);
 
-/* ---- what the loader's thread calls: load_pieces.c, load_rows.c ---- */
+/* ---- what the loader's thread calls: load.c, load_pieces.c, load_rows.c ---- */
+
+/* So much of the image is under way, unless something failed. 0: nobody needs more. */
+int hy_load_tell(hy_loader *loader, int64_t entries, hybrid_status status);
 
 /* The next piece of the ring, when its copy is over. */
 hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **piece);
 
-/* Bytes [at, at + bytes) of the image to `to` on the device. */
+/* Bytes [at, at + bytes) of the image to `to` on the device. The last piece may still be
+   filled on return: workers go on with the next while it is sent. */
 hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to);
+
+/* Send that piece, if there is one, and tell. */
+hybrid_status hy_load_flush(hy_loader *loader);
 
 /* Rows [first, first + rows) of a panel of X, if the device copies them from where they
    are: *direct says whether. */

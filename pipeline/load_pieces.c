@@ -30,19 +30,13 @@ hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **out)
     return retire(loader, *out);
 }
 
-typedef struct filling {
-    const hy_problem *problem;
-    char *to;
-    size_t at; /* in the operand's image */
-} filling;
-
 static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
 {
-    const filling *f = arg;
+    const hy_load_piece *piece = arg;
 
     (void)part;
-    hy_shared_fill(f->problem, f->at + (size_t)begin, (size_t)(end - begin),
-                   f->to + begin);
+    hy_shared_fill(piece->problem, piece->at + (size_t)begin, (size_t)(end - begin),
+                   piece->room + begin);
     return HYBRID_OK;
 }
 
@@ -56,42 +50,74 @@ static hy_urgency urgency(hy_loader *loader)
     return runs ? HY_PACK : HY_IDLE;
 }
 
-static hybrid_status fill_piece(hy_loader *loader, size_t at, size_t bytes, char *to)
-{
-    filling f = {&loader->problem, to, at};
-    return hy_pool_for(loader->backend->ctx->pool, urgency(loader), 0, (int64_t)bytes,
-                       FILL_BYTES, fill, &f);
-}
-
-/* No more than a piece: from where the bytes lie, if the caller pinned them, or through
-   the ring. */
-static hybrid_status load_piece(hy_loader *loader, size_t at, size_t bytes, char *to)
+/* From where the bytes lie, or from the ring. */
+static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *direct)
 {
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
-    const void *source        = hy_shared_source(&loader->problem, at, bytes);
-    const int direct          = source && hy_pinned(loader->backend->ctx, source, bytes);
+    const size_t bytes        = (size_t)piece->bytes;
+
+    HY_TRY(ops->mark_set(lane, piece->begin));
+    HY_TRY(direct ? hy_pinned_copy(lane, piece->to, direct, bytes, direct)
+                  : ops->copy(lane, piece->to, piece->room, bytes));
+    return ops->mark_set(lane, piece->end);
+}
+
+hybrid_status hy_load_flush(hy_loader *loader)
+{
+    hy_load_piece *piece = loader->filled;
+
+    if (!piece)
+        return HYBRID_OK;
+    loader->filled       = NULL;
+    hybrid_status status = hy_pool_end(&piece->filling);
+    if (status == HYBRID_OK)
+        status = send(loader, piece, NULL);
+    if (status != HYBRID_OK)
+        piece->bytes = 0;
+    else if (piece->reached >= 0)
+        hy_load_tell(loader, piece->reached, HYBRID_OK);
+    return status;
+}
+
+/* Workers begin with this piece before the one before is waited for. */
+static hybrid_status load_piece(hy_loader *loader, size_t at, size_t bytes, char *to,
+                                const void *direct)
+{
     hy_load_piece *piece;
 
     HY_TRY(hy_load_take(loader, &piece));
-    char *room =
-        (char *)loader->ring.ptr + (size_t)(piece - loader->pieces) * loader->piece_bytes;
+    const size_t index = (size_t)(piece - loader->pieces);
+    piece->problem     = &loader->problem;
+    piece->at          = at;
+    piece->room        = (char *)loader->ring.ptr + index * loader->piece_bytes;
+    piece->to          = to;
+    piece->reached     = -1;
     if (!direct)
-        HY_TRY(fill_piece(loader, at, bytes, room));
-    HY_TRY(ops->mark_set(lane, piece->begin));
-    HY_TRY(direct ? hy_pinned_copy(lane, to, source, bytes, source)
-                  : ops->copy(lane, to, room, bytes));
-    HY_TRY(ops->mark_set(lane, piece->end));
-    piece->bytes = (int64_t)bytes;
-    return HYBRID_OK;
+        hy_pool_begin(&piece->filling, loader->backend->ctx->pool, urgency(loader), 0,
+                      (int64_t)bytes, FILL_BYTES, fill, piece);
+    const hybrid_status status = hy_load_flush(loader);
+    piece->bytes               = (int64_t)bytes;
+    if (!direct)
+        loader->filled = piece;
+    HY_TRY(status);
+    return direct ? send(loader, piece, direct) : HYBRID_OK;
+}
+
+/* Where the bytes lie, if the caller pinned them; NULL else. */
+static const void *pinned_source(const hy_loader *loader, size_t at, size_t bytes)
+{
+    const void *source = hy_shared_source(&loader->problem, at, bytes);
+    return source && hy_pinned(loader->backend->ctx, source, bytes) ? source : NULL;
 }
 
 hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to)
 {
-    const size_t most = loader->piece_bytes;
+    const char *direct = pinned_source(loader, at, bytes);
+    const size_t most  = direct ? loader->direct_bytes : loader->piece_bytes;
 
     for (size_t done = 0; done < bytes; done += most)
         HY_TRY(load_piece(loader, at + done, bytes - done < most ? bytes - done : most,
-                          to + done));
+                          to + done, direct ? direct + done : NULL));
     return HYBRID_OK;
 }

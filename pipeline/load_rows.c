@@ -17,6 +17,7 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_x_panel *x, int64_t first
                                      (size_t)(rows - 1) * copies[0].src_pitch + row);
     if (!*direct)
         return HYBRID_OK;
+    HY_TRY(hy_load_flush(loader));
     HY_TRY(hy_load_take(loader, &piece));
     HY_TRY(ops->mark_set(lane, piece->begin));
     for (int i = 0; i < count; i++)
