@@ -26,7 +26,6 @@
    is freed, and chunks gather. */
 #include "engine/window.h"
 
-#include "base/csr.h"
 #include "partition/x_window.h"
 
 enum {
@@ -34,7 +33,9 @@ enum {
     CHUNKS     = 8 /* of a window */
 };
 
-int64_t hy_window_within(const hybrid_plan *plan, size_t bytes)
+/* Rows of X that take no more than so many bytes of the device, if X can pass through it:
+   else 0. */
+static int64_t rows_within(const hybrid_plan *plan, size_t bytes)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
     const hybrid_dense X  = {
@@ -48,20 +49,57 @@ int64_t hy_window_within(const hybrid_plan *plan, size_t bytes)
     return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
 }
 
-int64_t hy_window_chunks(const hybrid_plan *plan)
+int64_t hy_window_chunks(int64_t window, int64_t rows)
 {
-    return plan->window > 0 ? CHUNKS * (plan->b_rows / plan->window + 1) : 1;
+    return window > 0 ? CHUNKS * (rows / window + 1) : 1;
 }
 
-int hy_window_holds(const hybrid_plan *plan, int64_t ahead)
+/* Whether it holds all that a chunk and `ahead` more after it touch, whichever chunk it
+   is. */
+static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
 {
     const int64_t most =
-        plan->window < plan->b_rows ? hy_window_most(plan->window) : plan->window;
-    const int64_t count = plan->chunk_count;
+        layout->window < rows ? hy_window_most(layout->window) : layout->window;
 
-    for (int64_t k = 0; k < count; k++)
-        for (int64_t i = k; i < count && i <= k + ahead; i++)
-            if (plan->chunks[i].needs - plan->chunks[k].first > most)
+    for (int64_t k = 0; k < layout->count; k++)
+        for (int64_t i = k; i < layout->count && i <= k + ahead; i++)
+            if (layout->chunks[i].needs - layout->chunks[k].first > most)
                 return 0;
     return 1;
+}
+
+/* In so many bytes, with the next `ahead` chunks. */
+static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead,
+                               hy_layout *out)
+{
+    out->window = rows_within(p->plan, bytes);
+    if (out->window == 0) {
+        out->depth = 0;
+        return HYBRID_OK;
+    }
+    HY_TRY(hy_layout_try(p, out));
+    if (out->depth > 0 && !holds(out, p->plan->b_rows, ahead)) {
+        hy_layout_free(p->plan, out);
+        out->depth = 0;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out)
+{
+    static const struct {
+        size_t eighths; /* of the budget */
+        int all;
+    } tries[]          = {{4, 1}, {6, 1}, {7, 0}};
+    const int resident = (p->plan->flags & HYBRID_RESIDENT) != 0;
+
+    out->depth = 0;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries && out->depth == 0; i++) {
+        *out = (hy_layout){.depth = depth, .share = resident ? HY_RESIDENT_SHARE : 1};
+        HY_TRY(try_bytes(p, p->plan->rates.memory / 8 * tries[i].eighths,
+                         tries[i].all ? depth - 1 : 0, out));
+    }
+    if (resident && out->depth > 0)
+        hy_layout_keep(p->plan, out);
+    return HYBRID_OK;
 }
