@@ -202,7 +202,7 @@ static void store(hybrid_plan *plan, const hy_layout *best, const looked_at *up)
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hybrid_plan_options *o, int *depth)
 {
-    const hy_planning planning = {plan, A, B, o};
+    const hy_planning planning = {.plan = plan, .A = A, .B = B, .options = o};
     looked_at up               = {-1, -1, -1};
     hy_layout best             = {.depth = 0};
 

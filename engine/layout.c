@@ -107,7 +107,7 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
     const int once    = !(p->plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
     if (layout->window > 0)
-        return hy_chunks_find_band(ctx, A, layout->chunks, layout->count);
+        return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
     if (once && layout->shared_bytes <= read / QUICK) {
         hy_chunks_need_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;

@@ -6,6 +6,7 @@
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
+#include "partition/extents.h"
 #include "base/variant.h"
 
 struct hybrid_plan;
@@ -33,6 +34,7 @@ typedef struct hy_planning {
     const struct hybrid_plan *plan;
     const hybrid_csr *A, *B; /* B NULL: SpMM */
     const hybrid_plan_options *options;
+    const hy_extents *extents; /* of rows of A, where there is to be a window */
 } hy_planning;
 
 /* The image of B or X that the device holds: bytes sent, and room. 0 when computing in

@@ -85,6 +85,23 @@ done:
     return status;
 }
 
+typedef struct sampling {
+    const hybrid_plan *plan;
+    const hybrid_csr *A, *B;
+    const hy_chunk *chunks[SAMPLES];
+    int64_t bytes[SAMPLES]; /* that each would bring */
+} sampling;
+
+static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t end)
+{
+    sampling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        HY_TRY(gathered_bytes(s->plan, s->chunks[k], s->A, s->B, &s->bytes[k]));
+    return HYBRID_OK;
+}
+
 hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up)
@@ -92,14 +109,16 @@ hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hy_layout *l
     const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
     const int64_t count  = layout->count / panels;
     const int64_t tried  = count < SAMPLES ? count : SAMPLES;
+    hy_pool *pool        = plan->engine->ctx.pool;
+    sampling s           = {.plan = plan, .A = A, .B = B};
     int64_t nnz = 0, bytes = 0;
 
+    for (int64_t k = 0; k < tried; k++)
+        s.chunks[k] = &layout->chunks[(2 * k + 1) * count / (2 * tried)];
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, tried, 1, count_samples, &s));
     for (int64_t k = 0; k < tried; k++) {
-        const hy_chunk *chunk = &layout->chunks[(2 * k + 1) * count / (2 * tried)];
-        int64_t more;
-        HY_TRY(gathered_bytes(plan, chunk, A, B, &more));
-        bytes += more;
-        nnz += chunk->features.nnz;
+        bytes += s.bytes[k];
+        nnz += s.chunks[k]->features.nnz;
     }
     *up = 0;
     for (int64_t i = 0; i < count; i++)

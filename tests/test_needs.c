@@ -95,8 +95,12 @@ static void check_band(const hybrid_csr *A, int64_t rows)
     const int64_t *row_ptr = A->row_ptr;
     const int64_t count    = cut(A, rows, 1, chunks);
     int64_t first          = A->cols;
+    hy_extents extents;
 
-    assert_int_equal(hy_chunks_find_band(ctx, A, chunks, count), HYBRID_OK);
+    assert_int_equal(hy_extents_find(ctx, A, A->cols, &extents), HYBRID_OK);
+    assert_non_null(extents.blocks);
+    assert_int_equal(hy_chunks_find_band(ctx, &extents, chunks, count), HYBRID_OK);
+    hy_extents_free(ctx, &extents);
     for (int64_t c = count - 1; c >= 0; c--) {
         for (int64_t k = row_ptr[chunks[c].row_begin]; k < row_ptr[chunks[c].row_end];
              k++)
