@@ -353,7 +353,8 @@ void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
         hy_chunks_repeat(plan->chunks, hy_chunk_ranges(plan->chunks, plan->chunk_count),
                          panels, plan->b_cols);
     plan->pipeline->count = plan->chunk_count;
-    const hy_layout now   = hy_layout_of(plan);
-    plan->resident_bytes  = hy_layout_image(plan, &now).bytes;
+    hy_layout now         = hy_layout_of(plan);
+    now.resident_bytes    = hy_layout_image(plan, &now).bytes;
+    plan->resident_bytes  = now.resident_bytes;
     plan->traffic.up      = hy_traffic_dense_up(plan, &now);
 }
