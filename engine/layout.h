@@ -6,8 +6,8 @@
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
-#include "partition/extents.h"
 #include "base/variant.h"
+#include "partition/extents.h"
 
 struct hybrid_plan;
 
