@@ -3,6 +3,7 @@
 #include "engine/traffic.h"
 
 #include "base/csr.h"
+#include "base/pool.h"
 #include "engine/panels.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"

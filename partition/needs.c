@@ -3,7 +3,8 @@
    Columns ascend in rows, so the first and the last entry of each row tell; but reading
    them costs a line of the caches each. So rows are shared out evenly whatever the chunks
    are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
-   well wait for the rest. What a window of X holds is to be known to the row. */
+   well wait for the rest. What a window of X holds is to be known to the row: extents.h.
+ */
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
