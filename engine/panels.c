@@ -116,7 +116,8 @@ static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pi
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
    before it, for its rows of X, and for chunks before it that go down. */
-static double finished(const hybrid_plan *plan, const hy_panels *panels, int pinned)
+static double finished(const hybrid_plan *plan, const hy_layout *whole,
+                       const hy_panels *panels, int pinned)
 {
     const double size   = (double)value_size(plan);
     const int64_t count = hy_panels_number(panels, plan->b_cols);
@@ -126,8 +127,8 @@ static double finished(const hybrid_plan *plan, const hy_panels *panels, int pin
     for (int64_t k = 0; k < count; k++) {
         const int64_t begin = hy_panels_begin(panels, plan->b_cols, k);
         const int64_t width = hy_panels_begin(panels, plan->b_cols, k + 1) - begin;
-        for (int64_t i = 0; i < plan->chunk_count; i++) {
-            const hy_chunk *c = &plan->chunks[i];
+        for (int64_t i = 0; i < whole->count; i++) {
+            const hy_chunk *c = &whole->chunks[i];
             const hy_features f =
                 hy_profile_range(&plan->profile, c->row_begin, c->row_end, width);
             const hy_cost cost = c->variant->cost(&f, &plan->rates);
@@ -153,16 +154,16 @@ static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels)
     return p;
 }
 
-static hy_panels shortest(const hybrid_plan *plan, int pinned)
+static hy_panels shortest(const hybrid_plan *plan, const hy_layout *whole, int pinned)
 {
     hy_panels best = {.cols = 0};
-    double least   = WORTH * finished(plan, &best, pinned);
+    double least   = WORTH * finished(plan, whole, &best, pinned);
 
     for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
         const hy_panels p = side_by_side(plan, n);
         if (p.cols * value_size(plan) < LEAST_ROW || p.cols >= plan->b_cols)
             continue;
-        const double s = finished(plan, &p, pinned);
+        const double s = finished(plan, whole, &p, pinned);
         if (s >= least)
             continue;
         least = s;
@@ -176,24 +177,24 @@ static int takes_panels(const hy_variant *variant)
     return !variant->in_cols && variant->prepare;
 }
 
-static hy_panels best(const hybrid_plan *plan, int pinned)
+static hy_panels best(const hybrid_plan *plan, const hy_layout *whole, int pinned)
 {
     const int64_t forced = pinned ? plan->engine->pinned_panels : plan->engine->panels;
     const hy_panels none = {.cols = 0};
 
-    if (plan->op != HY_SPMM || plan->shared_bytes == 0 || plan->chunk_count == 0 ||
+    if (plan->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
         !takes_panels(plan->candidates[plan->chosen].variant))
         return none;
     if (forced > 0) {
         const hy_panels p = side_by_side(plan, forced);
         return p.cols < plan->b_cols ? p : none;
     }
-    return plan->shared_bytes < LEAST_X ? none : shortest(plan, pinned);
+    return whole->shared_bytes < LEAST_X ? none : shortest(plan, whole, pinned);
 }
 
-hy_panels hy_panels_best(const hybrid_plan *plan)
+hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole)
 {
-    return best(plan, 0);
+    return best(plan, whole, 0);
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -221,72 +222,83 @@ hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
     return p;
 }
 
+hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
+                            hy_layout *out)
+{
+    *out = (hy_layout){.panels = panels, .depth = depth, .share = HY_RESIDENT_SHARE};
+    if (hy_layout_image(p->plan, out).room >= p->plan->rates.memory) {
+        out->depth = 0;
+        return HYBRID_OK;
+    }
+    HY_TRY(hy_layout_try(p, out));
+    if (out->depth > 0)
+        hy_layout_keep(p->plan, out);
+    return HYBRID_OK;
+}
+
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
 /* Room for the chunks of all panels. */
-static hybrid_status make_room(hybrid_plan *plan, const hy_panels *panels)
+static hybrid_status make_room(const hybrid_plan *plan, const hy_panels *panels,
+                               hy_layout *layout)
 {
-    const int64_t count  = plan->chunk_count;
     const int64_t number = hy_panels_number(panels, plan->b_cols);
     void *chunks;
 
-    HY_TRY(hy_array(&plan->engine->ctx, count * number, sizeof(hy_chunk),
+    HY_TRY(hy_array(&plan->engine->ctx, layout->count * number, sizeof(hy_chunk),
                     "chunks of all panels", &chunks));
-    memcpy(chunks, plan->chunks, (size_t)count * sizeof(hy_chunk));
-    hy_array_free(&plan->engine->ctx, plan->chunks);
-    plan->chunks = chunks;
+    memcpy(chunks, layout->chunks, (size_t)layout->count * sizeof(hy_chunk));
+    hy_array_free(&plan->engine->ctx, layout->chunks);
+    layout->chunks = chunks;
     return HYBRID_OK;
 }
 
 /* On the device, where X is whole in other runs. */
-static size_t room_of(const hybrid_plan *plan, const hy_panels *panels)
+static size_t room_of(const hybrid_plan *plan, const hy_layout *whole,
+                      const hy_panels *panels)
 {
-    hybrid_plan in_panels = *plan;
-    size_t room;
+    const hy_layout in_panels = {.panels = *panels};
 
-    in_panels.panels = *panels;
-    hy_plan_size_image(&in_panels, &room);
-    return hy_larger(room, plan->shared_bytes);
+    return hy_larger(hy_layout_image(plan, &in_panels).room, whole->shared_bytes);
 }
 
 /* Packs of A get their places beside so many bytes of X. 0: not all of them do, so none.
  */
-static int keeps_all(hybrid_plan *plan, int depth, size_t x_bytes)
+static int keeps_all(const hybrid_plan *plan, const hy_layout *layout, size_t x_bytes)
 {
-    const int64_t count = plan->chunk_count;
     const size_t memory = plan->rates.memory;
 
-    hy_keep_choose(&plan->rates, depth, memory > x_bytes ? memory - x_bytes : 0,
-                   plan->chunks, count);
-    if (memory > x_bytes && plan->chunks[count - 1].kept)
+    hy_keep_choose(&plan->rates, layout->depth, memory > x_bytes ? memory - x_bytes : 0,
+                   layout->chunks, layout->count);
+    if (memory > x_bytes && hy_layout_keeps_all(layout))
         return 1;
-    for (int64_t i = 0; i < count; i++)
-        plan->chunks[i].kept = 0;
+    for (int64_t i = 0; i < layout->count; i++)
+        layout->chunks[i].kept = 0;
     return 0;
 }
 
 /* One chunk at a time would not overlap with others. */
-static int has_enough_chunks(const hybrid_plan *plan, int depth)
+static int has_enough_chunks(const hybrid_plan *plan, const hy_layout *layout)
 {
-    return plan->chunk_count >= depth || plan->engine->pinned_panels > 0;
+    return layout->count >= layout->depth || plan->engine->pinned_panels > 0;
 }
 
-hybrid_status hy_panels_offer(hybrid_plan *plan, int depth)
+hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
 
-    if (!backend->ops->copy_rows || !may_move(plan) || !has_enough_chunks(plan, depth) ||
-        hy_chunk_ranges(plan->chunks, plan->chunk_count) < plan->chunk_count)
+    if (!backend->ops->copy_rows || !may_move(plan) || !has_enough_chunks(plan, layout) ||
+        hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return HYBRID_OK;
-    const hy_panels panels = best(plan, 1);
+    const hy_panels panels = best(plan, layout, 1);
     if (panels.cols == 0)
         return HYBRID_OK;
-    const size_t room = room_of(plan, &panels);
-    if (!keeps_all(plan, depth, room))
+    const size_t room = room_of(plan, layout, &panels);
+    if (!keeps_all(plan, layout, room))
         return HYBRID_OK;
-    HY_TRY(make_room(plan, &panels));
-    plan->shared_bytes = room;
-    plan->if_pinned    = panels;
+    HY_TRY(make_room(plan, &panels, layout));
+    layout->shared_bytes = room;
+    layout->if_pinned    = panels;
     return HYBRID_OK;
 }
 
@@ -330,7 +342,6 @@ void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
 {
     const hy_panels before = plan->panels;
     hy_panels *panels      = &plan->panels;
-    size_t room;
 
     *panels = panels_for(plan, problem);
     if (panels->cols > 0 && may_move(plan))
@@ -342,6 +353,8 @@ void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
         hy_chunks_repeat(plan->chunks, hy_chunk_ranges(plan->chunks, plan->chunk_count),
                          panels, plan->b_cols);
     plan->pipeline->count = plan->chunk_count;
-    hy_plan_size_image(plan, &room);
-    plan->traffic.up = hy_traffic_dense_up(plan);
+    hy_layout now         = hy_layout_of(plan);
+    now.resident_bytes    = hy_layout_image(plan, &now).bytes;
+    plan->resident_bytes  = now.resident_bytes;
+    plan->traffic.up      = hy_traffic_dense_up(plan, &now);
 }

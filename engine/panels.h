@@ -7,13 +7,18 @@
 enum { HY_PANEL_CHUNKS = 8 /* of a panel, at least, of a product large enough */ };
 
 /* Panels with which the plan's product is shortest, all of them on the device at once; 0
-   columns if they are no gain. The plan is cut for X whole: it tells what each chunk
-   needs of it. X and Y are not pinned. */
-hy_panels hy_panels_best(const hybrid_plan *plan);
+   columns if they are no gain. The layout has X whole: it tells what each chunk needs of
+   it. X and Y are not pinned. */
+hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole);
 
-/* If they are: prepare a plan that is cut for X whole, and `depth` slots, for runs in
-   panels too, should they be a gain, and A and X fit so. plan->if_pinned says. */
-hybrid_status hy_panels_offer(hybrid_plan *plan, int depth);
+/* If they are: prepare a layout that has X whole for runs in panels too, should they be a
+   gain, and A and X fit so. layout->if_pinned says. */
+hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout);
+
+/* The layout with X in these panels, and as much of A as fits beside them. 0 slots: they
+   do not fit, or some row does not. */
+hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
+                            hy_layout *out);
 
 /* The fewest panels of which two take no more than so many bytes of the device; 0 columns:
    not even a narrow one fits, or the variant takes none. */

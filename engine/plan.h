@@ -49,10 +49,6 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hybrid_plan_options *options, int *depth);
 
-/* The image of B or X that the device would hold: plan->resident_bytes, which are sent,
-   and its room there. 0 when computing in place, or when chunks carry what they need. */
-void hy_plan_size_image(hybrid_plan *plan, size_t *room);
-
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);

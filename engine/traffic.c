@@ -3,6 +3,7 @@
 #include "engine/traffic.h"
 
 #include "base/csr.h"
+#include "base/pool.h"
 #include "engine/panels.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
@@ -27,39 +28,39 @@ static int64_t own_bytes(const hybrid_plan *plan, const hy_chunk *chunk)
 }
 
 /* With B or X on the device: its image, and the rows of A, unless they are rows of it. */
-static int64_t resident_up(const hybrid_plan *plan, const hybrid_csr *A,
-                           const hybrid_csr *B)
+static int64_t resident_up(const hybrid_plan *plan, const hy_layout *layout,
+                           const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
-    int64_t sum           = (int64_t)plan->resident_bytes;
+    int64_t sum           = (int64_t)layout->resident_bytes;
 
     if (B && c->backend->ops->rebase && hy_pack_csr_same(c->variant, A, B))
         return sum;
-    for (int64_t i = 0; i < plan->chunk_count; i++)
-        if (plan->chunks[i].col_begin == 0 ||
-            (!plan->gathered && !plan->chunks[i].kept)) /* or it is there already */
-            sum += own_bytes(plan, &plan->chunks[i]);
+    for (int64_t i = 0; i < layout->count; i++)
+        if (layout->chunks[i].col_begin == 0 ||
+            (!layout->gathered && !layout->chunks[i].kept)) /* or it is there already */
+            sum += own_bytes(plan, &layout->chunks[i]);
     return sum;
 }
 
 /* Packs that stay: sent in the first run, and whenever A has changed. */
-static int64_t kept_up(const hybrid_plan *plan)
+static int64_t kept_up(const hybrid_plan *plan, const hy_layout *layout)
 {
-    const int64_t ranges = hy_chunk_ranges(plan->chunks, plan->chunk_count);
+    const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
     int64_t sum          = 0;
 
-    for (int64_t i = 0; i < ranges && plan->chunks[i].kept; i++)
-        sum += own_bytes(plan, &plan->chunks[i]);
+    for (int64_t i = 0; i < ranges && layout->chunks[i].kept; i++)
+        sum += own_bytes(plan, &layout->chunks[i]);
     return sum;
 }
 
 /* Packs as they were cut, with what they carry. */
-static int64_t packed_up(const hybrid_plan *plan)
+static int64_t packed_up(const hybrid_plan *plan, const hy_layout *layout)
 {
     int64_t sum = 0;
 
-    for (int64_t i = 0; i < plan->chunk_count; i++)
-        sum += pack_bytes(plan, &plan->chunks[i], &plan->chunks[i].features);
+    for (int64_t i = 0; i < layout->count; i++)
+        sum += pack_bytes(plan, &layout->chunks[i], &layout->chunks[i].features);
     return sum;
 }
 
@@ -85,35 +86,55 @@ done:
     return status;
 }
 
-hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hybrid_csr *A,
-                                     const hybrid_csr *B, int64_t *up)
+typedef struct sampling {
+    const hybrid_plan *plan;
+    const hybrid_csr *A, *B;
+    const hy_chunk *chunks[SAMPLES];
+    int64_t bytes[SAMPLES]; /* that each would bring */
+} sampling;
+
+static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t end)
 {
-    const int64_t panels = hy_panels_count(plan);
-    const int64_t count  = plan->chunk_count / panels;
+    sampling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        HY_TRY(gathered_bytes(s->plan, s->chunks[k], s->A, s->B, &s->bytes[k]));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hy_layout *layout,
+                                     const hybrid_csr *A, const hybrid_csr *B,
+                                     int64_t *up)
+{
+    const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
+    const int64_t count  = layout->count / panels;
     const int64_t tried  = count < SAMPLES ? count : SAMPLES;
+    hy_pool *pool        = plan->engine->ctx.pool;
+    sampling s           = {.plan = plan, .A = A, .B = B};
     int64_t nnz = 0, bytes = 0;
 
+    for (int64_t k = 0; k < tried; k++)
+        s.chunks[k] = &layout->chunks[(2 * k + 1) * count / (2 * tried)];
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, tried, 1, count_samples, &s));
     for (int64_t k = 0; k < tried; k++) {
-        const hy_chunk *chunk = &plan->chunks[(2 * k + 1) * count / (2 * tried)];
-        int64_t more;
-        HY_TRY(gathered_bytes(plan, chunk, A, B, &more));
-        bytes += more;
-        nnz += chunk->features.nnz;
+        bytes += s.bytes[k];
+        nnz += s.chunks[k]->features.nnz;
     }
     *up = 0;
     for (int64_t i = 0; i < count; i++)
-        *up += own_bytes(plan, &plan->chunks[i]);
+        *up += own_bytes(plan, &layout->chunks[i]);
     if (nnz > 0)
         *up += (int64_t)((double)bytes * (double)panels * (double)A->nnz / (double)nnz);
     return HYBRID_OK;
 }
 
-int64_t hy_traffic_dense_up(const hybrid_plan *plan)
+int64_t hy_traffic_dense_up(const hybrid_plan *plan, const hy_layout *layout)
 {
-    if (plan->gathered)
-        return packed_up(plan);
-    const int64_t kept = plan->flags & HYBRID_RESIDENT ? kept_up(plan) : 0;
-    return resident_up(plan, NULL, NULL) - kept;
+    if (layout->gathered)
+        return packed_up(plan, layout);
+    const int64_t kept = plan->flags & HYBRID_RESIDENT ? kept_up(plan, layout) : 0;
+    return resident_up(plan, layout, NULL, NULL) - kept;
 }
 
 static int64_t result_down(const hybrid_plan *plan)
@@ -130,7 +151,8 @@ static int64_t result_down(const hybrid_plan *plan)
 }
 
 /* If X stayed or came once: by what was looked at, or as if it fitted. */
-static int64_t whole_up(const hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
+static int64_t whole_up(const hybrid_plan *plan, const hy_layout *layout,
+                        const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t window = plan->window_up, panels = plan->panels_up;
 
@@ -138,30 +160,31 @@ static int64_t whole_up(const hybrid_plan *plan, const hybrid_csr *A, const hybr
         return window < panels ? window : panels;
     if (window >= 0 || panels >= 0)
         return window >= 0 ? window : panels;
-    return resident_up(plan, A, B);
+    return resident_up(plan, layout, A, B);
 }
 
 hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
                               const hybrid_csr *B, hy_traffic *out)
 {
-    const hy_candidate *c = &plan->candidates[plan->chosen];
+    const hy_candidate *c  = &plan->candidates[plan->chosen];
+    const hy_layout layout = hy_layout_of(plan);
 
     *out = (hy_traffic){0, 0, 0, -1};
     if (!c->backend->ops->copy || plan->chunk_count == 0)
         return HYBRID_OK;
     out->down = result_down(plan);
     if (c->variant->carries_b || plan->gathered) {
-        out->up = packed_up(plan);
+        out->up = packed_up(plan, &layout);
         if (!c->variant->carries_b)
-            out->other_up = whole_up(plan, A, B);
+            out->other_up = whole_up(plan, &layout, A, B);
         return HYBRID_OK;
     }
-    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan) : 0;
-    out->up       = resident_up(plan, A, B) - out->first;
+    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan, &layout) : 0;
+    out->up       = resident_up(plan, &layout, A, B) - out->first;
     out->other_up = plan->gathered_up;
     if (plan->gathered_up >= 0)
         return HYBRID_OK;
     return plan->flags & HYBRID_EXPLAIN
-               ? hy_traffic_gathered_up(plan, A, B, &out->other_up)
+               ? hy_traffic_gathered_up(plan, &layout, A, B, &out->other_up)
                : HYBRID_OK;
 }

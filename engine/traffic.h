@@ -3,9 +3,7 @@
 #ifndef HY_TRAFFIC_H
 #define HY_TRAFFIC_H
 
-#include "base/context.h"
-
-struct hybrid_plan;
+#include "engine/layout.h"
 
 typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
@@ -15,13 +13,14 @@ typedef struct hy_traffic {
                          there is no other way */
 } hy_traffic;
 
-/* SpMM: bytes up, as it is cut; without those of an A that is there from the first run.
+/* SpMM: bytes up in that layout; without those of an A that is there from the first run.
  */
-int64_t hy_traffic_dense_up(const struct hybrid_plan *plan);
+int64_t hy_traffic_dense_up(const struct hybrid_plan *plan, const hy_layout *layout);
 
-/* The same, if each chunk brought the rows of X that it touches: counted for a few
-   chunks, scaled by entries of A. X is on the device as it is cut. */
-hybrid_status hy_traffic_gathered_up(const struct hybrid_plan *plan, const hybrid_csr *A,
+/* The same, if each chunk brought the rows of X that it touches: counted for a few chunks
+   of the layout, which has X on the device, and scaled by entries of A. */
+hybrid_status hy_traffic_gathered_up(const struct hybrid_plan *plan,
+                                     const hy_layout *layout, const hybrid_csr *A,
                                      const hybrid_csr *B, int64_t *up);
 
 /* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a

@@ -26,7 +26,6 @@
    is freed, and chunks gather. */
 #include "engine/window.h"
 
-#include "base/csr.h"
 #include "partition/x_window.h"
 
 enum {
@@ -34,7 +33,16 @@ enum {
     CHUNKS     = 8 /* of a window */
 };
 
-int64_t hy_window_within(const hybrid_plan *plan, size_t bytes)
+static const struct {
+    size_t eighths; /* of the budget */
+    int all;        /* chunks in flight find a place there, not one alone */
+} tries[] = {{4, 1}, {6, 1}, {7, 0}};
+
+enum { TRIES = sizeof tries / sizeof *tries };
+
+/* Rows of X that take no more than so many bytes of the device, if X can pass through it:
+   else 0. */
+static int64_t rows_within(const hybrid_plan *plan, size_t bytes)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
     const hybrid_dense X  = {
@@ -48,20 +56,80 @@ int64_t hy_window_within(const hybrid_plan *plan, size_t bytes)
     return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
 }
 
-int64_t hy_window_chunks(const hybrid_plan *plan)
+int64_t hy_window_chunks(int64_t window, int64_t rows)
 {
-    return plan->window > 0 ? CHUNKS * (plan->b_rows / plan->window + 1) : 1;
+    return window > 0 ? CHUNKS * (rows / window + 1) : 1;
 }
 
-int hy_window_holds(const hybrid_plan *plan, int64_t ahead)
+/* Rows that a chunk and those in flight with it may touch. */
+static int64_t most_of(int64_t window, int64_t rows)
 {
-    const int64_t most =
-        plan->window < plan->b_rows ? hy_window_most(plan->window) : plan->window;
-    const int64_t count = plan->chunk_count;
+    return window < rows ? hy_window_most(window) : window;
+}
 
-    for (int64_t k = 0; k < count; k++)
-        for (int64_t i = k; i < count && i <= k + ahead; i++)
-            if (plan->chunks[i].needs - plan->chunks[k].first > most)
+/* Whether it holds all that a chunk and `ahead` more after it touch, whichever chunk it
+   is. */
+static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
+{
+    const int64_t most = most_of(layout->window, rows);
+
+    for (int64_t k = 0; k < layout->count; k++)
+        for (int64_t i = k; i < layout->count && i <= k + ahead; i++)
+            if (layout->chunks[i].needs - layout->chunks[k].first > most)
                 return 0;
     return 1;
+}
+
+/* In so many bytes, with the next `ahead` chunks. */
+static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead,
+                               hy_layout *out)
+{
+    out->window = rows_within(p->plan, bytes);
+    if (out->window == 0) {
+        out->depth = 0;
+        return HYBRID_OK;
+    }
+    HY_TRY(hy_layout_try(p, out));
+    if (out->depth > 0 && !holds(out, p->plan->b_rows, ahead)) {
+        hy_layout_free(p->plan, out);
+        out->depth = 0;
+    }
+    return HYBRID_OK;
+}
+
+/* In the first of them that does. */
+static hybrid_status try_all(const hy_planning *p, int depth, hy_layout *out)
+{
+    const int resident = (p->plan->flags & HYBRID_RESIDENT) != 0;
+
+    for (size_t i = 0; i < TRIES && out->depth == 0; i++) {
+        *out = (hy_layout){.depth = depth, .share = resident ? HY_RESIDENT_SHARE : 1};
+        HY_TRY(try_bytes(p, p->plan->rates.memory / 8 * tries[i].eighths,
+                         tries[i].all ? depth - 1 : 0, out));
+    }
+    if (resident && out->depth > 0)
+        hy_layout_keep(p->plan, out);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out)
+{
+    hy_context *ctx = &p->plan->engine->ctx;
+    const int64_t largest =
+        rows_within(p->plan, p->plan->rates.memory / 8 * tries[TRIES - 1].eighths);
+    hybrid_status status = HYBRID_OK;
+    hy_planning known    = *p;
+    hy_extents extents;
+
+    out->depth = 0;
+    if (largest == 0)
+        return HYBRID_OK;
+    HY_TRY_ELSE_DONE(
+        hy_extents_find(ctx, p->A, most_of(largest, p->plan->b_rows), &extents));
+    known.extents = &extents;
+    if (extents.blocks)
+        HY_TRY_ELSE_DONE(try_all(&known, depth, out));
+done:
+    hy_extents_free(ctx, &extents);
+    return status;
 }

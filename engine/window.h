@@ -4,15 +4,12 @@
 
 #include "engine/plan.h"
 
-/* Rows of X that take no more than so many bytes of the device, if X can pass through it:
-   else 0. */
-int64_t hy_window_within(const hybrid_plan *plan, size_t bytes);
+/* Chunks that there should be at least of an X of so many rows, so that some are in its
+   window at once. */
+int64_t hy_window_chunks(int64_t window, int64_t rows);
 
-/* Chunks that the plan should have at least, so that some are in its window at once. */
-int64_t hy_window_chunks(const hybrid_plan *plan);
-
-/* Whether the plan's window holds all that a chunk and `ahead` more after it touch,
-   whichever chunk it is. */
-int hy_window_holds(const hybrid_plan *plan, int64_t ahead);
+/* A layout with a window of X, in half of the budget if the rows of all chunks in flight
+   find a place there; else in more. 0 slots: none holds what chunks touch. */
+hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out);
 
 #endif /* HY_WINDOW_H */

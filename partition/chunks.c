@@ -6,7 +6,7 @@
 #include "base/csr.h"
 #include "partition/pack.h"
 
-enum { FIRST_CAPACITY = 64 };
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
 
 /* What a cut holds while it is made. */
 typedef struct cutter {
@@ -174,8 +174,13 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     return hy_profile_range(p, begin, low, c->width);
 }
 
-/* Count the rows of B or X that `row` touches and no row of this chunk did before. */
-static void touch(const cutter *c, int64_t row, int64_t *rows, int64_t *entries)
+/* Rows of B or X that a chunk touches so far, and their entries. */
+typedef struct gathering {
+    int64_t rows, entries;
+} gathering;
+
+/* Count those that `row` touches and no row of this chunk did before. */
+static gathering touch(const cutter *c, int64_t row, gathering sum)
 {
     const hybrid_csr *A = c->cut->A, *B = c->cut->B;
     const int64_t end = hy_offset(A, row + 1);
@@ -185,33 +190,59 @@ static void touch(const cutter *c, int64_t row, int64_t *rows, int64_t *entries)
         if (c->stamp[col] == c->count)
             continue;
         c->stamp[col] = c->count;
-        ++*rows;
-        *entries += B ? hy_offset(B, col + 1) - hy_offset(B, col) : 0;
+        sum.rows++;
+        sum.entries += B ? hy_offset(B, col + 1) - hy_offset(B, col) : 0;
     }
+    return sum;
 }
 
-/* The same for a chunk that carries what it touches, row after row. */
+static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
+                                  gathering sum)
+{
+    hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
+
+    f.gather_rows = sum.rows;
+    f.gather_nnz  = sum.entries;
+    return f;
+}
+
+/* How many of `count` rows from `end` on fit into a chunk that begins at `begin`; sum[i]
+   is what it touches with i of them. One row alone fits. */
+static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
+                       const gathering *sum)
+{
+    int64_t low = end > begin ? 0 : 1, high = count + 1;
+
+    for (int64_t tried = count; high - low > 1; tried = low + (high - low) / 2) {
+        const hy_features f = gathered_range(c, begin, end + tried, sum[tried]);
+        if (fits(c->cut, &f))
+            low = tried;
+        else
+            high = tried;
+    }
+    return low;
+}
+
+/* The same for a chunk that carries what it touches: a batch of rows is counted, then it
+   is asked whether they fit. Those that do not are counted again for the next chunk. */
 static hy_features gathered_chunk(const cutter *c, int64_t begin)
 {
-    const hy_profile *p = c->cut->profile;
-    hy_features last    = row_features(c->cut, begin, c->width);
-    int64_t rows = 0, entries = 0;
+    const int64_t rows       = c->cut->profile->rows;
+    gathering sum[BATCH + 1] = {{0, 0}};
+    int64_t end              = begin, count, more;
 
-    touch(c, begin, &rows, &entries);
-    for (int64_t end = begin + 2; end <= p->rows; end++) {
-        hy_features f = hy_profile_range(p, begin, end, c->width);
-        touch(c, end - 1, &rows, &entries);
-        f.gather_rows = rows;
-        f.gather_nnz  = entries;
-        if (!fits(c->cut, &f))
-            break;
-        last = f;
-    }
-    return last;
+    do {
+        count = rows - end < BATCH ? rows - end : BATCH;
+        for (int64_t i = 0; i < count; i++)
+            sum[i + 1] = touch(c, end + i, sum[i]);
+        more = fitting(c, begin, end, count, sum);
+        end += more;
+        sum[0] = sum[more];
+    } while (more == count && end < rows);
+    return gathered_range(c, begin, end, sum[0]);
 }
 
-/* ---- the array
- * --------------------------------------------------------------------------- */
+/* ---- the array ---------------------------------------------------------------- */
 
 static hybrid_status reserve(cutter *c, int64_t capacity)
 {

@@ -15,6 +15,7 @@
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
+#include "partition/extents.h"
 #include "partition/inspect.h"
 
 #ifdef __cplusplus
@@ -59,8 +60,8 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
 /* All of it, which has so many rows. */
 void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
 /* hy_chunk.first as well, and both exact, of chunks of one panel for a window of X. */
-hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
-                                  int64_t count);
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
+                                  hy_chunk *chunks, int64_t count);
 
 #ifdef __cplusplus
 }

@@ -3,20 +3,24 @@
    Columns ascend in rows, so the first and the last entry of each row tell; but reading
    them costs a line of the caches each. So rows are shared out evenly whatever the chunks
    are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
-   well wait for the rest. What a window of X holds is to be known to the row. */
+   well wait for the rest. What a window of X holds is to be known to the row: extents.h.
+ */
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
 #include "partition/chunks.h"
 
-enum { ROWS = 1 << 13, /* that one worker looks at */ NEARLY_ALL = 32 };
+enum {
+    ROWS       = 1 << 13, /* that one worker looks at */
+    CHUNKS     = 1 << 6,  /* the same of what is known of rows */
+    NEARLY_ALL = 32
+};
 
 typedef struct needing {
     const hybrid_csr *A;
     hy_chunk *chunks; /* of the first panel */
     int64_t count;
     int64_t enough; /* who needs so many rows needs all */
-    int banded;     /* the first row is looked for as well */
 } needing;
 
 /* The chunk that has the row. */
@@ -45,17 +49,6 @@ static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t 
     return needs;
 }
 
-/* The chunk's first row so far and of its rows [begin, end). */
-static int64_t first_of(const needing *n, int64_t first, int64_t begin, int64_t end)
-{
-    for (int64_t i = begin; i < end && first > 0; i++) {
-        const int64_t start = hy_offset(n->A, i);
-        if (start < hy_offset(n->A, i + 1) && n->A->col[start] < first)
-            first = n->A->col[start];
-    }
-    return first;
-}
-
 static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
@@ -65,10 +58,7 @@ static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
         hy_chunk *chunk     = &n->chunks[c];
         const int64_t stop  = chunk->row_end < end ? chunk->row_end : end;
         const int64_t needs = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
-        const int64_t first = __atomic_load_n(&chunk->first, __ATOMIC_RELAXED);
         hy_raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
-        if (n->banded)
-            hy_lower_to(&chunk->first, first_of(n, first, begin, stop));
         begin = stop;
     }
     return HYBRID_OK;
@@ -84,7 +74,7 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
                                    hy_chunk *chunks, int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
-    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL, 0};
+    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
 
     for (int64_t c = 0; c < ranges; c++) {
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
@@ -98,16 +88,33 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int wit
     return HYBRID_OK;
 }
 
-hybrid_status hy_chunks_find_band(hy_context *ctx, const hybrid_csr *A, hy_chunk *chunks,
-                                  int64_t count)
-{
-    needing n = {A, chunks, count, A->cols, 1};
+typedef struct banding {
+    const hy_extents *extents;
+    hy_chunk *chunks;
+} banding;
 
-    for (int64_t c = 0; c < count; c++) {
-        chunks[c].first = A->cols;
-        chunks[c].needs = 0;
+static hybrid_status set_band(void *arg, int part, int64_t begin, int64_t end)
+{
+    const banding *b = arg;
+
+    (void)part;
+    for (int64_t c = begin; c < end; c++) {
+        hy_chunk *chunk = &b->chunks[c];
+        const hy_extent rows =
+            hy_extents_of(b->extents, chunk->row_begin, chunk->row_end);
+        const int64_t cols = b->extents->A->cols;
+        chunk->first       = rows.first < cols ? rows.first : cols;
+        chunk->needs       = rows.end;
     }
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ROWS, look, &n));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
+                                  hy_chunk *chunks, int64_t count)
+{
+    banding b = {extents, chunks};
+
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, CHUNKS, set_band, &b));
     for (int64_t c = count - 1; c > 0; c--) /* what later ones touch is not done with */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "partition/chunks.h"
 #include "support/builder.h"
 #include "support/cases.h"
@@ -95,8 +96,12 @@ static void check_band(const hybrid_csr *A, int64_t rows)
     const int64_t *row_ptr = A->row_ptr;
     const int64_t count    = cut(A, rows, 1, chunks);
     int64_t first          = A->cols;
+    hy_extents extents;
 
-    assert_int_equal(hy_chunks_find_band(ctx, A, chunks, count), HYBRID_OK);
+    assert_int_equal(hy_extents_find(ctx, A, A->cols, &extents), HYBRID_OK);
+    assert_non_null(extents.blocks);
+    assert_int_equal(hy_chunks_find_band(ctx, &extents, chunks, count), HYBRID_OK);
+    hy_extents_free(ctx, &extents);
     for (int64_t c = count - 1; c >= 0; c--) {
         for (int64_t k = row_ptr[chunks[c].row_begin]; k < row_ptr[chunks[c].row_end];
              k++)
@@ -123,6 +128,64 @@ static void a_window_knows_both_ends(void **state)
     matrix_free(&random);
     matrix_free(&empty);
     matrix_free(&none);
+    matrix_free(&A);
+}
+
+/* Any range of rows, by all entries. */
+static void check_extents(const hybrid_csr *A, const hy_extents *extents, int64_t begin,
+                          int64_t end)
+{
+    const hy_extent found = hy_extents_of(extents, begin, end);
+    hy_extent expected    = {INT32_MAX, 0};
+
+    for (int64_t k = hy_offset(A, begin); k < hy_offset(A, end); k++) {
+        expected.first = A->col[k] < expected.first ? A->col[k] : expected.first;
+        expected.end   = A->col[k] >= expected.end ? A->col[k] + 1 : expected.end;
+    }
+    assert_int_equal(found.first, expected.first);
+    assert_int_equal(found.end, expected.end);
+}
+
+static void any_rows_know_their_columns(void **state)
+{
+    hybrid_csr A = banded(203, 300, 20);
+    hy_extents extents;
+
+    (void)state;
+    assert_int_equal(hy_extents_find(ctx, &A, A.cols, &extents), HYBRID_OK);
+    assert_non_null(extents.blocks);
+    for (int64_t begin = 0; begin <= A.rows; begin++)
+        for (int64_t end = begin; end <= A.rows; end++)
+            check_extents(&A, &extents, begin, end);
+    hy_extents_free(ctx, &extents);
+    matrix_free(&A);
+}
+
+static int64_t widest_row(const hybrid_csr *A)
+{
+    int64_t widest = 0;
+
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
+        const int64_t width = from < to ? A->col[to - 1] - A->col[from] + 1 : 0;
+        widest              = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void a_row_too_wide_ends_it(void **state)
+{
+    hybrid_csr A         = banded(40000, 30000, 200);
+    const int64_t widest = widest_row(&A);
+    hy_extents extents;
+
+    (void)state;
+    assert_int_equal(hy_extents_find(ctx, &A, widest, &extents), HYBRID_OK);
+    assert_non_null(extents.blocks);
+    hy_extents_free(ctx, &extents);
+    assert_int_equal(hy_extents_find(ctx, &A, widest - 1, &extents), HYBRID_OK);
+    assert_null(extents.blocks);
+    hy_extents_free(ctx, &extents);
     matrix_free(&A);
 }
 
@@ -193,6 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_need_what_they_touch),
         cmocka_unit_test(a_window_knows_both_ends),
+        cmocka_unit_test(any_rows_know_their_columns),
+        cmocka_unit_test(a_row_too_wide_ends_it),
         cmocka_unit_test(own_rows_count_where_a_is_squared),
         cmocka_unit_test(rows_all_over_need_all),
         cmocka_unit_test(nothing_needs_nothing),

@@ -1,0 +1,197 @@
+/* engine/layout.c - how a product could lie on its device: a value, to be compared. */
+#include "engine/layout.h"
+
+#include "base/csr.h"
+#include "engine/panels.h"
+#include "engine/window.h"
+#include "partition/chunks.h"
+#include "partition/pack.h"
+
+enum {
+    DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
+    CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
+    MIN_PRODUCTS    = 1 << 20,
+    HOST_PRODUCTS =
+        256 << 10, /* a core: results of all slots stay in the last-level cache */
+    HOST_DENSE  = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
+    DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    CHUNKS      = 16,        /* at least, of a product large enough */
+    QUICK       = 4          /* times fewer bytes are sent sooner than read */
+};
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- how long chunks are to be ---------------------------------------------------- */
+
+/* Products whose result, as far as is known, fills OUT_BYTES: large enough that the host
+   keeps up with the device, small enough that the first and the last chunk cost little.
+   Or, where each product brings its entry of B, CARRIED_BYTES. */
+static int64_t device_products(const hy_features *f, int carried)
+{
+    const double entry    = 4 + (double)hy_value_size(f->type);
+    const double bytes    = carried ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+    const double products = bytes / entry;
+
+    return products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
+}
+
+/* Chunks that there are to be of a product large enough. */
+static int64_t least_chunks(const hybrid_plan *plan, const hy_layout *layout)
+{
+    const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
+    const int64_t window = hy_window_chunks(layout->window, plan->b_rows);
+    return at_least(CHUNKS, at_least(HY_PANEL_CHUNKS * panels, window));
+}
+
+/* Products to aim for in a chunk. */
+static int64_t chunk_products(const hybrid_plan *plan, const hy_layout *layout)
+{
+    const hy_candidate *c = &plan->candidates[plan->chosen];
+    const hy_features *f  = &plan->profile.features;
+    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
+
+    /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
+       an interrupt be seen soon */
+    if (plan->op == HY_SPMM && !c->backend->ops->copy)
+        return HOST_DENSE * threads;
+    if (plan->op == HY_SPMM) {
+        const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
+        const int64_t chunks = at_least(bytes / DENSE_BYTES, least_chunks(plan, layout));
+        return at_least(f->products / chunks + 1, MIN_PRODUCTS);
+    }
+    if (c->backend->ops->copy) {
+        const int64_t share = f->products / CHUNKS + 1;
+        const int64_t most  = device_products(f, c->variant->carries_b);
+        return at_least(share < most ? share : most, MIN_PRODUCTS);
+    }
+    return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
+}
+
+/* ---- what is there ---------------------------------------------------------------- */
+
+hy_image hy_layout_image(const hybrid_plan *plan, const hy_layout *layout)
+{
+    const hybrid_csr B = {
+        .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
+    const hybrid_csr A   = {.type = plan->profile.type};
+    const hybrid_dense X = {
+        .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
+    const hy_candidate *c    = &plan->candidates[plan->chosen];
+    const hy_problem problem = {.op       = plan->op,
+                                .A        = &A,
+                                .B        = &B,
+                                .X        = &X,
+                                .in_cols  = c->variant->in_cols,
+                                .in_lines = c->variant->in_lines,
+                                .panels   = layout->panels,
+                                .window   = layout->window};
+
+    if (!c->backend->ops->copy || c->variant->carries_b)
+        return (hy_image){0, 0};
+    return (hy_image){hy_shared_bytes(&problem), hy_align(hy_shared_room(&problem))};
+}
+
+/* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
+   of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
+   product that may be the only one does without. A window must know. */
+static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
+{
+    hy_context *ctx     = &p->plan->engine->ctx;
+    const hybrid_csr *A = p->A;
+    const size_t rows = (size_t)A->rows * HY_LINE, all = (size_t)A->nnz * 4;
+    const size_t read = rows < all ? rows : all;
+    const int once    = !(p->plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
+
+    if (layout->window > 0)
+        return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
+    if (once && layout->shared_bytes <= read / QUICK) {
+        hy_chunks_need_all(layout->chunks, layout->count, A->cols);
+        return HYBRID_OK;
+    }
+    return hy_chunks_find_needs(ctx, A, p->plan->op == HY_SPGEMM, layout->chunks,
+                                layout->count);
+}
+
+/* ---- chunks ----------------------------------------------------------------------- */
+
+hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
+{
+    const hybrid_plan *plan = p->plan;
+    const hy_candidate *c   = &plan->candidates[plan->chosen];
+    const hy_image image    = hy_layout_image(plan, layout);
+    const size_t kept       = layout->gathered ? 0 : image.room;
+    const size_t parts      = (size_t)layout->share * (size_t)layout->depth;
+
+    layout->gathered = layout->gathered && !c->variant->carries_b;
+
+    const int64_t rows   = p->options->chunk_rows;
+    const hy_cut request = {
+        .A            = p->A,
+        .B            = p->B,
+        .profile      = &plan->profile,
+        .variant      = c->variant,
+        .rates        = &plan->rates,
+        .slot_bytes   = (plan->rates.memory - kept) / parts & ~(size_t)255,
+        .products_max = rows > 0 ? INT64_MAX : chunk_products(plan, layout),
+        .chunk_rows   = rows,
+        .gathered     = layout->gathered,
+        .panels       = layout->panels};
+    HY_TRY(hy_cut_chunks(&plan->engine->ctx, &request, &layout->chunks, &layout->count));
+    layout->resident_bytes     = image.bytes;
+    layout->shared_bytes       = kept;
+    const hybrid_status status = kept > 0 ? find_needs(p, layout) : HYBRID_OK;
+    if (status != HYBRID_OK)
+        hy_layout_free(plan, layout);
+    return status;
+}
+
+hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout)
+{
+    const hybrid_status status = hy_layout_cut(p, layout);
+
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    hy_message_clear(&p->plan->engine->ctx.message);
+    layout->depth = 0;
+    return HYBRID_OK;
+}
+
+void hy_layout_free(const hybrid_plan *plan, hy_layout *layout)
+{
+    hy_array_free(&plan->engine->ctx, layout->chunks);
+    layout->chunks = NULL;
+    layout->count  = 0;
+}
+
+/* ---- packs that stay -------------------------------------------------------------- */
+
+void hy_layout_keep(const hybrid_plan *plan, hy_layout *layout)
+{
+    const size_t shared = layout->count > 0 ? layout->shared_bytes : 0;
+
+    hy_keep_choose(&plan->rates, layout->depth, plan->rates.memory - shared,
+                   layout->chunks, layout->count);
+}
+
+int hy_layout_keeps_all(const hy_layout *layout)
+{
+    return layout->count > 0 && layout->chunks[layout->count - 1].kept;
+}
+
+/* ---- a plan's --------------------------------------------------------------------- */
+
+hy_layout hy_layout_of(const hybrid_plan *plan)
+{
+    return (hy_layout){.panels         = plan->panels,
+                       .window         = plan->window,
+                       .gathered       = plan->gathered,
+                       .if_pinned      = plan->if_pinned,
+                       .resident_bytes = plan->resident_bytes,
+                       .shared_bytes   = plan->shared_bytes,
+                       .chunks         = plan->chunks,
+                       .count          = plan->chunk_count};
+}

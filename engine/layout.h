@@ -1,0 +1,63 @@
+/* engine/layout.h - how a product could lie on its device: a value, to be compared.
+
+   Of B or X what stays there, what passes through or what chunks bring; slots; and the
+   chunks that all of this leaves room for. cut.c tries layouts and stores one of them into
+   the plan. */
+#ifndef HY_LAYOUT_H
+#define HY_LAYOUT_H
+
+#include "base/variant.h"
+#include "partition/extents.h"
+
+struct hybrid_plan;
+
+enum { HY_RESIDENT_SHARE = 4 /* slots beside an A that stays: small, and many fit */ };
+
+typedef struct hy_layout {
+    /* asked for */
+    hy_panels panels; /* of X; 0 columns: it is whole */
+    int64_t window;   /* rows of X that are there at once; 0: all */
+    int gathered;     /* chunks bring the rows of B or X that they touch */
+    int depth;        /* slots; 0: there is no such layout */
+    int share;        /* which take one part in so many of what B or X leaves */
+
+    /* what comes of it */
+    hy_panels if_pinned;   /* of X in runs with X and Y pinned. 0 columns: as in others */
+    size_t resident_bytes; /* of B or X sent to the device, if it is not gathered */
+    size_t shared_bytes;   /* and its room there; 0 if it is */
+    hy_chunk *chunks;
+    int64_t count;
+} hy_layout;
+
+/* What all layouts of a plan are for. The plan has its profile, candidates and rates. */
+typedef struct hy_planning {
+    const struct hybrid_plan *plan;
+    const hybrid_csr *A, *B; /* B NULL: SpMM */
+    const hybrid_plan_options *options;
+    const hy_extents *extents; /* of rows of A, where there is to be a window */
+} hy_planning;
+
+/* The image of B or X that the device holds: bytes sent, and room. 0 when computing in
+   place, or when chunks carry what they need. */
+typedef struct hy_image {
+    size_t bytes, room;
+} hy_image;
+
+hy_image hy_layout_image(const struct hybrid_plan *plan, const hy_layout *layout);
+
+/* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
+   some row does not fit so. To be freed, but for those of a plan. */
+hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
+
+/* The same, where that is an error: NO_DEVICE_MEMORY names the row. */
+hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
+void hy_layout_free(const struct hybrid_plan *plan, hy_layout *layout);
+
+/* Packs of A that stay get their places, as many as fit. */
+void hy_layout_keep(const struct hybrid_plan *plan, hy_layout *layout);
+int hy_layout_keeps_all(const hy_layout *layout);
+
+/* That of a plan as it is; its own chunks. */
+hy_layout hy_layout_of(const struct hybrid_plan *plan);
+
+#endif /* HY_LAYOUT_H */
