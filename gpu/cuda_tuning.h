@@ -75,6 +75,7 @@ enum {
 #define HY_MERGE_NONZERO_NARROW 3.7
 #define HY_MERGE_ROW 3.8
 #define HY_MERGE_ROW_NARROW 24.0
+#define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
 
 /* ---- spmm.cuda.hrpb ---- */
 

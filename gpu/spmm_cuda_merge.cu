@@ -292,18 +292,20 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
-/* Columns of more than one load of a lane take the time of a line of them. */
+/* Columns of more than one load of a lane are walked as a line of them: of the time of
+   those that are missing a part is saved. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const int64_t size   = int64_t(hy_value_size(f->type));
+    const int64_t line   = HY_SPMM_LINE / size;
     const bool wide      = f->out_cols * size > 16;
     const double nonzero = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
     const double row     = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
-    hy_features lines    = *f;
-    if (wide && f->out_cols * size < HY_SPMM_LINE)
-        lines.out_cols = HY_SPMM_LINE / size;
+    hy_features walked   = *f;
+    if (wide && f->out_cols < line)
+        walked.out_cols = line - (line - f->out_cols) / HY_MERGE_MISSING;
     return r->launch_s + (nonzero * double(f->nnz) + row * double(f->rows)) *
-                             hy_spmm_nonzero_s(&lines, r);
+                             hy_spmm_nonzero_s(&walked, r);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
