@@ -7,6 +7,9 @@
    adds theirs to it, in order. Rows that are cut by tiles, long ones only, are put
    together by a second kernel, in order too.
 
+   What is left over of whole lines of X, a few columns that lie apart, is a pass of its
+   own over a block's tile, in which each thread has a share.
+
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
 
