@@ -38,7 +38,9 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 512,   /* these */
     HY_MERGE_VECTOR_ITEMS = 816,   /* for X with one column; twice as many, where those */
     HY_MERGE_VECTOR_TILES = 1024,  /* would make more than so many tiles */
-    HY_MERGE_PASS         = 2      /* tiles of columns in one pass, at most */
+    HY_MERGE_PASS         = 2,     /* tiles of columns in one pass, at most */
+    HY_MERGE_REST_TILES   = 128    /* up to so many tiles, columns that lie apart have */
+                                   /* blocks of their own. INT32_MAX: always; 0: never */
 };
 
 /* Rates of caches and memory together, as a multiple of memory's. */
@@ -73,6 +75,7 @@ enum {
 #define HY_MERGE_NONZERO_NARROW 3.7
 #define HY_MERGE_ROW 3.8
 #define HY_MERGE_ROW_NARROW 24.0
+#define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
 
 /* ---- spmm.cuda.hrpb ---- */
 

@@ -7,10 +7,13 @@
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { ROWS = 20000, KINDS = 2, LENGTHS = 2 };
+enum { ROWS = 20000, KINDS = 2, LENGTHS = 3 };
 
-static const int64_t widths[] = {17, 31, 32, 33, 35, 64, 65, 98, 100, 128, 129, 196, 257};
-static const double lengths[] = {3, 11}; /* entries of a row: few, and more */
+static const int64_t widths[] = {17, 31,  32,  33,  35,  64,  65,
+                                 98, 100, 128, 129, 131, 196, 257};
+/* Entries of a row: few, more, and so many that the merge path has more tiles than it
+   spreads passes over X for. */
+static const double lengths[]  = {3, 11, 18};
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
