@@ -38,9 +38,7 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 512,   /* these */
     HY_MERGE_VECTOR_ITEMS = 816,   /* for X with one column; twice as many, where those */
     HY_MERGE_VECTOR_TILES = 1024,  /* would make more than so many tiles */
-    HY_MERGE_PASS         = 2,     /* tiles of columns in one pass, at most */
-    HY_MERGE_REST_TILES   = 128    /* up to so many tiles, columns that lie apart have */
-                                   /* blocks of their own. INT32_MAX: always; 0: never */
+    HY_MERGE_PASS         = 2      /* tiles of columns in one pass, at most */
 };
 
 /* Rates of caches and memory together, as a multiple of memory's. */

@@ -19,19 +19,15 @@ struct merge_split {
 template <typename T> struct merge_path {
     int items, shares; /* most that a tile has */
     int pass_columns;  /* most that one pass covers */
-    int splits;        /* room for the starts of shares, */
-    int carries;       /* and for what they carry */
     hy_spmm_columns columns;
     const hy_merge_cut *cut; /* tiles + 1 */
-    T *carry; /* tiles x ld: the piece of the row that the tile does not end */
+    T *carry; /* tiles x n: the piece of the row that the tile does not end */
 };
 
 template <typename T> struct merge_tile {
     int64_t row;       /* first; it may have begun earlier */
     int rows, entries; /* that end in it, that lie in it */
-    int lead;          /* items before it that are not of the chunk */
-    int shares, share; /* with so many items each */
-    int pass_columns;
+    int lead, share, pass_columns;
     int32_t *col;       /* entries */
     T *val;             /* entries */
     T *carry;           /* shares x pass_columns */
@@ -81,8 +77,8 @@ template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n
 template <typename T> size_t merge_room(const merge_path<T> &p)
 {
     const size_t items = size_t(p.items);
-    return sizeof(T) * (items + size_t(p.carries)) + 4 * items +
-           sizeof(merge_split) * size_t(p.splits) + 2 * items;
+    return sizeof(T) * (items + size_t(p.shares) * size_t(p.pass_columns)) + 4 * items +
+           sizeof(merge_split) * size_t(p.shares + 1) + 2 * items;
 }
 
 /* ---- device side ---- */
@@ -116,9 +112,9 @@ static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *ro
     merge_tile<T> m;
     m.val          = reinterpret_cast<T *>(room);
     m.carry        = m.val + p.items;
-    m.col          = reinterpret_cast<int32_t *>(m.carry + p.carries);
+    m.col          = reinterpret_cast<int32_t *>(m.carry + p.shares * p.pass_columns);
     m.split        = reinterpret_cast<merge_split *>(m.col + p.items);
-    m.end          = reinterpret_cast<uint16_t *>(m.split + p.splits);
+    m.end          = reinterpret_cast<uint16_t *>(m.split + p.shares + 1);
     m.pass_columns = p.pass_columns;
     return m;
 }
@@ -154,36 +150,30 @@ static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
     }
 }
 
-/* Where the tile's shares begin. */
-template <typename T> static __device__ void block_split(const merge_tile<T> &m)
-{
-    for (int s = int(threadIdx.x); s <= m.shares; s += HY_CUDA_THREADS) {
-        const int at   = min(max(s * m.share - m.lead, 0), m.rows + m.entries);
-        const int rows = rows_before(m.end, m.rows, at);
-        m.split[s]     = {uint16_t(rows), uint16_t(at - rows)};
-    }
-    __syncthreads();
-}
-
 /* Read this block's tile and split it into shares. */
 template <typename T>
 static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
                                            const merge_path<T> &p, double *room)
 {
+    const int thread        = int(threadIdx.x);
     const hy_merge_cut from = p.cut[blockIdx.x], to = p.cut[blockIdx.x + 1];
     merge_tile<T> m = merge_lay_out<T>(p, room);
     m.row           = from.row;
     m.rows          = int(to.row - from.row);
     m.entries       = int(to.entry - from.entry);
     m.lead          = from.lead;
-    m.shares        = p.shares;
     m.share         = from.share;
 
     block_fetch_entries(o, m, from.entry);
     block_read_ends(o, m, from.entry);
     __pipeline_wait_prior(0);
     __syncthreads();
-    block_split(m);
+    for (int s = thread; s <= p.shares; s += HY_CUDA_THREADS) {
+        const int at   = min(max(s * m.share - m.lead, 0), m.rows + m.entries);
+        const int rows = rows_before(m.end, m.rows, at);
+        m.split[s]     = {uint16_t(rows), uint16_t(at - rows)};
+    }
+    __syncthreads();
     return m;
 }
 

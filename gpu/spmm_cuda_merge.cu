@@ -7,9 +7,6 @@
    adds theirs to it, in order. Rows that are cut by tiles, long ones only, are put
    together by a second kernel, in order too.
 
-   What is left over of whole lines of X, a few columns that lie apart, is a pass of its
-   own over a block's tile, in which each thread has a share.
-
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
 
@@ -17,75 +14,130 @@
    no shares. There the order within a tile depends on where the chunk begins.
 
    Work on the device: n carried values for each tile. */
-#include <algorithm>
-
 #include "gpu/merge_vector.cuh"
-#include "gpu/merge_walk.cuh"
 
-enum { MERGE_REST_SHARES = int(HY_CUDA_THREADS) }; /* of a tile, of columns apart */
-
-/* The columns that lie apart, VEC values a row: each thread has a share. */
-template <typename T, int VEC>
-static __device__ void rest_over(hy_spmm_operands<T> o, merge_tile<T> m, T *tile_carry,
-                                 bool whole)
+/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
+template <typename T, int VEC, int TILES>
+static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
+                            int share, int tile, int64_t j, int column)
 {
-    o.whole        = whole;
-    o.x            = o.rest;
-    o.pitch        = o.rest_pitch;
-    o.y            = o.y + o.n;
-    tile_carry     = tile_carry + o.n;
-    o.n            = o.rest_n;
-    m.share        = (m.share * m.shares + MERGE_REST_SHARES - 1) / MERGE_REST_SHARES | 1;
-    m.shares       = MERGE_REST_SHARES;
-    m.pass_columns = VEC;
-    block_split(m);
-    pass_over<T, VEC, 1, 1, true>(o, m, tile_carry, 1, 0);
+    constexpr int AHEAD    = hy_ahead<T, VEC, TILES>;
+    const merge_split from = m.split[share], to = m.split[share + 1];
+    /* Every load is of a number that is there, also by lanes that have no column and for
+       entries after the last; nothing comes of those. */
+    const int64_t last_j = (o.n - 1) / VEC * VEC;
+    const T *x_j         = o.x + min(j, last_j);
+    const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
+    T *y                 = o.y + (m.row + from.rows) * o.n;
+    int row              = from.rows;
+    int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
+    T sum[TILES][VEC]    = {};
+    const auto flush     = [&] {
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            hy_store_y(o, y, j + t * tile, sum[t]);
+#pragma unroll
+            for (int e = 0; e < VEC; e++)
+                sum[t][e] = T(0);
+        }
+        y += o.n;
+        end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
+    };
+
+    for (int k = from.entries; k < to.entries; k += AHEAD) {
+        hy_vec<T, VEC> x[AHEAD][TILES];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int at      = min(k + u, to.entries - 1);
+            const int32_t col = m.col[at];
+            a[u]              = m.val[at];
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+                x[u][t] = hy_load_x<T, VEC>(x_j + (t + 1 < TILES ? t * tile : to_last),
+                                            col, o.pitch);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            while (k + u == end)
+                flush();
+            if (k + u < to.entries)
+#pragma unroll
+                for (int t = 0; t < TILES; t++)
+                    hy_add_x(sum[t], a[u], x[u][t]);
+        }
+    }
+    while (row < to.rows)
+        flush();
+    T *carry = m.carry + share * m.pass_columns + column;
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+        hy_store_vec(carry + t * tile, sum[t]);
 }
 
-/* Rows of Y hold vectors throughout if those of whole lines do. */
-template <typename T, int VEC>
-static __device__ void any_rest_over(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                                     T *tile_carry)
+/* What the shares before `share` carry of row `row` of the tile, from `column` on. */
+template <typename T, int VEC, int TILES>
+static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int tile,
+                                   int column, T (&sum)[TILES][VEC])
 {
-    const uint32_t each = o.rest_pitch / uint32_t(sizeof(T));
-
-    if (each == 1)
-        rest_over<T, 1>(o, m, tile_carry, true);
-    else if (each == 2)
-        rest_over<T, 2>(o, m, tile_carry, o.whole && VEC == 2);
-    else if constexpr (sizeof(T) == 4)
-        rest_over<T, 4>(o, m, tile_carry, o.whole && VEC == 4);
+    const T *carry = m.carry + column;
+#pragma unroll 2
+    for (int s = m.first_share(row); s < share; s++)
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            const T *from = carry + s * m.pass_columns + t * tile;
+            hy_add_x(sum[t], T(1), *reinterpret_cast<const hy_vec<T, VEC> *>(from));
+        }
 }
 
-/* Whose rows of Y are stored as they are, are turned round, and what has columns that lie
-   apart: they are one pass more, and without them rows of X are whole lines. */
-enum merge_kind { MERGE_PLAIN, MERGE_TURNED, MERGE_REST };
+/* All shares of a tile in one pass over the columns from `first` on. */
+template <typename T, int VEC, int TILES>
+static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
+                                 const merge_tile<T> &m, int64_t first)
+{
+    const int lanes  = 1 << p.columns.log_lanes;
+    const int groups = HY_CUDA_THREADS / lanes;
+    const int group = int(threadIdx.x) / lanes, lane = int(threadIdx.x) & (lanes - 1);
+    const int tile = lanes * VEC;
+
+    for (int s = group; s < p.shares; s += groups)
+        walk<T, VEC, TILES>(o, m, s, tile, first + lane * VEC, lane * VEC);
+    __syncthreads();
+    for (int s = group; s <= p.shares; s += groups) {
+        const bool last = s == p.shares; /* stands for the tiles that follow */
+        const int row   = last ? m.rows : m.split[s].rows;
+        const bool ends = last || m.split[s + 1].rows > row;
+        if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
+            continue;
+        T *out            = last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n;
+        T sum[TILES][VEC] = {};
+        add_carried(m, row, s, tile, lane * VEC, sum);
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            const int64_t j = first + t * tile + lane * VEC;
+#pragma unroll
+            for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
+                sum[t][e] += !last && j + e < o.n ? out[j + e] : T(0);
+            hy_store_y(o, out, j, sum[t]);
+        }
+    }
+    __syncthreads();
+}
 
 /* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC, int MOST, merge_kind KIND>
+template <typename T, int VEC, int MOST>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS,
                                          hy_spmm_resident(MOST) / HY_CUDA_THREADS)
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
-    constexpr bool LINES = KIND != MERGE_PLAIN && VEC * sizeof(T) == 16;
-    constexpr bool FULL  = LINES && KIND == MERGE_REST;
-    constexpr int LANES  = LINES ? hy_tile_lanes<T, VEC> : 0;
     extern __shared__ double room[];
     merge_let_next_begin();
     const merge_tile<T> m = merge_open<T>(o, p, room);
-    const int64_t passes  = p.columns.passes;
-    const int lanes       = LANES > 0 ? LANES : 1 << p.columns.log_lanes;
-    T *carry              = p.carry + blockIdx.x * o.ld;
 
-    for (int64_t pass = blockIdx.y; pass < passes + (KIND == MERGE_REST);
-         pass += gridDim.y)
-        if (KIND == MERGE_REST && pass == passes)
-            any_rest_over<T, VEC>(o, m, carry);
-        else
-            hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t tile) {
-                pass_over<T, VEC, TILES, LANES, FULL>(o, m, carry, lanes,
-                                                      tile * lanes * VEC);
-            });
+    for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
+        hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
+            pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
+        });
 }
 
 /* A warp adds to one row what the tiles before the one that ended it carry of it.
@@ -103,17 +155,17 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.ld;
+    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.n;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));
         T sum           = T(0);
 #pragma unroll 4
         for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
-            sum += j < o.ld ? carry[t * o.ld + j] : T(0);
+            sum += j < o.n ? carry[t * o.n + j] : T(0);
         for (int apart = 16; apart >= lanes; apart >>= 1)
             sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (j < o.ld && lane < lanes)
-            o.y[of.row * o.ld + j] += sum;
+        if (j < o.n && lane < lanes)
+            o.y[of.row * o.n + j] += sum;
     }
 }
 
@@ -135,7 +187,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
     config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                           hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
+                           hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
     config.blockDim = dim3(HY_CUDA_THREADS);
     config.stream   = hy_stream(lane);
     config.attrs    = &early;
@@ -156,76 +208,27 @@ static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
     return sizeof(T) > 4 || o.pitch % HY_SPMM_LINE == 0 ? HY_MERGE_PASS : HY_SPMM_TILES;
 }
 
-/* Room for the shares of a pass, and of the columns that lie apart. */
-template <typename T>
-static void make_room(merge_path<T> *p, const hy_spmm_operands<T> &o)
-{
-    const int shares = o.rest_n > 0 ? MERGE_REST_SHARES : 0;
-    const int rest   = shares * int(o.rest_pitch / sizeof(T));
-
-    p->splits  = 1 + std::max(p->shares, shares);
-    p->carries = std::max(p->shares * p->pass_columns, rest);
-}
-
-template <typename T, int VEC, merge_kind KIND>
-static void launch_kind(hy_lane *lane, const hy_spmm_operands<T> &o,
-                        const merge_path<T> &p, dim3 grid, int64_t most)
-{
-    constexpr int MOST = KIND == MERGE_REST ? HY_MERGE_PASS : HY_SPMM_TILES;
-    const size_t room  = merge_room(p);
-    if (most > HY_MERGE_PASS)
-        merge_kernel<T, VEC, MOST, KIND>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else if (most > 1)
-        merge_kernel<T, VEC, HY_MERGE_PASS, KIND>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else
-        merge_kernel<T, VEC, 1, KIND>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-}
-
-/* Columns that lie apart are left to blocks of their own where the others do not fill the
-   device; otherwise those of the first pass have A at hand. */
 template <typename T, int VEC>
 static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
                    int64_t tiles)
 {
-    constexpr bool LINES = VEC * sizeof(T) == 16;
-    const bool rest      = o.rest_n > 0;
-
     p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
     /* Groups of fewer lanes than a line takes would walk more rows side by side, which
        end at different times: that costs more than lanes without a column. */
-    if (LINES && (rest || o.n > VEC))
+    if (o.n > VEC && VEC * sizeof(T) == 16)
         p.columns.log_lanes = hy_log_lanes(hy_tile_lanes<T, VEC>, 5);
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
-    const bool alone   = rest && tiles <= HY_MERGE_REST_TILES;
     p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
-    make_room(&p, o);
-    const dim3 grid(hy_blocks(tiles, 1),
-                    hy_blocks(p.columns.passes + alone, 1, HY_MOST_PASSES));
-    if constexpr (LINES || VEC == 1)
-        if (rest)
-            return launch_kind<T, VEC, MERGE_REST>(lane, o, p, grid, most);
-    if constexpr (LINES)
-        if (!o.whole && o.n > VEC)
-            return launch_kind<T, VEC, MERGE_TURNED>(lane, o, p, grid, most);
-    launch_kind<T, VEC, MERGE_PLAIN>(lane, o, p, grid, most);
-}
-
-/* A chunk that has some of the columns only need not begin where vectors or lines do. */
-template <typename T>
-static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const merge_path<T> &p,
-                           int64_t tiles)
-{
-    const bool lines = o.rest_n == 0 || o.n * sizeof(T) % HY_SPMM_LINE == 0;
-
-    if (lines && hy_vectors_fit(&o, 16 / sizeof(T)))
-        launch<T, 16 / sizeof(T)>(lane, o, p, tiles);
-    else if (sizeof(T) == 4 && o.rest_n == 0 && hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, p, tiles);
-    else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, p, tiles);
+    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
+    const size_t room = merge_room(p);
+    if (most > HY_MERGE_PASS)
+        merge_kernel<T, VEC, HY_SPMM_TILES>
+            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    else if (most > 1)
+        merge_kernel<T, VEC, HY_MERGE_PASS>
+            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    else
+        merge_kernel<T, VEC, 1><<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
 }
 
 template <typename T>
@@ -251,8 +254,8 @@ static hy_merge_shape shape_of(const hy_problem *p)
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const int64_t cols          = job->problem->X->cols;
-    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    const int64_t cols    = job->problem->X->cols;
+    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
@@ -269,7 +272,12 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.shares        = shape.shares;
     p.cut           = view.cut;
     p.carry         = carry;
-    launch_fitting(lane, o, p, view.tiles);
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
+    else if (hy_vectors_fit(&o, 2))
+        launch<T, 2>(lane, o, p, view.tiles);
+    else if (hy_vectors_fit(&o, 1))
+        launch<T, 1>(lane, o, p, view.tiles);
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
     if (view.pieces == 0)
         return HYBRID_OK;
@@ -346,7 +354,6 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
-    .in_lines = 1,
     .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,
