@@ -76,9 +76,10 @@ static inline const char *read_index(const char *p, const char *what, int64_t si
 static inline const char *read_value(const reader *r, const char *p, double *value,
                                      char *why)
 {
-    if (r->header->field == HY_MTX_REAL && r->type == HYBRID_F64) {
+    if (r->header->field == HY_MTX_REAL) {
         const char *end = hy_parse_real(p, r->numbers, value);
-        if (end && hy_word_ends(end) && isfinite(*value))
+        if (end && hy_word_ends(end) &&
+            isfinite(r->type == HYBRID_F32 ? (double)(float)*value : *value))
             return end;
     }
     return hy_mtx_value(p, r->header->field, r->type, r->numbers, value, why);

@@ -27,7 +27,7 @@ static int exponent_of_10(int e)
 }
 
 /* w * 10^e for w > 0; returns 0 where that does not tell how to round. */
-static int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value)
+static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value)
 {
     if (e < HY_LEAST_POWER || e > HY_MOST_POWER)
         return 0;
@@ -53,20 +53,30 @@ static int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value
     return 1;
 }
 
-/* Append the digits at `p` to w, modulo 2^64. Returns where they end. */
+/* Append the digits at `p` to w, modulo 2^64. Returns where they end. Where eight of
+   eight are digits the next ones are looked at without waiting for their number. */
 static inline const char *take_digits(const char *p, uint64_t *w)
 {
-    static const uint64_t power10[] = {1,      10,      100,      1000,     10000,
-                                       100000, 1000000, 10000000, 100000000};
+    static const uint64_t power10[] = {1,     10,     100,     1000,
+                                       10000, 100000, 1000000, 10000000};
+    uint64_t x = hy_load8(p), sum = *w;
     int n;
 
-    do {
-        const uint64_t x = hy_load8(p);
-        n                = hy_count_digits(x);
-        *w               = *w * power10[n] + hy_digits_value(x, n);
-        p += n;
-    } while (n == 8);
-    return p;
+    for (; (n = hy_count_digits(x)) == 8; x = hy_load8(p)) {
+        sum = sum * 100000000 + hy_digits_value(x, 8);
+        p += 8;
+    }
+    *w = sum * power10[n] + hy_digits_value(x, n);
+    return p + n;
+}
+
+/* The same for what stands before a point: one digit, mostly. */
+static inline const char *take_whole(const char *p, uint64_t *w)
+{
+    if (!is_digit(p[0]) || p[1] != '.')
+        return take_digits(p, w);
+    *w = (uint64_t)(p[0] - '0');
+    return p + 1;
 }
 
 static int64_t significant_digits(const char *p, const char *end)
@@ -146,7 +156,7 @@ const char *hy_parse_real(const char *p, const hy_numbers *numbers, double *valu
     uint64_t w        = 0;
     int64_t e         = 0;
     const char *first = p + (*p == '-' || *p == '+');
-    const char *end   = take_digits(first, &w);
+    const char *end   = take_whole(first, &w);
     int64_t digits    = end - first;
     double size;
     int done;
