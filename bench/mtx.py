@@ -3,19 +3,18 @@
     python3 bench/mtx.py libhybrid_spmm.so 1,2 FILE.mtx ...
 
 For each file and number of threads: medians in seconds of hybrid_read_mtx (f64, to
-compressed rows), mmread (to COO) and mmread().tocsr(), MB/s a thread of ours, and how many
-times faster than the other two that is. Their results are compared first.
+compressed rows), mmread (to COO) and mmread().tocsr(), and how many times faster than the
+other two ours is; MB/s a thread of ours; then the seconds of processors that the three took,
+which say more where other programs run. Results are compared first.
 """
 import ctypes as C
 import os
-import statistics
 import sys
 import time
 
 import numpy as np
 import scipy.io
 import scipy.io._fast_matrix_market as fmm
-import scipy.sparse
 
 HOST, F64, CALLS = 1, 2, 5
 
@@ -44,16 +43,14 @@ class Engine:
             sys.exit("no engine")
 
     def read(self, path, use=None):
-        """Seconds of one call; use(matrix) before it is freed."""
-        matrix, begin = Csr(), time.perf_counter()
+        """One call; use(matrix) before it is freed."""
+        matrix = Csr()
         status = self.library.hybrid_read_mtx(self.handle, path.encode(), F64, C.byref(matrix))
-        seconds = time.perf_counter() - begin
         if status != 0:
             sys.exit(self.library.hybrid_engine_message(self.handle).decode())
         if use:
             use(matrix)
         self.library.hybrid_csr_free(self.handle, C.byref(matrix))
-        return seconds
 
     def close(self):
         self.library.hybrid_engine_destroy(self.handle)
@@ -70,28 +67,30 @@ def check_equal(matrix, path):
         sys.exit(f"{path}: SciPy reads something else")
 
 
-def seconds(call):
-    begin = time.perf_counter()
+def clocks(call):
+    """Seconds of a call, by the wall and of processors."""
+    wall, cpu = time.perf_counter(), time.process_time()
     call()
-    return time.perf_counter() - begin
+    return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def main():
     library = C.CDLL(os.path.abspath(sys.argv[1]))
     library.hybrid_engine_message.restype = C.c_char_p
     library.hybrid_engine_message.argtypes = [C.c_void_p]
-    print("file threads ours MB/s/thread mmread times mmread.tocsr times")
+    print("file threads ours mmread times mmread.tocsr times MB/s/thread cpu_ours cpu_mmread cpu_tocsr")
     for path in sys.argv[3:]:
         for threads in map(int, sys.argv[2].split(",")):
             fmm.PARALLELISM = threads
             engine = Engine(library, threads)
             engine.read(path, lambda matrix: check_equal(matrix, path))
-            times = [(engine.read(path), seconds(lambda: scipy.io.mmread(path)),
-                      seconds(lambda: scipy.io.mmread(path).tocsr())) for _ in range(CALLS)]
-            ours, coo, csr = map(statistics.median, zip(*times))
+            calls = (lambda: engine.read(path), lambda: scipy.io.mmread(path),
+                     lambda: scipy.io.mmread(path).tocsr())
+            times = np.median([[clocks(call) for call in calls] for _ in range(CALLS)], axis=0)
+            (ours, coo, csr), cpu = times[:, 0], times[:, 1]
             speed = os.path.getsize(path) / 1e6 / ours / threads
-            print(f"{os.path.basename(path)} {threads} {ours:.3f} {speed:.0f} {coo:.3f} {coo / ours:.2f} "
-                  f"{csr:.3f} {csr / ours:.2f}", flush=True)
+            print(f"{os.path.basename(path)} {threads} {ours:.3f} {coo:.3f} {coo / ours:.2f} {csr:.3f} "
+                  f"{csr / ours:.2f} {speed:.0f} {cpu[0]:.3f} {cpu[1]:.3f} {cpu[2]:.3f}", flush=True)
             engine.close()
 
 

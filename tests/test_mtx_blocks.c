@@ -13,7 +13,7 @@
 #include "io/mtx.h"
 #include "tests/support/io_fixture.h"
 
-enum { ROWS = 300, COLS = 400, ENTRIES = 3000 };
+enum { ROWS = 300, COLS = 400, ENTRIES = 3000, STRIDE = 13 };
 
 /* Many duplicates, rows of very different lengths, comments and blank lines in between.
  */
@@ -120,13 +120,13 @@ static void any_blocks_and_threads(void **state)
 
 typedef enum order { BY_ROW, BY_COLUMN, ROWS_MIXED, LAST_AGAIN } ordering;
 
-/* Line k of a pattern of which every third entry is stored: BY_ROW as compressed rows
-   have them, BY_COLUMN as compressed columns do, ROWS_MIXED with columns of a row
+/* Line k of a pattern of which every entry out of STRIDE is stored: BY_ROW as compressed
+   rows have them, BY_COLUMN as compressed columns do, ROWS_MIXED with columns of a row
    descending, LAST_AGAIN by row and with the last entry stored twice. */
 static void place(ordering order, int k, int *row, int *col)
 {
-    const int last = ROWS * COLS / 3 - 1;
-    const int at   = 3 * (k > last ? last : k);
+    const int last = ROWS * COLS / STRIDE - 1;
+    const int at   = STRIDE * (k > last ? last : k);
 
     if (order == BY_COLUMN) {
         *row = at % ROWS;
@@ -139,7 +139,7 @@ static void place(ordering order, int k, int *row, int *col)
 
 static char *make_ordered(ordering order, size_t *bytes)
 {
-    const int entries = ROWS * COLS / 3 + (order == LAST_AGAIN);
+    const int entries = ROWS * COLS / STRIDE + (order == LAST_AGAIN);
     char *text        = malloc((size_t)entries * 40 + 100);
     char *p           = text;
 
