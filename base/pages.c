@@ -26,6 +26,14 @@ char *hy_pages_map(size_t bytes)
         munmap(ptr, before);
     if (slack > before)
         munmap(ptr + before + bytes, slack - before);
-    madvise(ptr + before, bytes, MADV_HUGEPAGE); /* a wish: small pages work as well */
+    hy_pages_wish(ptr + before, bytes);
     return ptr + before;
+}
+
+void hy_pages_wish(void *ptr, size_t bytes)
+{
+    const size_t gap = (HY_PAGE - (uintptr_t)ptr % HY_PAGE) % HY_PAGE;
+
+    if (bytes >= gap + HY_HUGE_PAGE) /* small pages work as well */
+        madvise((char *)ptr + gap, bytes - gap, MADV_HUGEPAGE);
 }

@@ -17,6 +17,9 @@ size_t hy_pages_round(size_t bytes);
    is no address space. */
 char *hy_pages_map(size_t bytes);
 
+/* Wish for huge pages in memory that is about to be touched; may come to nothing. */
+void hy_pages_wish(void *ptr, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

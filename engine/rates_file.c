@@ -65,7 +65,7 @@ typedef struct reader {
     hy_context *ctx;
     const char *name;
     int64_t line;
-    locale_t c;
+    hy_numbers *numbers;
     hy_rates_file *file;
     int formatted;           /* the format was read */
     unsigned seen;           /* keys of the last device: bit KEYS is the date */
@@ -101,7 +101,7 @@ static int is_key(const reader *r, const char *name)
 
 static hybrid_status read_number(const reader *r, double least, double most, double *out)
 {
-    const char *end = hy_parse_real(r->value, r->c, out);
+    const char *end = hy_parse_real(r->value, r->numbers, out);
 
     if (end == r->value + r->value_length && *out >= least && *out <= most)
         return HYBRID_OK;
@@ -243,11 +243,9 @@ hybrid_status hy_rates_parse(hy_context *ctx, const char *name, const char *text
     reader r = {.ctx = ctx, .name = name, .file = out};
 
     out->count = 0;
-    r.c        = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!r.c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+    HY_TRY(hy_numbers_open(ctx, &r.numbers));
     const hybrid_status status = read_lines(&r, text, bytes);
-    freelocale(r.c);
+    hy_numbers_close(ctx, r.numbers);
     return status;
 }
 

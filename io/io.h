@@ -29,12 +29,12 @@ hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void
 
 /* ---- source: the whole contents of a file --------------------------------- */
 
-/* A regular file is mapped and must not shrink meanwhile; gzip is inflated. The byte
-   after the text can be read and is 0, so that scanning for a character that ends a
-   token needs no bound. */
+/* A regular file is mapped and must not shrink meanwhile; gzip is inflated. The bytes
+   after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that scanning for a
+   character that ends a token needs no bound. */
 typedef struct hy_source {
     const char *path; /* borrowed */
-    const char *text; /* `bytes` bytes and a 0 */
+    const char *text; /* `bytes` bytes and zeros */
     size_t bytes;
     void *map; /* NULL, or the mapping that holds the text */
     size_t map_bytes;

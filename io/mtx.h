@@ -2,10 +2,12 @@
 #ifndef HY_MTX_H
 #define HY_MTX_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/context.h"
 #include "io/io.h"
-
-#include <locale.h>
+#include "io/number.h"
 
 /* ---- header ------------------------------------------------------------------ */
 
@@ -57,56 +59,122 @@ hybrid_status hy_mtx_fail(hy_context *ctx, const hy_source *source, const char *
 
 /* A value of the given field at `p` that fits `type`. Returns where it ends, or NULL
    and says why. */
-const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type, locale_t c,
-                         double *value, char *why);
+const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
+                         const hy_numbers *numbers, double *value, char *why);
 
 /* ---- lines, in parallel --------------------------------------------------------- */
 
-/* The body cut into blocks at ends of lines. Blank lines and comments do not count. */
+/* Lines that begin in [begin, stop), and the items that they hold, one each. Blank lines
+   and comments hold none. */
+typedef struct hy_block {
+    const char *begin, *stop;
+    const char *end; /* of the text */
+    char *items;     /* `count` read */
+    int64_t count;
+    const char *bad; /* NULL, or the first bad line, behind its blanks; */
+    char why[HY_WHY_BYTES];
+} hy_block;
+
+/* Read the line at `p`, which begins without blanks, to `item`. Returns where what was
+   expected ends, or NULL and says why it is not there. */
+typedef const char *(*hy_line_fn)(void *arg, const char *p, void *item, char *why);
+
+/* Where items go: `count` of them, the first one being number `first` of the file. Called
+   from any thread, in any order. */
+typedef void (*hy_put_fn)(void *arg, const void *items, int64_t count, int64_t first);
+
+/* The body of a file, and what becomes of it. */
 typedef struct hy_lines {
     const hy_source *source;
+    const char *body;
+    int64_t announced; /* items */
+    const char *noun;  /* what a line holds: "entries" */
+    size_t item_bytes;
+    size_t least_bytes;                       /* of a line that holds an item */
+    void (*read)(void *arg, hy_block *block); /* hy_block_read() of a hy_line_fn */
+    hy_put_fn put;
+    void *arg; /* of both; */
+
     int64_t blocks;
-    int64_t count;      /* lines that count */
-    const char **begin; /* blocks + 1 */
-    int64_t *first;     /* blocks + 1: lines that count before the block */
+    int64_t *first; /* blocks + 1: items before the block */
 } hy_lines;
 
 /* Bytes of a block; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Read line `index`, which begins at `p` without blanks. Returns where what was expected
-   ends, or NULL and says why it is not there. Called from any thread. */
-typedef const char *(*hy_line_fn)(void *arg, int64_t index, const char *p, char *why);
+/* Items that put() may be given: no more than announced, nor than lines fit the body. */
+int64_t hy_lines_most(const hy_lines *lines);
 
-hybrid_status hy_lines_open(hy_context *ctx, const hy_source *source, const char *body,
-                            hy_lines *out);
-/* Read `announced` lines and complain, naming the first bad line, if one is bad or there
-   are fewer or more. `noun` is what a line holds: "entries". */
-hybrid_status hy_lines_read(hy_context *ctx, const hy_lines *lines, int64_t announced,
-                            const char *noun, hy_line_fn fn, void *arg);
-/* Where the line that counts as number `index` begins. */
+/* Read all lines and complain, naming the first bad line, if one is bad or there are
+   fewer or more than announced. */
+hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
+/* After that: where the line that holds item `index` begins. */
 const char *hy_lines_at(const hy_lines *lines, int64_t index);
-void hy_lines_close(hy_context *ctx, hy_lines *lines); /* zeroed is fine */
+void hy_lines_close(hy_context *ctx, hy_lines *lines);
+
+/* The line after the one that holds `p`; `end` if there is none. */
+static inline const char *hy_next_line(const char *p, const char *end)
+{
+    const char *newline = (const char *)memchr(p, '\n', (size_t)(end - p));
+    return newline ? newline + 1 : end;
+}
+
+/* Inlined, so that `fn` is. */
+static inline __attribute__((always_inline)) void
+hy_block_read(hy_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
+{
+    const char *end = block->end;
+    char *item      = block->items;
+
+    for (const char *p = block->begin, *q; p < block->stop; p = q + 1) {
+        q = p = hy_skip_blanks(p);
+        if (*p == '\n' || p == end)
+            continue;
+        if (*p == '%') {
+            q = hy_next_line(p, end) - 1;
+            continue;
+        }
+        q = fn(arg, p, item, block->why);
+        if (q) {
+            q = hy_skip_blanks(q);
+            if (*q != '\n' && q != end) {
+                snprintf(block->why, HY_WHY_BYTES,
+                         "unexpected '%s' at the end of the line", hy_mtx_word(q).text);
+                q = NULL;
+            }
+        }
+        if (!q) {
+            block->bad = p;
+            break;
+        }
+        item += item_bytes;
+    }
+    block->count = (item - block->items) / (int64_t)item_bytes;
+}
 
 /* ---- entries -------------------------------------------------------------------- */
 
-typedef struct hy_entry {
-    int32_t row, col;
-    double val;
-} hy_entry;
-
+/* In the order of the file. */
 typedef struct hy_entries {
     int64_t count;
-    hy_entry *entry;
+    int32_t *row; /* an array; the other two are results */
+    int32_t *col;
+    double *val;
+    int ascend; /* by row and then column, each only once */
 } hy_entries;
 
 /* Entries in a bucket that one worker sorts, at least; tests make it small. */
 extern int64_t hy_build_bucket;
 
 /* Expand by symmetry, sort by row and column, sum duplicates in the order of the file.
-   `entries` are freed as soon as they are not needed. */
+   `entries` are freed as soon as they are not needed, or become the result. */
 hybrid_status hy_mtx_build(hy_context *ctx, const hy_mtx_header *header,
                            hy_entries *entries, hybrid_type type, hybrid_csr *out);
+/* The same for those that ascend, of a file that is not symmetric. */
+hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *header,
+                                     hy_entries *entries, hybrid_type type,
+                                     hybrid_csr *out);
+void hy_entries_free(hy_context *ctx, hy_entries *entries); /* zeroed is fine */
 
 /* Matrix Market array file of which the header has been read. */
 hybrid_status hy_mtx_read_array(hy_context *ctx, const hy_source *source,

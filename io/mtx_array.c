@@ -5,12 +5,11 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "base/results.h"
-#include "io/number.h"
 
 typedef struct reader {
     const hy_mtx_header *header;
     hybrid_type type;
-    locale_t c;
+    hy_numbers *numbers;
     void *values;
 } reader;
 
@@ -27,35 +26,47 @@ static double get(const void *data, hybrid_type type, int64_t at)
     return type == HYBRID_F64 ? ((const double *)data)[at] : ((const float *)data)[at];
 }
 
-static const char *read_value(void *arg, int64_t index, const char *p, char *why)
+static const char *read_value(void *arg, const char *p, void *item, char *why)
 {
     const reader *r = arg;
-    double value    = 0;
-
-    p = hy_mtx_value(p, r->header->field, r->type, r->c, &value, why);
-    if (p)
-        put(r->values, r->type, index, value);
-    return p;
+    return hy_mtx_value(p, r->header->field, r->type, r->numbers, item, why);
 }
 
-/* Values in the order of the file; room only for what the file holds. */
+static void read_block(void *arg, hy_block *block)
+{
+    hy_block_read(block, sizeof(double), read_value, arg);
+}
+
+static void put_values(void *arg, const void *items, int64_t count, int64_t first)
+{
+    const reader *r      = arg;
+    const double *values = items;
+
+    for (int64_t k = 0; k < count; k++)
+        put(r->values, r->type, first + k, values[k]);
+}
+
+/* Values in the order of the file; room only for what the file can hold. */
 static hybrid_status read_values(hy_context *ctx, const hy_source *source, reader *r)
 {
-    hy_lines lines = {0};
+    hy_lines lines = {.source      = source,
+                      .body        = r->header->body,
+                      .announced   = r->header->count,
+                      .noun        = "values",
+                      .item_bytes  = sizeof(double),
+                      .least_bytes = sizeof "1",
+                      .read        = read_block,
+                      .put         = put_values,
+                      .arg         = r};
     hybrid_status status;
-    const int64_t announced = r->header->count;
 
-    r->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!r->c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
-    HY_TRY_ELSE_DONE(hy_lines_open(ctx, source, r->header->body, &lines));
-    HY_TRY_ELSE_DONE(
-        hy_results_array(ctx, lines.count < announced ? lines.count : announced,
-                         hy_value_size(r->type), "values of a matrix", &r->values));
-    HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines, announced, "values", read_value, r));
+    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r->numbers));
+    HY_TRY_ELSE_DONE(hy_results_array(ctx, hy_lines_most(&lines), hy_value_size(r->type),
+                                      "values of a matrix", &r->values));
+    HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
 done:
     hy_lines_close(ctx, &lines);
-    freelocale(r->c);
+    hy_numbers_close(ctx, r->numbers);
     return status;
 }
 

@@ -2,13 +2,14 @@
 
    Entries are first distributed to buckets of neighbouring rows, each piece of the input
    knowing where in a bucket its own go; then one worker sorts a bucket by row, counting,
-   and each row by column. Both steps keep equal entries in the order of the file, so the
-   sums of duplicates do not depend on the number of threads. */
+   and each row by column, in memory of its own, and stores it where it belongs if there
+   are no duplicates. If there are, what is left of the buckets moves together at the end.
+   Both steps keep equal entries in the order of the file, so the sums of duplicates do
+   not depend on the number of threads. */
 #include "io/mtx.h"
 
-#include <string.h>
-
 #include "base/csr.h"
+#include "base/pages.h"
 #include "base/pool.h"
 #include "base/results.h"
 
@@ -17,16 +18,28 @@ int64_t hy_build_bucket = 1 << 15;
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
 enum { BUCKET_ROWS = 1 << 20 }; /* counting and zeroing many empty rows is work, too */
 
+typedef struct entry {
+    int32_t row, col;
+    double val;
+} entry;
+
+/* A worker's own memory: room for the largest bucket that it has met. */
+typedef struct room {
+    entry *entry;
+    int64_t count;
+} room;
+
 typedef struct builder {
-    const hy_entries *in;
+    hy_context *ctx;
+    hy_entries *in;
     hy_mtx_symmetry symmetry;
     hybrid_type type;
     int64_t rows;
     int shift; /* row >> shift is its bucket */
     int64_t buckets, pieces;
     int64_t *offset;  /* buckets * pieces + 1: where a piece's entries begin */
-    hy_entry *loose;  /* by bucket, then in the order of the file */
-    hy_entry *sorted; /* by row and column, duplicates summed */
+    entry *loose;     /* by bucket, then in the order of the file */
+    room *rooms;      /* of each part of a loop */
     int64_t *row_ptr; /* rows + 1 */
     hybrid_csr *out;
 } builder;
@@ -55,25 +68,21 @@ static void choose_buckets(builder *b)
     b->pieces  = (b->in->count + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
 }
 
-static int is_mirrored(const builder *b, const hy_entry *e)
-{
-    return b->symmetry != HY_MTX_GENERAL && e->row != e->col;
-}
-
 static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    const builder *b = arg;
+    const builder *b     = arg;
+    const hy_entries *in = b->in;
+    const int mirrored   = b->symmetry != HY_MTX_GENERAL;
     int64_t count[MAX_BUCKETS];
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, b->in->count);
+        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, in->count);
         memset(count, 0, sizeof count);
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
-            const hy_entry *e = &b->in->entry[k];
-            count[e->row >> b->shift]++;
-            if (is_mirrored(b, e))
-                count[e->col >> b->shift]++;
+            count[in->row[k] >> b->shift]++;
+            if (mirrored && in->row[k] != in->col[k])
+                count[in->col[k] >> b->shift]++;
         }
         for (int64_t i = 0; i < b->buckets; i++)
             b->offset[i * b->pieces + piece] = count[i];
@@ -83,21 +92,22 @@ static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t en
 
 static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    const builder *b  = arg;
-    const double sign = b->symmetry == HY_MTX_SKEW ? -1 : 1;
+    const builder *b     = arg;
+    const hy_entries *in = b->in;
+    const int mirrored   = b->symmetry != HY_MTX_GENERAL;
+    const double sign    = b->symmetry == HY_MTX_SKEW ? -1 : 1;
     int64_t at[MAX_BUCKETS];
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, b->in->count);
+        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, in->count);
         for (int64_t i = 0; i < b->buckets; i++)
             at[i] = b->offset[i * b->pieces + piece];
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
-            const hy_entry e                  = b->in->entry[k];
+            const entry e                     = {in->row[k], in->col[k], in->val[k]};
             b->loose[at[e.row >> b->shift]++] = e;
-            if (is_mirrored(b, &e))
-                b->loose[at[e.col >> b->shift]++] =
-                    (hy_entry){.row = e.col, .col = e.row, .val = sign * e.val};
+            if (mirrored && e.row != e.col)
+                b->loose[at[e.col >> b->shift]++] = (entry){e.col, e.row, sign * e.val};
         }
     }
     return HYBRID_OK;
@@ -105,7 +115,7 @@ static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64
 
 /* ---- sort a bucket -------------------------------------------------------------- */
 
-static int is_sorted(const hy_entry *e, int64_t n)
+static int is_sorted(const entry *e, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
         if (e[i].col < e[i - 1].col)
@@ -113,11 +123,11 @@ static int is_sorted(const hy_entry *e, int64_t n)
     return 1;
 }
 
-static void insertion_sort(hy_entry *e, int64_t n)
+static void insertion_sort(entry *e, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
-        const hy_entry x = e[i];
-        int64_t j        = i;
+        const entry x = e[i];
+        int64_t j     = i;
         for (; j > 0 && e[j - 1].col > x.col; j--)
             e[j] = e[j - 1];
         e[j] = x;
@@ -125,7 +135,7 @@ static void insertion_sort(hy_entry *e, int64_t n)
 }
 
 /* Merge [0, half) and [half, n) of `from` into `to`, equal ones from the left first. */
-static void merge(const hy_entry *from, int64_t half, int64_t n, hy_entry *to)
+static void merge(const entry *from, int64_t half, int64_t n, entry *to)
 {
     int64_t i = 0, j = half;
 
@@ -135,9 +145,9 @@ static void merge(const hy_entry *from, int64_t half, int64_t n, hy_entry *to)
 }
 
 /* Stable, by column; `spare` has room for n. */
-static void sort_row(hy_entry *row, hy_entry *spare, int64_t n)
+static void sort_row(entry *row, entry *spare, int64_t n)
 {
-    hy_entry *from = row, *to = spare;
+    entry *from = row, *to = spare;
 
     if (is_sorted(row, n))
         return;
@@ -146,31 +156,37 @@ static void sort_row(hy_entry *row, hy_entry *spare, int64_t n)
     for (int64_t width = RUN; width < n; width *= 2) {
         for (int64_t i = 0; i < n; i += 2 * width)
             merge(from + i, min64(width, n - i), min64(2 * width, n - i), to + i);
-        hy_entry *swap = from;
-        from           = to;
-        to             = swap;
+        entry *swap = from;
+        from        = to;
+        to          = swap;
     }
     if (from != row)
         memcpy(row, from, (size_t)n * sizeof *row);
 }
 
-/* Copy a sorted row down to `to`, summing duplicates; returns what is left of it. */
-static int64_t sum_duplicates(const hy_entry *row, int64_t n, hy_entry *to)
+/* Store a sorted row from `at` on, summing duplicates; returns what is left of it. */
+static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int64_t at)
 {
-    int64_t count = 0;
+    float *f32    = out->val;
+    double *f64   = out->val;
+    int64_t count = at;
 
-    for (int64_t i = 0; i < n; i++) {
-        if (count > 0 && to[count - 1].col == row[i].col)
-            to[count - 1].val += row[i].val;
+    for (int64_t i = 0; i < n; i++, count++) {
+        double sum = row[i].val;
+        for (; i + 1 < n && row[i + 1].col == row[i].col; i++)
+            sum += row[i + 1].val;
+        out->col[count] = row[i].col;
+        if (out->type == HYBRID_F64)
+            f64[count] = sum;
         else
-            to[count++] = row[i];
+            f32[count] = (float)sum;
     }
-    return count;
+    return count - at;
 }
 
-/* On return row_ptr holds the length of each row, and the bucket's part of `sorted`
-   begins with the rows, one behind the other. row_ptr serves as cursor before that. */
-static void sort_bucket(const builder *b, int64_t bucket)
+/* Entries of the bucket by row, in the order of the file. On return row_ptr holds where
+   each row ends in `sorted`. */
+static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
 {
     const int64_t first = bucket << b->shift;
     const int64_t last  = min64((bucket + 1) << b->shift, b->rows);
@@ -181,74 +197,129 @@ static void sort_bucket(const builder *b, int64_t bucket)
     memset(at + first, 0, (size_t)(last - first) * sizeof *at);
     for (int64_t k = begin; k < end; k++)
         at[b->loose[k].row]++;
-    for (int64_t r = first, next = begin; r < last; r++) {
+    for (int64_t r = first, next = 0; r < last; r++) {
         const int64_t count = at[r];
         at[r]               = next;
         next += count;
     }
     for (int64_t k = begin; k < end; k++)
-        b->sorted[at[b->loose[k].row]++] = b->loose[k];
+        sorted[at[b->loose[k].row]++] = b->loose[k];
+}
 
-    hy_entry *to = b->sorted + begin;
-    for (int64_t r = first, from = begin; r < last; r++) {
-        const int64_t stop = at[r]; /* the cursor has reached the end of the row */
-        sort_row(b->sorted + from, b->loose + from, stop - from);
-        at[r] = sum_duplicates(b->sorted + from, stop - from, to);
-        to += at[r];
+/* On return row_ptr holds the length of each row, and the bucket's part of the result
+   begins with the rows, one behind the other. */
+static void build_bucket(const builder *b, int64_t bucket, entry *sorted)
+{
+    const int64_t last  = min64((bucket + 1) << b->shift, b->rows);
+    const int64_t begin = b->offset[bucket * b->pieces];
+    int64_t to = begin, from = 0;
+
+    sort_rows(b, bucket, sorted);
+    for (int64_t r = bucket << b->shift; r < last; r++) {
+        const int64_t stop = b->row_ptr[r];
+        sort_row(sorted + from, b->loose + begin + from, stop - from);
+        b->row_ptr[r] = store_row(b->out, sorted + from, stop - from, to);
+        to += b->row_ptr[r];
         from = stop;
     }
 }
 
-static hybrid_status sort_buckets(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status enlarge(const builder *b, room *r, int64_t count)
 {
-    (void)part;
-    for (int64_t i = begin; i < end; i++)
-        sort_bucket(arg, i);
+    void *array;
+
+    if (count <= r->count)
+        return HYBRID_OK;
+    hy_array_free(b->ctx, r->entry);
+    *r = (room){0};
+    HY_TRY(hy_array(b->ctx, count, sizeof *r->entry, "entries of a bucket", &array));
+    *r = (room){array, count};
     return HYBRID_OK;
 }
 
-/* ---- store ---------------------------------------------------------------------- */
-
-static hybrid_status store_buckets(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status build_buckets(void *arg, int part, int64_t begin, int64_t end)
 {
     const builder *b = arg;
-    float *f32       = b->out->val;
-    double *f64      = b->out->val;
-    (void)part;
 
     for (int64_t i = begin; i < end; i++) {
-        const hy_entry *from = b->sorted + b->offset[i * b->pieces];
-        const int64_t stop   = b->row_ptr[min64((i + 1) << b->shift, b->rows)];
-        for (int64_t k = b->row_ptr[i << b->shift]; k < stop; k++, from++) {
-            b->out->col[k] = from->col;
-            if (b->type == HYBRID_F64)
-                f64[k] = from->val;
-            else
-                f32[k] = (float)from->val;
-        }
+        HY_TRY(enlarge(b, &b->rooms[part],
+                       b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces]));
+        build_bucket(b, i, b->rooms[part].entry);
     }
     return HYBRID_OK;
 }
 
-static hybrid_status store(hy_context *ctx, const builder *b)
+/* ---- duplicates ----------------------------------------------------------------- */
+
+typedef struct move {
+    const builder *b;
+    const hybrid_csr *from;
+} move;
+
+static hybrid_status move_buckets(void *arg, int part, int64_t begin, int64_t end)
 {
-    hybrid_csr *out   = b->out;
-    const int64_t nnz = b->row_ptr[b->rows];
+    const move *m     = arg;
+    const builder *b  = m->b;
+    const size_t size = hy_value_size(m->from->type);
+    (void)part;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t from = b->offset[i * b->pieces];
+        const int64_t to   = b->row_ptr[i << b->shift];
+        const size_t count =
+            (size_t)(b->row_ptr[min64((i + 1) << b->shift, b->rows)] - to);
+        if (count == 0)
+            continue;
+        memcpy(b->out->col + to, m->from->col + from, count * sizeof *b->out->col);
+        memcpy((char *)b->out->val + (size_t)to * size,
+               (const char *)m->from->val + (size_t)from * size, count * size);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status open_result(builder *b, int64_t nnz)
+{
+    hybrid_csr *out = b->out;
     void *array;
 
     out->nnz = nnz;
-    HY_TRY(hy_results_array(ctx, nnz, sizeof(int32_t), "columns of a matrix", &array));
-    out->col = array;
+    out->col = NULL;
+    out->val = NULL;
     HY_TRY(
-        hy_results_array(ctx, nnz, hy_value_size(b->type), "values of a matrix", &array));
-    out->val = array;
-    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->buckets, 1, store_buckets, (void *)b);
+        hy_results_array(b->ctx, nnz, sizeof *out->col, "columns of a matrix", &array));
+    out->col = array;
+    return hy_results_array(b->ctx, nnz, hy_value_size(b->type), "values of a matrix",
+                            &out->val);
+}
+
+/* Buckets have become shorter: a result of the right size. */
+static hybrid_status close_gaps(builder *b)
+{
+    const hybrid_csr from = *b->out;
+    const move m          = {b, &from};
+
+    hybrid_status status = open_result(b, b->row_ptr[b->rows]);
+    if (status == HYBRID_OK)
+        status = hy_pool_for(b->ctx->pool, HY_COMPUTE, 0, b->buckets, 1, move_buckets,
+                             (void *)&m);
+    hy_results_release(b->ctx, from.col);
+    hy_results_release(b->ctx, from.val);
+    return status;
 }
 
 /* ---- all together --------------------------------------------------------------- */
 
-static hybrid_status distribute(hy_context *ctx, builder *b, hy_entries *entries)
+void hy_entries_free(hy_context *ctx, hy_entries *entries)
 {
+    hy_array_free(ctx, entries->row);
+    hy_results_release(ctx, entries->col);
+    hy_results_release(ctx, entries->val);
+    *entries = (hy_entries){0};
+}
+
+static hybrid_status distribute(builder *b)
+{
+    hy_context *ctx = b->ctx;
     void *array;
 
     choose_buckets(b);
@@ -260,12 +331,27 @@ static hybrid_status distribute(hy_context *ctx, builder *b, hy_entries *entries
     const int64_t count = b->offset[b->buckets * b->pieces]; /* + 1 below: never NULL */
     HY_TRY(hy_array(ctx, count + 1, sizeof *b->loose, "entries by bucket", &array));
     b->loose = array;
+    hy_pages_wish(array, (size_t)count * sizeof *b->loose);
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->pieces, 1, distribute_pieces, b));
-    hy_array_free(ctx, entries->entry);
-    *entries = (hy_entries){0};
-    HY_TRY(hy_array(ctx, count + 1, sizeof *b->sorted, "entries by row", &array));
-    b->sorted = array;
-    return HYBRID_OK;
+    hy_entries_free(ctx, b->in); /* the result takes their pages */
+    return open_result(b, count);
+}
+
+static hybrid_status build(builder *b)
+{
+    hy_context *ctx   = b->ctx;
+    const int threads = hy_pool_threads(ctx->pool);
+    void *array;
+
+    HY_TRY(distribute(b));
+    HY_TRY(hy_results_array(ctx, b->rows + 1, 8, "offsets of a matrix", &array));
+    b->out->row_ptr = b->row_ptr = array;
+    HY_TRY(hy_array(ctx, threads, sizeof *b->rooms, "workers' memory", &array));
+    b->rooms = array;
+    memset(array, 0, (size_t)threads * sizeof *b->rooms);
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->buckets, 1, build_buckets, b));
+    HY_TRY(hy_prefix_sum(ctx, b->row_ptr, b->rows));
+    return b->row_ptr[b->rows] < b->out->nnz ? close_gaps(b) : HYBRID_OK;
 }
 
 hybrid_status hy_mtx_build(hy_context *ctx, const hy_mtx_header *header,
@@ -275,26 +361,21 @@ hybrid_status hy_mtx_build(hy_context *ctx, const hy_mtx_header *header,
                     .cols        = header->cols,
                     .offset_type = HYBRID_I64,
                     .type        = type};
-    builder b    = {.in = entries, .symmetry = header->symmetry, .type = type};
-    hybrid_status status;
-    void *array;
+    builder b    = {.ctx      = ctx,
+                    .in       = entries,
+                    .symmetry = header->symmetry,
+                    .type     = type,
+                    .rows     = header->rows,
+                    .out      = &A};
 
-    b.rows = header->rows;
-    b.out  = &A;
-    HY_TRY_ELSE_DONE(distribute(ctx, &b, entries));
-    HY_TRY_ELSE_DONE(hy_results_array(ctx, A.rows + 1, 8, "offsets of a matrix", &array));
-    A.row_ptr = b.row_ptr = array;
-    HY_TRY_ELSE_DONE(
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, b.buckets, 1, sort_buckets, &b));
-    hy_array_free(ctx, b.loose);
-    b.loose = NULL;
-    HY_TRY_ELSE_DONE(hy_prefix_sum(ctx, b.row_ptr, A.rows));
-    HY_TRY_ELSE_DONE(store(ctx, &b));
-    *out = A;
-done:
-    if (status != HYBRID_OK)
+    const hybrid_status status = build(&b);
+    if (status == HYBRID_OK)
+        *out = A;
+    else
         hy_csr_free(ctx, &A);
-    hy_array_free(ctx, b.sorted);
+    for (int i = 0; b.rooms && i < hy_pool_threads(ctx->pool); i++)
+        hy_array_free(ctx, b.rooms[i].entry);
+    hy_array_free(ctx, b.rooms);
     hy_array_free(ctx, b.loose);
     hy_array_free(ctx, b.offset);
     return status;

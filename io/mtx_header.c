@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/number.h"
-
 /* ---- words ---------------------------------------------------------------------- */
 
 hy_word hy_mtx_word(const char *p)
@@ -59,14 +57,14 @@ static int overflows(const char *p, double value, hybrid_type type)
     return first == '.' || (first >= '0' && first <= '9');
 }
 
-const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type, locale_t c,
-                         double *value, char *why)
+const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
+                         const hy_numbers *numbers, double *value, char *why)
 {
     if (hy_word_ends(p)) {
         snprintf(why, HY_WHY_BYTES, "the value is missing");
         return NULL;
     }
-    const char *end     = hy_parse_real(p, c, value);
+    const char *end     = hy_parse_real(p, numbers, value);
     const char *problem = NULL;
     if (!end || !hy_word_ends(end))
         problem = "is not a number";

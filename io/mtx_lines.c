@@ -1,96 +1,69 @@
-/* io/mtx_lines.c - the lines of a Matrix Market file, read in parallel.
+/* io/mtx_lines.c - the lines of a Matrix Market file, read in parallel and once.
 
-   The body is cut into blocks at ends of lines. A first loop counts the lines that hold
-   something, so that the second one knows the number of every line it reads. Of several
-   bad lines the first one in the file is reported, whichever worker met which first. */
+   The body is cut into blocks; a line belongs to the block in which it begins. How many
+   items come before a block is known when all blocks before it have been read. Blocks are
+   begun in order and take equally long, so that is mostly so as soon as the block itself
+   has been read. If not, its items are set aside and put where they belong at the end.
+
+   Of several bad lines the first one in the file is reported, whichever worker met which
+   first. */
 #include "io/mtx.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/pool.h"
 
-size_t hy_lines_block_bytes = (size_t)1 << 20;
+size_t hy_lines_block_bytes = (size_t)1 << 17;
 
-/* The line after the one that holds `p`; `end` if there is none. */
-static const char *next_line(const char *p, const char *end)
+typedef struct reading {
+    hy_context *ctx;
+    hy_lines *lines;
+    pthread_mutex_t lock;
+    int64_t known; /* leading blocks that have been read; first[] is set up to here */
+    char **aside;  /* of each block: NULL, or its items, to be put */
+    char **items;  /* of each part of the loop: room for those of a block, or NULL */
+    int64_t bad;   /* the first block that has a bad line; `blocks` = none */
+    const char *at;
+    char why[HY_WHY_BYTES];
+} reading;
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+static const char *text_end(const hy_lines *lines)
 {
-    const char *newline = memchr(p, '\n', (size_t)(end - p));
-    return newline ? newline + 1 : end;
+    return lines->source->text + lines->source->bytes;
 }
 
-/* ---- counting -----------------------------------------------------------------------
- */
-
-static hybrid_status count_lines(void *arg, int part, int64_t begin, int64_t end)
+/* Where block b ends, and its successor begins, but for the line across. */
+static const char *cut(const hy_lines *lines, int64_t b)
 {
-    const hy_lines *lines = arg;
-    (void)part;
+    const char *end   = text_end(lines);
+    const size_t left = (size_t)(end - lines->body);
+    const size_t at   = (size_t)(b + 1) * hy_lines_block_bytes;
 
-    for (int64_t b = begin; b < end; b++) {
-        const char *stop = lines->begin[b + 1];
-        int64_t count    = 0;
-        for (const char *p = lines->begin[b]; p < stop; p = next_line(p, stop)) {
-            p = hy_skip_blanks(p);
-            count += p < stop && *p != '\n' && *p != '%';
-        }
-        lines->first[b] = count;
-    }
-    return HYBRID_OK;
+    return at < left ? lines->body + at : end;
 }
 
-/* A line longer than a block is looked through once: the blocks it covers are empty. */
-static void cut(hy_lines *lines, const char *body, const char *end)
+/* Looks no further than the block: a long line is looked through once. */
+static hy_block open_block(const hy_lines *lines, int64_t b)
 {
-    const char *p = body;
+    hy_block block = {.begin = lines->body, .stop = cut(lines, b)};
 
-    for (int64_t b = 0; b < lines->blocks; b++) {
-        const char *from = body + (size_t)b * hy_lines_block_bytes;
-        if (from > p)
-            p = next_line(from - 1, end);
-        lines->begin[b] = p;
-    }
-    lines->begin[lines->blocks] = end;
+    block.end = text_end(lines);
+    if (b > 0)
+        block.begin = hy_next_line(cut(lines, b - 1) - 1, block.stop);
+    return block;
 }
 
-hybrid_status hy_lines_open(hy_context *ctx, const hy_source *source, const char *body,
-                            hy_lines *out)
+static int64_t most_items(const hy_lines *lines, size_t bytes)
 {
-    const char *end    = source->text + source->bytes;
-    const size_t bytes = (size_t)(end - body);
-    hybrid_status status;
-    void *array;
-
-    *out        = (hy_lines){.source = source};
-    out->blocks = (int64_t)(bytes / hy_lines_block_bytes) + 1;
-    HY_TRY_ELSE_DONE(
-        hy_array(ctx, out->blocks + 1, sizeof *out->begin, "blocks of lines", &array));
-    out->begin = array;
-    HY_TRY_ELSE_DONE(
-        hy_array(ctx, out->blocks + 1, sizeof *out->first, "blocks of lines", &array));
-    out->first = array;
-
-    cut(out, body, end);
-    HY_TRY_ELSE_DONE(
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, out->blocks, 1, count_lines, out));
-    for (int64_t b = 0; b < out->blocks; b++) {
-        const int64_t count = out->first[b];
-        out->first[b]       = out->count;
-        out->count += count;
-    }
-    out->first[out->blocks] = out->count;
-    return HYBRID_OK;
-done:
-    hy_lines_close(ctx, out);
-    return status;
+    return (int64_t)(bytes / lines->least_bytes) + 1;
 }
 
-void hy_lines_close(hy_context *ctx, hy_lines *lines)
+int64_t hy_lines_most(const hy_lines *lines)
 {
-    hy_array_free(ctx, lines->begin);
-    hy_array_free(ctx, lines->first);
-    *lines = (hy_lines){0};
+    const int64_t most = most_items(lines, (size_t)(text_end(lines) - lines->body));
+    return most < lines->announced ? most : lines->announced;
 }
 
 const char *hy_lines_at(const hy_lines *lines, int64_t index)
@@ -99,117 +72,200 @@ const char *hy_lines_at(const hy_lines *lines, int64_t index)
 
     while (lines->first[b + 1] <= index)
         b++;
-    const char *p = lines->begin[b], *stop = lines->begin[b + 1];
-    for (int64_t left = index - lines->first[b];; p = next_line(p, stop)) {
+    const hy_block block = open_block(lines, b);
+    const char *p        = block.begin;
+    for (int64_t left = index - lines->first[b];; p = hy_next_line(p, block.end)) {
         p = hy_skip_blanks(p);
         if (*p != '\n' && *p != '%' && left-- == 0)
             return p;
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------
- */
+/* ---- one block ------------------------------------------------------------------ */
 
-typedef struct reading {
-    const hy_lines *lines;
-    int64_t announced;
-    const char *noun;
-    hy_line_fn fn;
-    void *arg;
-    pthread_mutex_t lock;
-    const char *bad; /* the first bad line found so far; NULL = none */
-    char why[HY_WHY_BYTES];
-} reading;
-
-static int is_before_bad(reading *r, const char *p)
+static int is_before_bad(reading *r, int64_t b)
 {
     pthread_mutex_lock(&r->lock);
-    const int before = !r->bad || p < r->bad;
+    const int before = b < r->bad;
     pthread_mutex_unlock(&r->lock);
     return before;
 }
 
-static void set_bad(reading *r, const char *p, const char *why)
+/* With the lock held. */
+static void set_bad(reading *r, int64_t b, const hy_block *block)
 {
+    if (b >= r->bad)
+        return;
+    r->bad = b;
+    r->at  = block->bad;
+    snprintf(r->why, HY_WHY_BYTES, "%s", block->why);
+}
+
+/* Note what block b holds, and what comes before whichever block that is now known of. 1
+   if it is of b. */
+static int count_block(reading *r, int64_t b, const hy_block *block)
+{
+    const int64_t blocks = r->lines->blocks;
+    int64_t *first       = r->lines->first;
+
     pthread_mutex_lock(&r->lock);
-    if (!r->bad || p < r->bad) {
-        r->bad = p;
-        snprintf(r->why, HY_WHY_BYTES, "%s", why);
-    }
+    first[b + 1] = block->count; /* alone, until those before are added */
+    for (; r->known < blocks && first[r->known + 1] >= 0; r->known++)
+        first[r->known + 1] += first[r->known];
+    const int is_known = r->known > b;
+    if (block->bad || (is_known && first[b + 1] > r->lines->announced))
+        set_bad(r, b, block);
     pthread_mutex_unlock(&r->lock);
+    return is_known;
 }
 
-/* Read a line that counts; returns its end, or NULL and says why it is bad. */
-static const char *read_line(reading *r, int64_t index, const char *p, const char *stop,
-                             char *why)
+/* Items of block b go to where they belong, those beyond what was announced nowhere. */
+static void put(const hy_lines *lines, int64_t b, const char *items)
 {
-    if (index >= r->announced) {
-        snprintf(why, HY_WHY_BYTES, "there are more than the %lld %s announced",
-                 (long long)r->announced, r->noun);
-        return NULL;
-    }
-    p = r->fn(r->arg, index, p, why);
-    if (!p)
-        return NULL;
-    p = hy_skip_blanks(p);
-    if (*p == '\n' || p == stop)
-        return p;
-    snprintf(why, HY_WHY_BYTES, "unexpected '%s' at the end of the line",
-             hy_mtx_word(p).text);
-    return NULL;
+    const int64_t left  = lines->announced - lines->first[b];
+    const int64_t count = lines->first[b + 1] - lines->first[b];
+
+    if (count > 0 && left > 0)
+        lines->put(lines->arg, items, count < left ? count : left, lines->first[b]);
 }
 
-static void read_block(reading *r, int64_t b)
+static hybrid_status set_aside(reading *r, int64_t b, const hy_block *block)
 {
-    const char *stop = r->lines->begin[b + 1];
-    int64_t index    = r->lines->first[b];
-    char why[HY_WHY_BYTES];
+    void *array;
 
-    for (const char *p = r->lines->begin[b], *end; p < stop; p = end + 1) {
-        p = end = hy_skip_blanks(p);
-        if (*p == '%') {
-            end = next_line(p, stop) - 1;
-        } else if (*p != '\n' && p < stop) {
-            end = read_line(r, index++, p, stop, why);
-            if (!end) {
-                const int binary = memchr(p, 0, (size_t)(next_line(p, stop) - p)) != NULL;
-                set_bad(r, p, binary ? "the line holds a zero byte" : why);
-                return;
-            }
-        }
+    if (block->count == 0)
+        return HYBRID_OK;
+    HY_TRY(
+        hy_array(r->ctx, block->count, r->lines->item_bytes, "items of a block", &array));
+    memcpy(array, block->items, (size_t)block->count * r->lines->item_bytes);
+    r->aside[b] = array;
+    return HYBRID_OK;
+}
+
+static hybrid_status read_block(reading *r, int part, int64_t b)
+{
+    const hy_lines *lines = r->lines;
+    hy_block block        = open_block(lines, b);
+    void *array;
+
+    if (!r->items[part]) {
+        HY_TRY(hy_array(r->ctx, most_items(lines, hy_lines_block_bytes),
+                        lines->item_bytes, "items of a block", &array));
+        r->items[part] = array;
     }
+    block.items = r->items[part];
+    lines->read(lines->arg, &block);
+    if (block.bad &&
+        memchr(block.bad, 0, (size_t)(hy_next_line(block.bad, block.end) - block.bad)))
+        snprintf(block.why, HY_WHY_BYTES, "the line holds a zero byte");
+    if (!count_block(r, b, &block))
+        return set_aside(r, b, &block);
+    put(lines, b, block.items);
+    return HYBRID_OK;
 }
 
 static hybrid_status read_blocks(void *arg, int part, int64_t begin, int64_t end)
 {
     reading *r = arg;
-    (void)part;
 
     for (int64_t b = begin; b < end; b++)
-        if (is_before_bad(r, r->lines->begin[b]))
-            read_block(r, b);
+        if (is_before_bad(r, b))
+            HY_TRY(read_block(r, part, b));
     return HYBRID_OK;
 }
 
-hybrid_status hy_lines_read(hy_context *ctx, const hy_lines *lines, int64_t announced,
-                            const char *noun, hy_line_fn fn, void *arg)
+static hybrid_status put_aside(void *arg, int part, int64_t begin, int64_t end)
 {
-    const hy_source *source = lines->source;
-    reading r               = {.lines = lines, .announced = announced, .noun = noun};
+    const reading *r = arg;
+    (void)part;
+
+    for (int64_t b = begin; b < end; b++)
+        if (r->aside[b])
+            put(r->lines, b, r->aside[b]);
+    return HYBRID_OK;
+}
+
+/* ---- all of them ---------------------------------------------------------------- */
+
+/* All blocks up to a bad one have been counted. A bad line after too many is one of these
+   and not what is wrong first. */
+static hybrid_status judge(const reading *r)
+{
+    const hy_lines *lines = r->lines;
+    const int none        = r->bad == lines->blocks;
+    const int64_t count   = lines->first[none ? r->bad : r->bad + 1];
+    const char *last      = text_end(lines) - 1;
+    char why[HY_WHY_BYTES];
+
+    if (!none && r->at && count < lines->announced)
+        return hy_mtx_fail(r->ctx, lines->source, r->at, r->why);
+    if (none && count == lines->announced)
+        return HYBRID_OK;
+    if (none && count < lines->announced) {
+        snprintf(why, sizeof why, "the file ends after %lld of the %lld %s announced",
+                 (long long)count, (long long)lines->announced, lines->noun);
+        return hy_mtx_fail(r->ctx, lines->source, last, why);
+    }
+    snprintf(why, sizeof why, "there are more than the %lld %s announced",
+             (long long)lines->announced, lines->noun);
+    return hy_mtx_fail(
+        r->ctx, lines->source,
+        count == lines->announced ? r->at : hy_lines_at(lines, lines->announced), why);
+}
+
+static hybrid_status open_reading(reading *r)
+{
+    hy_lines *lines      = r->lines;
+    const size_t bytes   = (size_t)(text_end(lines) - lines->body);
+    const int64_t parts  = hy_pool_threads(r->ctx->pool);
+    const int64_t blocks = (int64_t)(bytes / hy_lines_block_bytes) + 1;
+    void *array;
+
+    lines->blocks = r->bad = blocks;
+    HY_TRY(hy_array(r->ctx, blocks + 1, sizeof *lines->first, "blocks of lines", &array));
+    lines->first    = array;
+    lines->first[0] = 0;
+    for (int64_t b = 1; b <= blocks; b++)
+        lines->first[b] = -1;
+    HY_TRY(hy_array(r->ctx, blocks, sizeof *r->aside, "blocks of lines", &array));
+    r->aside = array;
+    memset(array, 0, (size_t)blocks * sizeof *r->aside);
+    HY_TRY(hy_array(r->ctx, parts, sizeof *r->items, "items of lines", &array));
+    r->items = array;
+    memset(array, 0, (size_t)parts * sizeof *r->items);
+    return HYBRID_OK;
+}
+
+static void close_reading(reading *r)
+{
+    for (int64_t b = 0; r->aside && b < r->lines->blocks; b++)
+        hy_array_free(r->ctx, r->aside[b]);
+    hy_array_free(r->ctx, r->aside);
+    for (int i = 0; r->items && i < hy_pool_threads(r->ctx->pool); i++)
+        hy_array_free(r->ctx, r->items[i]);
+    hy_array_free(r->ctx, r->items);
+    pthread_mutex_destroy(&r->lock);
+}
+
+hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
+{
+    reading r = {.ctx = ctx, .lines = lines};
     hybrid_status status;
 
-    r.fn  = fn;
-    r.arg = arg;
     pthread_mutex_init(&r.lock, NULL);
-    status = hy_pool_for(ctx->pool, HY_COMPUTE, 0, lines->blocks, 1, read_blocks, &r);
-    pthread_mutex_destroy(&r.lock);
-    if (status != HYBRID_OK)
-        return status;
+    HY_TRY_ELSE_DONE(open_reading(&r));
+    HY_TRY_ELSE_DONE(
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, lines->blocks, 1, read_blocks, &r));
+    HY_TRY_ELSE_DONE(judge(&r));
+    HY_TRY_ELSE_DONE(
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, lines->blocks, 64, put_aside, &r));
+done:
+    close_reading(&r);
+    return status;
+}
 
-    if (!r.bad && lines->count < announced) {
-        r.bad = source->text + source->bytes - 1; /* its last line */
-        snprintf(r.why, sizeof r.why, "the file ends after %lld of the %lld %s announced",
-                 (long long)lines->count, (long long)announced, noun);
-    }
-    return r.bad ? hy_mtx_fail(ctx, source, r.bad, r.why) : HYBRID_OK;
+void hy_lines_close(hy_context *ctx, hy_lines *lines)
+{
+    hy_array_free(ctx, lines->first);
+    lines->first = NULL;
 }

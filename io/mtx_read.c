@@ -1,19 +1,28 @@
 /* io/mtx_read.c - Matrix Market coordinate files.
 
-   Lines are read in parallel to entries "row column value" in the order of the file;
-   nothing is allocated for what the header claims before the entries were found. */
+   Lines are read in parallel to entries "row column value" in the order of the file.
+   There is room for those that the header claims or, if it claims more, those that the
+   file is long enough for. */
 #include "io/mtx.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "io/number.h"
+#include "base/pages.h"
+#include "base/results.h"
+
+typedef struct entry {
+    int32_t row, col;
+    double val;
+} entry;
 
 typedef struct reader {
     const hy_mtx_header *header;
     hybrid_type type;
-    locale_t c; /* C locale: a value has a point, never a comma */
-    hy_entry *entry;
+    hy_numbers *numbers;
+    hy_entries *out;
+    int descend;      /* entries that do not ascend within a block were met */
+    int below, above; /* entries on this side of the diagonal were */
 } reader;
 
 /* ---- one line ------------------------------------------------------------------------
@@ -35,8 +44,8 @@ static void explain_index(const char *p, const char *end, const char *what, int6
 }
 
 /* An index from 1 to `size` at `p`, less 1. Returns the next word or NULL. */
-static const char *read_index(const char *p, const char *what, int64_t size, int32_t *out,
-                              char *why)
+static const char *read_any_index(const char *p, const char *what, int64_t size,
+                                  int32_t *out, char *why)
 {
     int64_t value   = 0;
     const char *end = hy_parse_int(p, &value);
@@ -49,18 +58,45 @@ static const char *read_index(const char *p, const char *what, int64_t size, int
     return hy_skip_blanks(end);
 }
 
-static const char *read_entry(void *arg, int64_t index, const char *p, char *why)
+/* The same, quickly for up to seven digits; none at all are 0, which is no index. */
+static inline const char *read_index(const char *p, const char *what, int64_t size,
+                                     int32_t *out, char *why)
+{
+    const uint64_t x     = hy_load8(p);
+    const int n          = hy_count_digits(x);
+    const uint64_t value = hy_digits_value(x, n) - 1;
+
+    if (n == 8 || value >= (uint64_t)size || !hy_word_ends(p + n))
+        return read_any_index(p, what, size, out, why);
+    *out = (int32_t)value;
+    return hy_skip_blanks(p + n);
+}
+
+/* A value of the usual kind quickly, all others by hy_mtx_value(). */
+static inline const char *read_value(const reader *r, const char *p, double *value,
+                                     char *why)
+{
+    if (r->header->field == HY_MTX_REAL) {
+        const char *end = hy_parse_real(p, r->numbers, value);
+        if (end && hy_word_ends(end) &&
+            isfinite(r->type == HYBRID_F32 ? (double)(float)*value : *value))
+            return end;
+    }
+    return hy_mtx_value(p, r->header->field, r->type, r->numbers, value, why);
+}
+
+static inline const char *read_entry(void *arg, const char *p, void *item, char *why)
 {
     const reader *r        = arg;
     const hy_mtx_header *h = r->header;
-    hy_entry *e            = &r->entry[index];
+    entry *e               = item;
 
     if (!(p = read_index(p, "row", h->rows, &e->row, why)) ||
         !(p = read_index(p, "column", h->cols, &e->col, why)))
         return NULL;
     e->val = 1;
     if (h->field != HY_MTX_PATTERN)
-        p = hy_mtx_value(p, h->field, r->type, r->c, &e->val, why);
+        p = read_value(r, p, &e->val, why);
     if (p && h->symmetry == HY_MTX_SKEW && e->row == e->col && e->val != 0) {
         snprintf(why, HY_WHY_BYTES,
                  "diagonal entry (%d,%d) of a skew-symmetric matrix is not 0", e->row + 1,
@@ -70,13 +106,61 @@ static const char *read_entry(void *arg, int64_t index, const char *p, char *why
     return p;
 }
 
-/* ---- an entry and its mirror ---------------------------------------------------------
+static void read_block(void *arg, hy_block *block)
+{
+    hy_block_read(block, sizeof(entry), read_entry, arg);
+}
+
+/* ---- entries of a block --------------------------------------------------------------
  */
 
 static uint64_t key(int32_t row, int32_t col)
 {
     return (uint64_t)row << 32 | (uint32_t)col;
 }
+
+/* Written once, read after the loop. */
+static void note(int *flag, int holds)
+{
+    if (holds)
+        __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+}
+
+static void put_entries(void *arg, const void *items, int64_t count, int64_t first)
+{
+    reader *r             = arg;
+    const entry *e        = items;
+    const hy_entries *out = r->out;
+    int descend = 0, below = 0, above = 0;
+
+    for (int64_t k = 0; k < count; k++) {
+        out->row[first + k] = e[k].row;
+        out->col[first + k] = e[k].col;
+        out->val[first + k] = e[k].val;
+        below |= e[k].col < e[k].row;
+        above |= e[k].col > e[k].row;
+    }
+    for (int64_t k = 1; k < count; k++)
+        descend |= key(e[k].row, e[k].col) <= key(e[k - 1].row, e[k - 1].col);
+    note(&r->descend, descend);
+    note(&r->below, below);
+    note(&r->above, above);
+}
+
+/* Whether entries ascend from block to block; within blocks they do. */
+static int blocks_ascend(const hy_lines *lines, const hy_entries *in)
+{
+    for (int64_t b = 1; b < lines->blocks; b++) {
+        const int64_t k = lines->first[b];
+        if (k > 0 && k < in->count &&
+            key(in->row[k], in->col[k]) <= key(in->row[k - 1], in->col[k - 1]))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- an entry and its mirror ---------------------------------------------------------
+ */
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -85,13 +169,11 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* The first entry above the diagonal of which the mirror is among `keys`; -1 if none. */
-static int64_t find_mirrored(const hy_entries *entries, const uint64_t *keys,
-                             int64_t count)
+static int64_t find_mirrored(const hy_entries *in, const uint64_t *keys, int64_t count)
 {
-    for (int64_t k = 0; k < entries->count; k++) {
-        const hy_entry *e   = &entries->entry[k];
-        const uint64_t want = key(e->col, e->row);
-        if (e->col > e->row &&
+    for (int64_t k = 0; k < in->count; k++) {
+        const uint64_t want = key(in->col[k], in->row[k]);
+        if (in->col[k] > in->row[k] &&
             bsearch(&want, keys, (size_t)count, sizeof want, compare_keys))
             return k;
     }
@@ -101,33 +183,25 @@ static int64_t find_mirrored(const hy_entries *entries, const uint64_t *keys,
 /* Files store one triangle, so entries on both sides of the diagonal are rare, and time
    does not matter then. */
 static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
-                                    const hy_entries *entries)
+                                    const hy_entries *in)
 {
-    int64_t below = 0, above = 0, count = 0;
+    int64_t count = 0;
     void *array;
     char why[HY_WHY_BYTES];
 
-    for (int64_t k = 0; k < entries->count; k++) {
-        below += entries->entry[k].col < entries->entry[k].row;
-        above += entries->entry[k].col > entries->entry[k].row;
-    }
-    if (below == 0 || above == 0)
-        return HYBRID_OK;
-
-    HY_TRY(hy_array(ctx, below, sizeof(uint64_t), "entries below the diagonal", &array));
+    HY_TRY(
+        hy_array(ctx, in->count, sizeof(uint64_t), "entries below the diagonal", &array));
     uint64_t *keys = array;
-    for (int64_t k = 0; k < entries->count; k++) {
-        const hy_entry *e = &entries->entry[k];
-        if (e->col < e->row)
-            keys[count++] = key(e->row, e->col);
-    }
+    for (int64_t k = 0; k < in->count; k++)
+        if (in->col[k] < in->row[k])
+            keys[count++] = key(in->row[k], in->col[k]);
     qsort(keys, (size_t)count, sizeof *keys, compare_keys);
-    const int64_t bad = find_mirrored(entries, keys, count);
+    const int64_t bad = find_mirrored(in, keys, count);
     hy_array_free(ctx, array);
     if (bad < 0)
         return HYBRID_OK;
 
-    const int row = entries->entry[bad].row + 1, col = entries->entry[bad].col + 1;
+    const int row = in->row[bad] + 1, col = in->col[bad] + 1;
     snprintf(why, sizeof why,
              "entry (%d,%d) and its mirror (%d,%d) are both stored in a symmetric file",
              row, col, col, row);
@@ -137,30 +211,48 @@ static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
 /* ---- the file ------------------------------------------------------------------------
  */
 
+static hybrid_status open_entries(hy_context *ctx, int64_t count, hy_entries *out)
+{
+    void *array;
+
+    out->count = count;
+    HY_TRY(hy_array(ctx, count, sizeof *out->row, "rows of entries", &array));
+    out->row = array;
+    hy_pages_wish(array, (size_t)count * sizeof *out->row);
+    HY_TRY(hy_results_array(ctx, count, sizeof *out->col, "columns of entries", &array));
+    out->col = array;
+    HY_TRY(hy_results_array(ctx, count, sizeof *out->val, "values of entries", &array));
+    out->val = array;
+    return HYBRID_OK;
+}
+
 static hybrid_status read_entries(hy_context *ctx, const hy_source *source,
                                   const hy_mtx_header *header, hybrid_type type,
                                   hy_entries *out)
 {
-    hy_lines lines = {0};
-    reader r       = {.header = header, .type = type};
+    const int general = header->symmetry == HY_MTX_GENERAL;
+    reader r          = {.header = header, .type = type, .out = out};
+    hy_lines lines    = {.source     = source,
+                         .body       = header->body,
+                         .announced  = header->count,
+                         .noun       = "entries",
+                         .item_bytes = sizeof(entry),
+                         .least_bytes =
+                          header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1",
+                         .read = read_block,
+                         .put  = put_entries,
+                         .arg  = &r};
     hybrid_status status;
-    void *array;
 
-    r.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!r.c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
-    HY_TRY_ELSE_DONE(hy_lines_open(ctx, source, header->body, &lines));
-    out->count = lines.count < header->count ? lines.count : header->count;
-    HY_TRY_ELSE_DONE(
-        hy_array(ctx, out->count, sizeof *out->entry, "entries of a file", &array));
-    out->entry = r.entry = array;
-    HY_TRY_ELSE_DONE(
-        hy_lines_read(ctx, &lines, header->count, "entries", read_entry, &r));
-    if (header->symmetry != HY_MTX_GENERAL)
+    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.numbers));
+    HY_TRY_ELSE_DONE(open_entries(ctx, hy_lines_most(&lines), out));
+    HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
+    if (!general && r.below && r.above)
         HY_TRY_ELSE_DONE(refuse_mirrors(ctx, &lines, out));
+    out->ascend = general && !r.descend && blocks_ascend(&lines, out);
 done:
     hy_lines_close(ctx, &lines);
-    freelocale(r.c);
+    hy_numbers_close(ctx, r.numbers);
     return status;
 }
 
@@ -178,9 +270,10 @@ static hybrid_status read_source(hy_context *ctx, hy_source *source, hybrid_type
                                      "format 'coordinate'"));
     HY_TRY_ELSE_DONE(read_entries(ctx, source, &header, type, &entries));
     hy_source_close(ctx, source);
-    HY_TRY_ELSE_DONE(hy_mtx_build(ctx, &header, &entries, type, out));
+    HY_TRY_ELSE_DONE((entries.ascend ? hy_mtx_build_ascending
+                                     : hy_mtx_build)(ctx, &header, &entries, type, out));
 done:
-    hy_array_free(ctx, entries.entry);
+    hy_entries_free(ctx, &entries);
     hy_source_close(ctx, source);
     return status;
 }

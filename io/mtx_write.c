@@ -2,7 +2,6 @@
 
    Workers format pieces of equally many entries, each into a buffer of its own; the
    buffers are written in order, a batch at a time. Values read back to the same bits. */
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +12,12 @@
 #include "io/number.h"
 
 enum { PIECE_ENTRIES = 1 << 13 };
-enum { ENTRY_BYTES = 64 }; /* 19 digits, 10 digits, a value of up to 24, and separators */
+enum { ENTRY_BYTES = 64 }; /* 10 and 10 digits, a value of up to 24, separators, a pad */
 
 typedef struct writer {
     const hybrid_csr *A;
-    locale_t c;    /* a value has a point, never a comma */
-    int64_t begin; /* first entry of the batch */
+    hy_numbers *numbers; /* and the C locale: a value has a point, never a comma */
+    int64_t begin;       /* first entry of the batch */
     char *buffer;
     int64_t *bytes; /* filled, of each piece's part of the buffer */
 } writer;
@@ -40,17 +39,18 @@ static char *put_uint(char *p, uint64_t x)
 }
 
 /* Equal bits, but for the payload of a NaN. */
-static int reads_back(const char *text, double value, hybrid_type type, locale_t c)
+static int reads_back(const char *text, double value, hybrid_type type,
+                      const hy_numbers *numbers)
 {
     double back = 0;
 
-    hy_parse_real(text, c, &back);
+    hy_parse_real(text, numbers, &back);
     return type == HYBRID_F64 ? back == value : (float)back == (float)value;
 }
 
 /* An integer without point, else the digits that every decimal survives or, if they do
    not bring the value back, those that every value survives. */
-static char *put_value(char *p, double value, hybrid_type type, locale_t c)
+static char *put_value(char *p, double value, hybrid_type type, const hy_numbers *numbers)
 {
     if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {
         if (signbit(value))
@@ -58,7 +58,7 @@ static char *put_value(char *p, double value, hybrid_type type, locale_t c)
         return put_uint(p, (uint64_t)fabs(value));
     }
     int n = snprintf(p, 32, "%.*g", type == HYBRID_F64 ? 15 : 6, value);
-    if (!reads_back(p, value, type, c))
+    if (!reads_back(p, value, type, numbers))
         n = snprintf(p, 32, "%.*g", type == HYBRID_F64 ? 17 : 9, value);
     return p + n;
 }
@@ -101,7 +101,7 @@ static int64_t format_piece(const writer *w, int64_t piece)
         *p++ = ' ';
         p    = put_uint(p, (uint64_t)A->col[k] + 1);
         *p++ = ' ';
-        p    = put_value(p, value_at(A, k), A->type, w->c);
+        p    = put_value(p, value_at(A, k), A->type, w->numbers);
         *p++ = '\n';
     }
     return p - start;
@@ -109,8 +109,8 @@ static int64_t format_piece(const writer *w, int64_t piece)
 
 static hybrid_status format_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    writer *w               = arg;
-    const locale_t previous = uselocale(w->c);
+    const writer *w         = arg;
+    const locale_t previous = uselocale(w->numbers->c);
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++)
@@ -138,9 +138,7 @@ static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A, hy_sink
     hybrid_status status = HYBRID_OK;
     void *array;
 
-    w.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!w.c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+    HY_TRY(hy_numbers_open(ctx, &w.numbers));
     HY_TRY_ELSE_DONE(
         hy_array(ctx, room * PIECE_ENTRIES, ENTRY_BYTES, "text of a matrix", &array));
     w.buffer = array;
@@ -154,7 +152,7 @@ static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A, hy_sink
 done:
     hy_array_free(ctx, w.bytes);
     hy_array_free(ctx, w.buffer);
-    freelocale(w.c);
+    hy_numbers_close(ctx, w.numbers);
     return status;
 }
 

@@ -1,14 +1,30 @@
-/* io/number.h - decimal numbers in a text that ends in a 0. */
+/* io/number.h - decimal numbers in a text that ends in a 0, with HY_TEXT_PAD bytes after
+   it. */
 #ifndef HY_NUMBER_H
 #define HY_NUMBER_H
 
 #include <locale.h>
-#include <stdint.h>
+
+#include "base/context.h"
+#include "io/digits.h"
+
+enum { HY_LEAST_POWER = -342, HY_MOST_POWER = 308 }; /* others are 0 or infinite */
+
+/* What it takes to read numbers. */
+typedef struct hy_numbers {
+    /* Leading 128 bits of 10^e for each e, the first one set; the rest is cut off. */
+    uint64_t high[HY_MOST_POWER - HY_LEAST_POWER + 1];
+    uint64_t low[HY_MOST_POWER - HY_LEAST_POWER + 1];
+    locale_t c; /* the C locale: a point, never a comma */
+} hy_numbers;
+
+hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out);
+void hy_numbers_close(hy_context *ctx, hy_numbers *numbers); /* NULL is fine */
 
 /* Parse [+-]digits[.digits][e[+-]digits], inf, infinity or nan at `p`, rounded
    correctly (to infinity on overflow). Returns where the number ends, or NULL if there
-   is none. `c` is the C locale. */
-const char *hy_parse_real(const char *p, locale_t c, double *value);
+   is none. */
+const char *hy_parse_real(const char *p, const hy_numbers *numbers, double *value);
 
 /* Parse [+-]digits at `p`; what does not fit becomes INT64_MAX or -INT64_MAX. */
 const char *hy_parse_int(const char *p, int64_t *value);

@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { FIRST_BYTES = 1 << 16 };
+#include "io/digits.h"
+
+enum { FIRST_BYTES = 1 << 16, AFTER = 1 + HY_TEXT_PAD /* bytes behind a text */ };
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
 {
@@ -21,14 +23,14 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
 
 typedef struct growing {
     char *ptr;
-    size_t bytes, room; /* ptr holds room + 1, for the 0 */
+    size_t bytes, room; /* ptr holds room + AFTER */
 } growing;
 
 static hybrid_status grow(hy_context *ctx, growing *t, size_t room)
 {
     void *bigger;
 
-    HY_TRY(hy_array(ctx, (int64_t)room + 1, 1, "contents of a file", &bigger));
+    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "contents of a file", &bigger));
     if (t->bytes > 0)
         memcpy(bigger, t->ptr, t->bytes);
     hy_array_free(ctx, t->ptr);
@@ -39,20 +41,20 @@ static hybrid_status grow(hy_context *ctx, growing *t, size_t room)
 
 static void adopt(hy_source *source, growing *t)
 {
-    t->ptr[t->bytes] = 0;
-    source->text     = t->ptr;
-    source->bytes    = t->bytes;
-    source->array    = t->ptr;
+    memset(t->ptr + t->bytes, 0, AFTER);
+    source->text  = t->ptr;
+    source->bytes = t->bytes;
+    source->array = t->ptr;
 }
 
 /* ---- three ways to get at the bytes --------------------------------------------- */
 
 /* The pages of the file lie over an anonymous mapping that is one page longer when
-   needed: what follows the file's last byte is always a readable 0. */
+   needed: what follows the file's last byte are always readable zeros. */
 static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_source *source)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t all  = (bytes / page + 1) * page;
+    const size_t all  = ((bytes + AFTER - 1) / page + 1) * page;
 
     void *map = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)

@@ -13,7 +13,7 @@
 #include "io/mtx.h"
 #include "tests/support/io_fixture.h"
 
-enum { ROWS = 300, COLS = 400, ENTRIES = 3000 };
+enum { ROWS = 300, COLS = 400, ENTRIES = 3000, STRIDE = 13 };
 
 /* Many duplicates, rows of very different lengths, comments and blank lines in between.
  */
@@ -112,8 +112,118 @@ static void any_blocks_and_threads(void **state)
         check_blocks(with, "skew-symmetric", -1);
         io_close(with);
     }
-    hy_lines_block_bytes = 1 << 20;
+    hy_lines_block_bytes = 1 << 17;
     hy_build_bucket      = 1 << 15;
+}
+
+/* ---- entries in order ----------------------------------------------------------- */
+
+typedef enum order { BY_ROW, BY_COLUMN, ROWS_MIXED, LAST_AGAIN } ordering;
+
+/* Line k of a pattern of which every entry out of STRIDE is stored: BY_ROW as compressed
+   rows have them, BY_COLUMN as compressed columns do, ROWS_MIXED with columns of a row
+   descending, LAST_AGAIN by row and with the last entry stored twice. */
+static void place(ordering order, int k, int *row, int *col)
+{
+    const int last = ROWS * COLS / STRIDE - 1;
+    const int at   = STRIDE * (k > last ? last : k);
+
+    if (order == BY_COLUMN) {
+        *row = at % ROWS;
+        *col = at / ROWS;
+    } else {
+        *row = at / COLS;
+        *col = order == ROWS_MIXED ? COLS - 1 - at % COLS : at % COLS;
+    }
+}
+
+static char *make_ordered(ordering order, size_t *bytes)
+{
+    const int entries = ROWS * COLS / STRIDE + (order == LAST_AGAIN);
+    char *text        = malloc((size_t)entries * 40 + 100);
+    char *p           = text;
+
+    assert_non_null(text);
+    p += sprintf(p, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", ROWS,
+                 COLS, entries);
+    for (int k = 0; k < entries; k++) {
+        int row, col;
+        place(order, k, &row, &col);
+        if (k % 1000 == 0)
+            p += sprintf(p, "%% a comment\n\n");
+        p += sprintf(p, "%d %d %.17g\n", row + 1, col + 1, (k % 7 - 3) / 3.0);
+    }
+    *bytes = (size_t)(p - text);
+    return text;
+}
+
+/* Each order takes a way of its own through the reader: ascending entries are the result
+   where they are, and only one pair of blocks tells that LAST_AGAIN does not ascend. */
+static void any_order(void **state)
+{
+    static double value[ROWS * COLS];
+    static int stored[ROWS * COLS];
+    static const size_t blocks[] = {5, 13, 300, 1 << 17};
+    (void)state;
+
+    for (int i = 0; i < 32; i++) {
+        size_t bytes;
+        char *text       = make_ordered((ordering)(i / 8), &bytes);
+        hy_context *with = io_open(i % 8 < 4 ? 1 : 4);
+        hybrid_csr A;
+        read_slowly(text, 0, value, stored);
+        hy_lines_block_bytes = blocks[i % 4];
+        hy_build_bucket      = i % 4 == 3 ? 1 << 15 : 100;
+        assert_int_equal(hy_read_mtx_memory(with, "x", text, bytes, HYBRID_F64, &A),
+                         HYBRID_OK);
+        assert_int_equal(hy_csr_check(with, &A, "A"), HYBRID_OK);
+        check_equal(&A, value, stored);
+        hy_csr_free(with, &A);
+        assert_int_equal(hy_read_mtx_memory(with, "x", text, bytes, HYBRID_F32, &A),
+                         HYBRID_OK);
+        for (int64_t k = 0, at = 0; k < A.nnz; k++, at++) {
+            while (!stored[at])
+                at++;
+            assert_true(((float *)A.val)[k] == (float)value[at]);
+        }
+        hy_csr_free(with, &A);
+        io_close(with);
+        free(text);
+    }
+    hy_lines_block_bytes = 1 << 17;
+    hy_build_bucket      = 1 << 15;
+}
+
+/* Too many lines are told from the first of them on, but not if a line before it is bad.
+ */
+static void first_of_too_many(void **state)
+{
+    static const size_t blocks[] = {1, 9, 100, 1 << 17};
+    hy_context *with             = io_open(4);
+    char text[4000];
+    hybrid_csr A;
+    (void)state;
+
+    for (int i = 0; i < 400; i++) {
+        const int bad = i / 4 % 100 + 1; /* from 1: of 100, 50 announced */
+        char *p       = text, want[64];
+        p += sprintf(p, "%%%%MatrixMarket matrix coordinate pattern general\n9 9 50\n");
+        for (int k = 1; k <= 100; k++)
+            p += sprintf(p, "1 %s\n", k == bad ? "0" : "2");
+        if (bad <= 50)
+            snprintf(want, sizeof want, "x:%d: column index 0 is below 1", bad + 2);
+        else
+            snprintf(want, sizeof want, "x:53: there are more than the 50 entries");
+        hy_lines_block_bytes = blocks[i % 4];
+        hy_message_clear(&with->message);
+        assert_int_equal(
+            hy_read_mtx_memory(with, "x", text, (size_t)(p - text), HYBRID_F64, &A),
+            HYBRID_BAD_FILE);
+        if (strstr(with->message.text, want) != with->message.text)
+            fail_msg("'%s', not '%s'", with->message.text, want);
+    }
+    hy_lines_block_bytes = 1 << 17;
+    io_close(with);
 }
 
 /* Spoil the first line that holds an entry from `at` on; returns its number. */
@@ -149,7 +259,7 @@ static void check_first_bad(hy_context *ctx, size_t first, size_t second)
                          HYBRID_BAD_FILE);
         assert_ptr_equal(strstr(ctx->message.text, want), ctx->message.text);
     }
-    hy_lines_block_bytes = 1 << 20;
+    hy_lines_block_bytes = 1 << 17;
     free(text);
 }
 
@@ -168,6 +278,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_blocks_and_threads),
+        cmocka_unit_test(any_order),
+        cmocka_unit_test(first_of_too_many),
         cmocka_unit_test(first_bad_line_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

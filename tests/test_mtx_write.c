@@ -17,45 +17,9 @@
 
 #include "base/csr.h"
 #include "io/io.h"
-#include "io/number.h"
 #include "tests/support/io_fixture.h"
 
 static hy_context *ctx;
-
-/* ---- numbers -------------------------------------------------------------------- */
-
-/* What strtod() says of the same text, bit for bit. */
-static void numbers_are_rounded_correctly(void **state)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    uint64_t x = 1;
-    int kind   = 0;
-    (void)state;
-
-    for (int i = 0; i < 200000; i++, kind = (kind + 1) % 4) {
-        char text[96];
-        double value = 0, want;
-        x            = x * 6364136223846793005u + 1442695040888963407u;
-        memcpy(&value, &x, sizeof value);
-        if (kind == 0)
-            snprintf(text, sizeof text, "%.*e", (int)(x >> 60), value);
-        else if (kind == 1)
-            snprintf(text, sizeof text, "%llu.%llue%d",
-                     (unsigned long long)(x >> (x % 60)), (unsigned long long)(x >> 40),
-                     (int)(x >> 58) - 32);
-        else if (kind == 2) /* half way between two values of 53 bits */
-            snprintf(text, sizeof text, "%llu", (unsigned long long)(x >> 10 | 1));
-        else
-            snprintf(text, sizeof text, "-%llu5e-1", (unsigned long long)(x >> 11));
-        if (isnan(value) && kind == 0)
-            continue;
-        want            = strtod(text, NULL);
-        const char *end = hy_parse_real(text, c, &value);
-        if (end != text + strlen(text) || memcmp(&value, &want, sizeof value) != 0)
-            fail_msg("'%s' gives %a, not %a", text, value, want);
-    }
-    freelocale(c);
-}
 
 /* ---- round trips ---------------------------------------------------------------- */
 
@@ -287,7 +251,6 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_rounded_correctly),
         cmocka_unit_test(round_trips),
         cmocka_unit_test(short_text),
         cmocka_unit_test(other_locale),

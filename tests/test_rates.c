@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/rates.h"
+#include "io/io.h"
 #include "support/fake_backend.h"
 #include "support/io_fixture.h"
 
@@ -30,8 +31,14 @@ static hy_context *ctx;
 
 static hybrid_status parse(const char *text, hy_rates_file *file)
 {
+    hy_source source;
+
     hy_message_clear(&ctx->message);
-    return hy_rates_parse(ctx, "file", text, strlen(text), file);
+    assert_int_equal(hy_source_copy(ctx, "file", text, strlen(text), &source), HYBRID_OK);
+    const hybrid_status status =
+        hy_rates_parse(ctx, "file", source.text, source.bytes, file);
+    hy_source_close(ctx, &source);
+    return status;
 }
 
 static void a_file_is_read_as_it_is_written_down(void **state)

@@ -1,0 +1,97 @@
+"""Time hybrid_read_mtx against scipy.io.mmread on the same files, in turn, in one run.
+
+    python3 bench/mtx.py libhybrid_spmm.so 1,2 FILE.mtx ...
+
+For each file and number of threads: medians in seconds of hybrid_read_mtx (f64, to
+compressed rows), mmread (to COO) and mmread().tocsr(), and how many times faster than the
+other two ours is; MB/s a thread of ours; then the seconds of processors that the three took,
+which say more where other programs run. Results are compared first.
+"""
+import ctypes as C
+import os
+import sys
+import time
+
+import numpy as np
+import scipy.io
+import scipy.io._fast_matrix_market as fmm
+
+HOST, F64, CALLS = 1, 2, 5
+
+
+class Options(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("backend", C.c_int), ("threads", C.c_int),
+                ("device", C.c_int), ("device_bytes", C.c_size_t), ("host_bytes", C.c_size_t),
+                ("alloc", C.c_void_p), ("free", C.c_void_p), ("user", C.c_void_p),
+                ("message", C.c_char_p), ("message_size", C.c_size_t), ("rates_path", C.c_char_p)]
+
+
+class Csr(C.Structure):
+    _fields_ = [("rows", C.c_int64), ("cols", C.c_int64), ("nnz", C.c_int64), ("offset_type", C.c_int),
+                ("row_ptr", C.c_void_p), ("col", C.c_void_p), ("val", C.c_void_p), ("type", C.c_int)]
+
+
+def array(ptr, count, ctype):
+    return np.ctypeslib.as_array(C.cast(ptr, C.POINTER(ctype)), (count,)) if count else np.empty(0, ctype)
+
+
+class Engine:
+    def __init__(self, library, threads):
+        self.library, self.handle = library, C.c_void_p()
+        options = Options(struct_size=C.sizeof(Options), backend=HOST, threads=threads, rates_path=b"")
+        if library.hybrid_engine_create(C.byref(options), C.byref(self.handle)) != 0:
+            sys.exit("no engine")
+
+    def read(self, path, use=None):
+        """One call; use(matrix) before it is freed."""
+        matrix = Csr()
+        status = self.library.hybrid_read_mtx(self.handle, path.encode(), F64, C.byref(matrix))
+        if status != 0:
+            sys.exit(self.library.hybrid_engine_message(self.handle).decode())
+        if use:
+            use(matrix)
+        self.library.hybrid_csr_free(self.handle, C.byref(matrix))
+
+    def close(self):
+        self.library.hybrid_engine_destroy(self.handle)
+
+
+def check_equal(matrix, path):
+    theirs = scipy.io.mmread(path).tocsr()
+    theirs.sort_indices()
+    same = (matrix.rows, matrix.cols) == theirs.shape and matrix.nnz == theirs.nnz \
+        and np.array_equal(array(matrix.row_ptr, matrix.rows + 1, C.c_int64), theirs.indptr) \
+        and np.array_equal(array(matrix.col, matrix.nnz, C.c_int32), theirs.indices) \
+        and np.array_equal(array(matrix.val, matrix.nnz, C.c_double), theirs.data)
+    if not same:
+        sys.exit(f"{path}: SciPy reads something else")
+
+
+def clocks(call):
+    """Seconds of a call, by the wall and of processors."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    call()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def main():
+    library = C.CDLL(os.path.abspath(sys.argv[1]))
+    library.hybrid_engine_message.restype = C.c_char_p
+    library.hybrid_engine_message.argtypes = [C.c_void_p]
+    print("file threads ours mmread times mmread.tocsr times MB/s/thread cpu_ours cpu_mmread cpu_tocsr")
+    for path in sys.argv[3:]:
+        for threads in map(int, sys.argv[2].split(",")):
+            fmm.PARALLELISM = threads
+            engine = Engine(library, threads)
+            engine.read(path, lambda matrix: check_equal(matrix, path))
+            calls = (lambda: engine.read(path), lambda: scipy.io.mmread(path),
+                     lambda: scipy.io.mmread(path).tocsr())
+            times = np.median([[clocks(call) for call in calls] for _ in range(CALLS)], axis=0)
+            (ours, coo, csr), cpu = times[:, 0], times[:, 1]
+            speed = os.path.getsize(path) / 1e6 / ours / threads
+            print(f"{os.path.basename(path)} {threads} {ours:.3f} {coo:.3f} {coo / ours:.2f} {csr:.3f} "
+                  f"{csr / ours:.2f} {speed:.0f} {cpu[0]:.3f} {cpu[1]:.3f} {cpu[2]:.3f}", flush=True)
+            engine.close()
+
+
+main()
