@@ -31,12 +31,13 @@ find_nvcc() {
     command -v nvcc >/dev/null
 }
 
-# build <preset> [<folder under build/, the preset's name if left out> [<target>]]
+# build <preset> [<target> [<option of cmake>...]]
 build() {
-    local folder=build/${2:-$1}
-    say "Building $folder"
-    cmake --preset "$1" -B "$folder"
-    cmake --build "$folder" --parallel "$(nproc)" --target "${3:-all}"
+    local preset=$1 target=${2:-all}
+    shift $(($# < 2 ? $# : 2))
+    say "Building build/$preset"
+    cmake --preset "$preset" "$@"
+    cmake --build "build/$preset" --parallel "$(nproc)" --target "$target"
 }
 
 # check <preset> [<ctest option>...]

@@ -12,9 +12,7 @@
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
+#include "tests/support/group.h"
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
@@ -335,20 +333,6 @@ static void failed_allocations_leave_nothing(void **state)
     case_free(&c);
 }
 
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(2);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,5 +341,5 @@ int main(void)
         cmocka_unit_test(products_are_balanced),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };
-    return cmocka_run_group_tests_name("chunks", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("chunks", tests, open_two_workers, close_context);
 }

@@ -11,23 +11,7 @@
 
 #include "base/csr.h"
 #include "base/results.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx = test_context(4);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
+#include "tests/support/group.h"
 
 static void assert_check(const hybrid_csr *A, hybrid_status status, const char *sentence)
 {
@@ -379,7 +363,7 @@ static void every_failure_to_transpose_frees(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_four_workers, close_context)
     const struct CMUnitTest tests[] = {
         TEST(header_must_make_sense),
         TEST(header_is_checked_without_the_arrays),

@@ -6,13 +6,12 @@
 
 #include <cmocka.h>
 
-#include "tests/support/context.h"
 #include "tests/support/fake_backend.h"
+#include "tests/support/group.h"
 #include "tests/support/poison.h"
 
 enum { CALLS = 200 };
 
-static hy_context *ctx;
 static const hy_backend_ops *const ops = &hy_fake_backend_ops;
 
 static hy_backend *open_device(size_t bytes)
@@ -197,20 +196,6 @@ static void the_armed_call_fails_once(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(1);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +205,6 @@ int main(void)
         cmocka_unit_test(errors_skip_the_rest_and_are_reported),
         cmocka_unit_test(the_armed_call_fails_once),
     };
-    return cmocka_run_group_tests_name("fake_backend", tests, open_context,
+    return cmocka_run_group_tests_name("fake_backend", tests, open_one_worker,
                                        close_context);
 }

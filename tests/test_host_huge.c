@@ -59,16 +59,21 @@ static hybrid_csr hubs(int64_t cols, test_kind kind)
 static void check_hubs(const hybrid_csr *B, test_kind kind)
 {
     hybrid_csr A = hubs(B->rows, kind);
+    plain_rows right;
 
+    plain_rows_make(&A, B, &right);
     for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target += 2) {
         hy_target_limit((hy_target)target);
         for (int v = 0; v < SPGEMM; v++) {
-            host_check_rows(&host, spgemm[v], &A, B, 0, ROWS);
-            host_check_rows(&host, spgemm[v], &A, B, 2, 3); /* the whole chunk */
+            host_check_rows(&host, spgemm[v], &A, B, &right, 0, ROWS);
+            host_check_rows(&host, spgemm[v], &A, B, &right, 2, 3); /* the whole chunk */
         }
     }
+    plain_rows_free(&right);
     matrix_set_odd(&A);
-    host_check_rows(&host, &hy_spgemm_host_rows, &A, B, 0, ROWS);
+    plain_rows_make(&A, B, &right);
+    host_check_rows(&host, &hy_spgemm_host_rows, &A, B, &right, 0, ROWS);
+    plain_rows_free(&right);
     matrix_free(&A);
 }
 

@@ -50,13 +50,17 @@ static int close_host(void **state)
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t ranges[][2] = {{0, A->rows}, {A->rows / 3, A->rows - A->rows / 4}};
+    plain_rows right;
 
+    plain_rows_make(A, B, &right);
     for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++) {
         hy_target_limit((hy_target)target);
         for (int v = 0; v < SPGEMM; v++)
             for (int r = 0; r < 2; r++)
-                host_check_rows(&host, spgemm[v], A, B, ranges[r][0], ranges[r][1]);
+                host_check_rows(&host, spgemm[v], A, B, &right, ranges[r][0],
+                                ranges[r][1]);
     }
+    plain_rows_free(&right);
 }
 
 /* Both types and widths of offsets, whole numbers and others. */

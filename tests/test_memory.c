@@ -10,23 +10,7 @@
 
 #include "base/pool.h"
 #include "base/results.h"
-#include "tests/support/context.h"
-
-static hy_context *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx = test_context(4);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
+#include "tests/support/group.h"
 
 /* ---- meters ---------------------------------------------------------------------- */
 
@@ -266,7 +250,7 @@ static void rows_past_the_caches_are_copied_whole(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_four_workers, close_context)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_past_the_caches_copy_all),
         cmocka_unit_test(rows_past_the_caches_are_copied_whole),

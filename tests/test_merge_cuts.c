@@ -11,10 +11,8 @@
 #include "partition/merge.h"
 #include "partition/pack.h"
 #include "tests/support/builder.h"
-#include "tests/support/context.h"
+#include "tests/support/group.h"
 #include "tests/support/poison.h"
-
-static hy_context *ctx;
 
 static const test_kind kinds[]       = {{HYBRID_F32, HYBRID_I32, 1},
                                         {HYBRID_F64, HYBRID_I64, 0}};
@@ -172,24 +170,10 @@ static void tiles_are_even_and_do_not_depend_on_chunks(void **state)
     }
 }
 
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(2);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_even_and_do_not_depend_on_chunks),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, open_two_workers, close_context);
 }

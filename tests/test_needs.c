@@ -9,11 +9,9 @@
 #include "partition/chunks.h"
 #include "support/builder.h"
 #include "support/cases.h"
-#include "support/context.h"
+#include "support/group.h"
 
 enum { MOST = 64, PANELS = 3 };
-
-static hy_context *ctx;
 
 /* Chunks of about so many rows, no two alike, for each of the panels. */
 static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *out)
@@ -174,20 +172,6 @@ static void nothing_needs_nothing(void **state)
     matrix_free(&empty);
 }
 
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(2);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,5 +181,5 @@ int main(void)
         cmocka_unit_test(rows_all_over_need_all),
         cmocka_unit_test(nothing_needs_nothing),
     };
-    return cmocka_run_group_tests_name("needs", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("needs", tests, open_two_workers, close_context);
 }

@@ -31,7 +31,7 @@ static void every_case_is_right(void **state)
 
 /* ---- budgets ----------------------------------------------------------------------- */
 
-enum { ROWS = 1500, COLUMNS = 70 };
+enum { ROWS = 500, COLUMNS = 70 };
 
 /* How budgets were met: X whole, or in a window of all its rows; in panels with all of A,
    with some of it; gathered. */
@@ -127,7 +127,8 @@ static void every_budget_is_kept(void **state)
         sum.refused = 0;
         fake_delays((unsigned)k, k < 2 ? 0 : 30);
         matrix_random(ROWS, ROWS, 25, 5, kinds[k % 2], &A);
-        for (size_t budget = (size_t)2 << 20; budget > (64 << 10); budget -= budget / 8)
+        for (size_t budget = (size_t)800 << 10; budget > (64 << 10);
+             budget -= budget / 11)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
         for (size_t budget = 1 << 14; budget >= 256; budget /= 8)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);

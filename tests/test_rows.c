@@ -9,10 +9,9 @@
 
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/context.h"
+#include "tests/support/group.h"
 #include "tests/support/poison.h"
 
-static hy_context *ctx;
 static int homes; /* chunks that have one */
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
@@ -143,20 +142,6 @@ static void rows_are_stored(void **state)
                         dense_free(&Y);
                     }
     assert_true(homes > 20);
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

@@ -10,10 +10,8 @@
 #include "base/csr.h"
 #include "partition/pack.h"
 #include "tests/support/cases.h"
-#include "tests/support/context.h"
+#include "tests/support/group.h"
 #include "tests/support/poison.h"
-
-static hy_context *ctx;
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
@@ -272,20 +270,6 @@ static void shared_x_is_x(void **state)
                     check_slabs(&X);
                     dense_free(&X);
                 }
-}
-
-static int open_context(void **state)
-{
-    (void)state;
-    ctx = test_context(3);
-    return 0;
-}
-
-static int close_context(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* tests/support/group.h - one context for all tests of a program. */
+/* tests/support/group.h - one context for all tests of a program, or for each. */
 #ifndef GROUP_H
 #define GROUP_H
 
@@ -6,8 +6,12 @@
 
 extern hy_context *ctx;
 
-/* Fixtures of a cmocka group: ctx with three workers; nothing of it may be left. */
+/* Fixtures of a cmocka group or test: ctx, with three workers where none are named;
+   nothing of it may be left. */
 int open_context(void **state);
+int open_one_worker(void **state);
+int open_two_workers(void **state);
+int open_four_workers(void **state);
 int close_context(void **state);
 
 #endif /* GROUP_H */

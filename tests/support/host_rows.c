@@ -95,18 +95,25 @@ static int same_bits(hybrid_type type, const void *values, int64_t k, double exp
     return memcmp((const char *)values + k * (int64_t)size, right, size) == 0;
 }
 
-/* One row by the plainest loop: each product rounded, sums from +0 in the order of A. */
-typedef struct plain {
+/* ---- the plainest loop --------------------------------------------------------------
+ */
+
+/* One row of C as an array of all its columns, and which of them occur. */
+typedef struct plain_row {
     double *sum;
     uint8_t *there;
-} plain;
+} plain_row;
 
-static void plain_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain *p)
+static void *allocate(int64_t count, size_t size)
 {
-    for (int64_t j = 0; j < B->cols; j++) {
-        p->sum[j]   = 0;
-        p->there[j] = 0;
-    }
+    void *memory = calloc((size_t)count + 1, size);
+
+    assert_non_null(memory);
+    return memory;
+}
+
+static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_row *p)
+{
     for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
         for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++) {
             const double a = value_at(A->val, A->type, k),
@@ -123,43 +130,86 @@ static void plain_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain
         }
 }
 
-static void check_rows(const char *name, const hybrid_csr *A, const hybrid_csr *B,
-                       int64_t begin, int64_t end, const hy_rows *out, int64_t nnz)
+/* Append the row to C, and clear it. */
+static void take_row(plain_rows *c, int64_t i, int64_t cols, plain_row *p)
 {
-    plain p = {malloc((size_t)(B->cols + 1) * sizeof(double)),
-               malloc((size_t)B->cols + 1)};
+    int64_t n = c->row_ptr[i];
 
-    assert_non_null(p.sum);
-    assert_non_null(p.there);
-    assert_int_equal(out->row_ptr[0], 0);
-    assert_int_equal(out->row_ptr[end - begin], nnz);
-    for (int64_t i = begin; i < end; i++) {
-        int64_t k          = out->row_at[i - begin];
-        const int64_t stop = k + out->row_ptr[i - begin + 1] - out->row_ptr[i - begin];
-        plain_row(A, B, i, &p);
-        for (int64_t j = 0; j < B->cols; j++) {
-            if (!p.there[j])
-                continue;
-            if (k >= stop || out->col[k] != j ||
-                !same_bits(A->type, out->val, k, p.sum[j]))
-                fail_msg("%s: entry (%lld, %lld) is wrong", name, (long long)i,
-                         (long long)j);
-            k++;
-        }
-        assert_int_equal(k, stop);
+    for (int64_t j = 0; j < cols; j++) {
+        if (!p->there[j])
+            continue;
+        c->col[n]   = (int32_t)j;
+        c->val[n++] = p->sum[j];
+        p->sum[j]   = 0;
+        p->there[j] = 0;
     }
-    free(p.sum);
-    free(p.there);
+    c->row_ptr[i + 1] = n;
+}
+
+static int64_t count_products(const hybrid_csr *A, const hybrid_csr *B)
+{
+    int64_t products = 0;
+
+    for (int64_t k = 0; k < A->nnz; k++)
+        products += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
+    return products;
+}
+
+void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out)
+{
+    const int64_t most = count_products(A, B);
+    plain_row row      = {allocate(B->cols, sizeof *row.sum),
+                          allocate(B->cols, sizeof *row.there)};
+
+    out->row_ptr = allocate(A->rows + 1, sizeof *out->row_ptr);
+    out->col     = allocate(most, sizeof *out->col);
+    out->val     = allocate(most, sizeof *out->val);
+    for (int64_t i = 0; i < A->rows; i++) {
+        add_row(A, B, i, &row);
+        take_row(out, i, B->cols, &row);
+    }
+    free(row.sum);
+    free(row.there);
+}
+
+void plain_rows_free(plain_rows *rows)
+{
+    free(rows->row_ptr);
+    free(rows->col);
+    free(rows->val);
+}
+
+/* ---- checks -------------------------------------------------------------------------
+ */
+
+static void check_row(const char *name, const hy_rows *out, hybrid_type type, int64_t at,
+                      int64_t count, const plain_rows *right, int64_t i)
+{
+    const int64_t first = right->row_ptr[i];
+
+    assert_int_equal(count, right->row_ptr[i + 1] - first);
+    for (int64_t k = 0; k < count; k++)
+        if (out->col[at + k] != right->col[first + k] ||
+            !same_bits(type, out->val, at + k, right->val[first + k]))
+            fail_msg("%s: entry (%lld, %d) is wrong", name, (long long)i,
+                     (int)right->col[first + k]);
 }
 
 void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *A,
-                     const hybrid_csr *B, int64_t begin, int64_t end)
+                     const hybrid_csr *B, const plain_rows *right, int64_t begin,
+                     int64_t end)
 {
     hy_buffer block;
     int64_t nnz       = -1;
     const hy_rows out = rows_of_c(h, variant, A, B, begin, end, &nnz, &block);
 
-    check_rows(variant->name, A, B, begin, end, &out, nnz);
+    assert_int_equal(out.row_ptr[0], 0);
+    assert_int_equal(out.row_ptr[end - begin], nnz);
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t *offset = &out.row_ptr[i - begin];
+        check_row(variant->name, &out, A->type, out.row_at[i - begin],
+                  offset[1] - offset[0], right, i);
+    }
     h->backend->ops->free(h->backend, &block);
 }
 

@@ -19,10 +19,21 @@ void host_close(test_host *h);
 hybrid_status host_wait(test_host *h);
 hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job);
 
-/* Rows [begin, end) of A*B in one chunk: the bits must be those of the plainest loop, each
-   product rounded, sums from +0 in the order of A. Fails the running test. */
+/* All of A*B by the plainest loop: each product rounded, sums from +0 in the order of A. */
+typedef struct plain_rows {
+    int64_t *row_ptr;
+    int32_t *col;
+    double *val;
+} plain_rows;
+
+void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out);
+void plain_rows_free(plain_rows *rows);
+
+/* Rows [begin, end) of A*B in one chunk: bit for bit as in `right`, which is all of it.
+   Fails the running test. */
 void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *A,
-                     const hybrid_csr *B, int64_t begin, int64_t end);
+                     const hybrid_csr *B, const plain_rows *right, int64_t begin,
+                     int64_t end);
 
 /* Values that IEEE arithmetic has rules for; the later half is odder, so that some rows
    stay finite. */

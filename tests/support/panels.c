@@ -6,16 +6,13 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "support/cases.h"
 #include "support/oracle.h"
+#include "support/plans.h"
 
-enum { LINE = 64, WIDTHS = 3, PANELS = 3, CHUNKINGS = 2, WAYS = 2 * WIDTHS, KINDS = 2 };
+enum { LINE = 64, WIDTHS = 3, PANELS = 3, WAYS = 2 * WIDTHS };
 
-static const int64_t widths[]     = {33, 16, 70};
-static const int64_t panels[]     = {2, 3, 5};
-static const int64_t chunk_rows[] = {7, 0};
-static const test_kind kinds[]    = {{HYBRID_F64, HYBRID_I64, 1},
-                                     {HYBRID_F32, HYBRID_I32, 0}};
+static const int64_t widths[] = {33, 16, 70};
+static const int64_t panels[] = {2, 3, 5};
 
 /* One plan, and what it is run with. */
 typedef struct trial {
@@ -130,14 +127,14 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     int failed            = 0;
 
-    o.variant                  = t.name;
-    o.flags                    = t.flags;
-    o.chunk_rows               = t.rows;
-    const hybrid_status status = hybrid_spmm_plan(t.engine, A, t.width, &o, &t.plan);
-    if (status == HYBRID_UNSUPPORTED && strncmp(t.name, "spmv.", 5) == 0)
+    o.variant           = t.name;
+    o.flags             = t.flags;
+    o.chunk_rows        = t.rows;
+    const char *refused = plan_spmm(t.engine, A, t.width, &o, &t.plan);
+    if (refused)
+        return complain(&t, refused);
+    if (!t.plan)
         return 0;
-    if (status != HYBRID_OK)
-        return complain(&t, hybrid_engine_message(t.engine));
     if ((t.plan->panels.cols > 0) != has_panels(&t))
         failed = complain(&t, "panels where none can be, or none where they can");
     for (int turn = 0; turn < 3; turn++)
@@ -153,15 +150,15 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
     int failed = 0;
     test_case c;
 
-    for (int kind = 0; kind < KINDS; kind++) {
-        case_make(i, kinds[kind], &c);
+    for (int kind = 0; kind < PLAN_KINDS; kind++) {
+        case_make(i, plan_kinds[kind], &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < WAYS && strncmp(*name, "spgemm", 6) != 0; k++) {
                 const trial t  = {.engine = engine,
                                   .name   = *name,
-                                  .kind   = kinds[kind],
+                                  .kind   = plan_kinds[kind],
                                   .flags  = k % 2 ? HYBRID_RESIDENT : 0,
-                                  .rows   = chunk_rows[(k / 2 + i) % CHUNKINGS],
+                                  .rows   = (k / 2 + i) % 2 ? 0 : plan_prime_rows(&c.A),
                                   .place  = (size_t)(*checked % 16),
                                   .width  = widths[k / 2]};
                 engine->panels = panels[(i + k) % PANELS];

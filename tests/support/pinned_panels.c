@@ -6,16 +6,14 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "support/cases.h"
 #include "support/oracle.h"
 #include "support/panels.h"
+#include "support/plans.h"
 
-enum { LINE = 64, WIDTHS = 3, KINDS = 2, RUNS = 5 };
+enum { LINE = 64, WIDTHS = 3, RUNS = 5 };
 
-static const int64_t widths[]  = {128, 33, 70};
-static const int64_t panels[]  = {2, 3, 5};
-static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
-                                  {HYBRID_F32, HYBRID_I32, 0}};
+static const int64_t widths[] = {128, 33, 70};
+static const int64_t panels[] = {2, 3, 5};
 
 /* One plan, and a run of it. */
 typedef struct trial {
@@ -122,14 +120,14 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     int failed            = 0;
 
-    o.variant                  = t.name;
-    o.flags                    = t.flags;
-    o.chunk_rows               = t.first_pinned ? 0 : 7;
-    const hybrid_status status = hybrid_spmm_plan(t.engine, A, t.width, &o, &t.plan);
-    if (status == HYBRID_UNSUPPORTED && strncmp(t.name, "spmv.", 5) == 0)
+    o.variant           = t.name;
+    o.flags             = t.flags;
+    o.chunk_rows        = t.first_pinned ? 0 : plan_prime_rows(A);
+    const char *refused = plan_spmm(t.engine, A, t.width, &o, &t.plan);
+    if (refused)
+        return complain(&t, refused);
+    if (!t.plan)
         return 0;
-    if (status != HYBRID_OK)
-        return complain(&t, hybrid_engine_message(t.engine));
     if (!strstr(t.name, ".tiled") && A->rows > 0 && A->cols > 0 &&
         t.plan->if_pinned.cols == 0)
         failed += complain(&t, "no panels where they can be");
@@ -144,17 +142,17 @@ int pinned_panels_check(hybrid_engine *engine, const char *const *names, int64_t
 {
     int failed = 0;
 
-    for (int i = 0; i < case_count() * KINDS; i++) {
-        const test_kind kind = kinds[i % KINDS];
+    for (int i = 0; i < case_count() * PLAN_KINDS; i++) {
+        const test_kind kind = plan_kinds[i % PLAN_KINDS];
         test_case c;
-        case_make(i / KINDS, kind, &c);
+        case_make(i / PLAN_KINDS, kind, &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < 2 * WIDTHS && strncmp(*name, "spgemm", 6) != 0; k++) {
                 const trial t         = {.engine       = engine,
                                          .name         = *name,
                                          .kind         = kind,
                                          .flags        = k % 2 ? HYBRID_RESIDENT : 0,
-                                         .first_pinned = (i / KINDS + k / 2) % 2,
+                                         .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
                                          .width        = widths[k / 2]};
                 engine->pinned_panels = panels[(i + k) % WIDTHS];
                 failed += check_plan(t, &c.A, checked);

@@ -7,15 +7,12 @@
 
 #include "engine/plan.h"
 #include "partition/pack.h"
-#include "support/cases.h"
 #include "support/oracle.h"
+#include "support/plans.h"
 
-enum { PRIME_ROWS = 7, CHUNKINGS = 2, WIDTHS = 3, KINDS = 2, COLUMNS = 20 };
+enum { CHUNKINGS = 2, WIDTHS = 3, COLUMNS = 20 };
 
-static const int64_t chunk_rows[] = {PRIME_ROWS, 0};
-static const int64_t widths[]     = {1, 4, 33};
-static const test_kind kinds[]    = {{HYBRID_F64, HYBRID_I64, 1},
-                                     {HYBRID_F32, HYBRID_I32, 0}};
+static const int64_t widths[] = {1, 4, 33};
 
 /* One plan, and what it is run with. */
 typedef struct trial {
@@ -133,14 +130,14 @@ static int check_variant(trial t, const hybrid_csr *A, int64_t *checked)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
 
-    o.variant                  = t.name;
-    o.flags                    = HYBRID_RESIDENT;
-    o.chunk_rows               = t.rows;
-    const hybrid_status status = hybrid_spmm_plan(t.engine, A, t.width, &o, &t.plan);
-    if (status == HYBRID_UNSUPPORTED && strncmp(t.name, "spmv.", 5) == 0)
+    o.variant           = t.name;
+    o.flags             = HYBRID_RESIDENT;
+    o.chunk_rows        = t.rows;
+    const char *refused = plan_spmm(t.engine, A, t.width, &o, &t.plan);
+    if (refused)
+        return complain(&t, refused);
+    if (!t.plan)
         return 0;
-    if (status != HYBRID_OK)
-        return complain(&t, hybrid_engine_message(t.engine));
     const int failed = check_plan(&t, A);
     hybrid_plan_destroy(t.plan);
     ++*checked;
@@ -150,16 +147,17 @@ static int check_variant(trial t, const hybrid_csr *A, int64_t *checked)
 static int check_case(hybrid_engine *engine, int i, int kind, const char *const *names,
                       int64_t *checked)
 {
-    trial t    = {.engine = engine, .kind = kinds[kind], .exact = kinds[kind].integers};
+    trial t = {
+        .engine = engine, .kind = plan_kinds[kind], .exact = plan_kinds[kind].integers};
     int failed = 0;
     test_case c;
 
-    case_make(i, kinds[kind], &c);
+    case_make(i, plan_kinds[kind], &c);
     for (const char *const *name = names; *name; name++)
         for (int k = 0; k < WIDTHS * CHUNKINGS; k++) {
             t.name  = *name;
             t.width = widths[k % WIDTHS];
-            t.rows  = chunk_rows[k / WIDTHS];
+            t.rows  = k < WIDTHS ? plan_prime_rows(&c.A) : 0;
             if (strncmp(*name, "spgemm", 6) != 0)
                 failed += check_variant(t, &c.A, checked);
         }
@@ -171,8 +169,8 @@ int resident_check(hybrid_engine *engine, const char *const *names, int64_t *che
 {
     int failed = 0;
 
-    for (int i = 0; i < case_count() * KINDS; i++)
-        failed += check_case(engine, i / KINDS, i % KINDS, names, checked);
+    for (int i = 0; i < case_count() * PLAN_KINDS; i++)
+        failed += check_case(engine, i / PLAN_KINDS, i % PLAN_KINDS, names, checked);
     return failed;
 }
 
@@ -229,7 +227,7 @@ int resident_budgets(budget_open open, int64_t rows)
     tally sum = {0};
     hybrid_csr A;
 
-    matrix_random(rows, rows, 9, 5, kinds[0], &A);
+    matrix_random(rows, rows, 9, 5, plan_kinds[0], &A);
     for (size_t budget = (size_t)256 << 20; budget >= 256; budget -= budget / 3) {
         hybrid_engine *engine;
         if (open(budget, &engine) != HYBRID_OK) {
