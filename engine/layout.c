@@ -112,8 +112,8 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
         hy_chunks_need_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;
     }
-    return hy_chunks_find_needs(ctx, A, p->plan->op == HY_SPGEMM, layout->chunks,
-                                layout->count);
+    return hy_chunks_find_needs(ctx, A, p->plan->profile.ends, p->plan->op == HY_SPGEMM,
+                                layout->chunks, layout->count);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
@@ -139,6 +139,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .products_max = rows > 0 ? INT64_MAX : chunk_products(plan, layout),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
+        .ramp         = rows <= 0 && plan->op == HY_SPGEMM && c->backend->ops->copy,
         .panels       = layout->panels};
     HY_TRY(hy_cut_chunks(&plan->engine->ctx, &request, &layout->chunks, &layout->count));
     layout->resident_bytes     = image.bytes;

@@ -32,6 +32,7 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
+    int ramp;             /* 1: the first chunks are small: what follows on them begins soon */
     hy_panels panels;     /* cols > 0: X is resident in these */
 } hy_cut;
 
@@ -53,10 +54,12 @@ int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *pane
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* needs.c: hy_chunk.needs of chunks that cover A's rows. `with_own`: their own rows count
-   too, which are rows of B when A is squared. What is nearly all of B or X becomes all. */
-hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int with_own,
-                                   hy_chunk *chunks, int64_t count);
+/* needs.c: hy_chunk.needs of chunks that cover A's rows. `ends`: as the profile has them,
+   or NULL. `with_own`: their own rows count too, which are rows of B when A is squared. What
+   is nearly all of B or X becomes all. */
+hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
+                                   const int64_t *ends, int with_own, hy_chunk *chunks,
+                                   int64_t count);
 /* All of it, which has so many rows. */
 void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
 /* hy_chunk.first as well, and both exact, of chunks of one panel for a window of X. */

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
+#include "base/results.h"
 
 enum {
     PIECE       = 1 << 16, /* rows and entries that one worker inspects at a time */
     LENGTHS     = 1 << 14, /* rows of B of which one worker notes the lengths at a time */
-    LONG_LENGTH = UINT8_MAX
+    LONG_LENGTH = UINT8_MAX,
+    LARGE       = 1 << 20 /* bytes of an array whose pages are kept from plan to plan */
 };
 
 /* ---- counting ---------------------------------------------------------------- */
@@ -20,6 +23,7 @@ typedef struct tally {
     double squares;  /* of the row lengths */
     double products; /* as a number that cannot overflow */
     int64_t row_max, products_max;
+    int64_t end; /* of the columns that the rows since the last whole block touch */
     uint64_t products_sum, bound_sum; /* of the rows; then of the pieces before */
 } tally;
 
@@ -92,7 +96,9 @@ static void inspect_row(const inspection *in, int64_t i, tally *t)
     if (in->B) {
         products       = row_products(in, begin, end);
         p->products[i] = products;
-        p->bound[i]    = products < p->out_cols ? products : p->out_cols;
+        if (end > begin && in->A->col[end - 1] >= t->end)
+            t->end = (int64_t)in->A->col[end - 1] + 1;
+        p->bound[i] = products < p->out_cols ? products : p->out_cols;
         t->products_sum += (uint64_t)products;
         t->bound_sum += (uint64_t)p->bound[i];
     }
@@ -104,6 +110,15 @@ static void inspect_row(const inspection *in, int64_t i, tally *t)
         t->products_max = products;
 }
 
+/* A block of rows is done, or the piece; blocks may have rows in two. */
+static void note_end(const inspection *in, int64_t i, int64_t last, tally *t)
+{
+    if (!in->B || ((i + 1) % HY_ENDS_ROWS != 0 && i + 1 < last))
+        return;
+    hy_raise_to(&in->profile->ends[i / HY_ENDS_ROWS], t->end);
+    t->end = 0;
+}
+
 static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const inspection *in = arg;
@@ -112,8 +127,10 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     for (int64_t k = begin; k < end; k++) {
         const int64_t last = piece_begin(in, k + 1);
         tally t            = {0};
-        for (int64_t i = piece_begin(in, k); i < last; i++)
+        for (int64_t i = piece_begin(in, k); i < last; i++) {
             inspect_row(in, i, &t);
+            note_end(in, i, last, &t);
+        }
         in->tallies[k] = t;
     }
     return HYBRID_OK;
@@ -223,19 +240,40 @@ done:
 
 /* ---- the profile ------------------------------------------------------------- */
 
-static hybrid_status alloc_profile(hy_context *ctx, int64_t rows, hy_profile *p)
+/* Touching fresh pages took as long as what is written to them: large arrays are of pages
+   that the engine keeps. */
+static hybrid_status sums_of_rows(hy_context *ctx, int64_t rows, const char *what,
+                                  int64_t **out)
 {
     void *array;
 
-    HY_TRY(hy_array(ctx, rows + 1, 8, "row offsets", &array));
-    p->nnz = p->products = array;
-    if (p->op == HY_SPMM)
+    HY_TRY(rows >= LARGE / 8 ? hy_results_array(ctx, rows + 1, 8, what, &array)
+                             : hy_array(ctx, rows + 1, 8, what, &array));
+    *out = array;
+    return HYBRID_OK;
+}
+
+static void free_sums(hy_context *ctx, int64_t *sums)
+{
+    if (!hy_results_release(ctx, sums))
+        hy_array_free(ctx, sums);
+}
+
+static hybrid_status alloc_profile(hy_context *ctx, int64_t rows, hy_profile *p)
+{
+    const int64_t blocks = rows / HY_ENDS_ROWS + 1;
+    void *array;
+
+    HY_TRY(sums_of_rows(ctx, rows, "row offsets", &p->nnz));
+    if (p->op == HY_SPMM) {
+        p->products = p->nnz;
         return HYBRID_OK;
-    p->products = NULL;
-    HY_TRY(hy_array(ctx, rows + 1, 8, "products of rows", &array));
-    p->products = array;
-    HY_TRY(hy_array(ctx, rows + 1, 8, "bounds of rows", &array));
-    p->bound = array;
+    }
+    HY_TRY(sums_of_rows(ctx, rows, "products of rows", &p->products));
+    HY_TRY(sums_of_rows(ctx, rows, "bounds of rows", &p->bound));
+    HY_TRY(hy_array(ctx, blocks, sizeof *p->ends, "ends of rows", &array));
+    p->ends = array;
+    memset(p->ends, 0, (size_t)blocks * sizeof *p->ends);
     return HYBRID_OK;
 }
 
@@ -301,9 +339,10 @@ done:
 void hy_profile_free(hy_context *ctx, hy_profile *profile)
 {
     if (profile->products != profile->nnz)
-        hy_array_free(ctx, profile->products);
-    hy_array_free(ctx, profile->nnz);
-    hy_array_free(ctx, profile->bound);
+        free_sums(ctx, profile->products);
+    free_sums(ctx, profile->nnz);
+    free_sums(ctx, profile->bound);
+    hy_array_free(ctx, profile->ends);
     memset(profile, 0, sizeof *profile);
 }
 

@@ -21,8 +21,12 @@ typedef struct hy_profile {
     int64_t *products;    /* rows+1; SpGEMM: scalar products; SpMM: == nnz (alias),
                              to be multiplied by the columns of the panel */
     int64_t *bound;       /* rows+1; SpGEMM: sum of min(products, out_cols); SpMM: NULL */
+    int64_t *ends;        /* SpGEMM: of every HY_ENDS_ROWS rows, columns up to the last that
+                             they have an entry in; SpMM: NULL */
     hy_features features; /* of all rows, out_ratio estimated from a sample */
 } hy_profile;
+
+enum { HY_ENDS_ROWS = 64 };
 
 /* `B` NULL for SpMM with dense_cols columns. Free with hy_profile_free(). */
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

@@ -1,9 +1,11 @@
 /* partition/needs.c - which rows of B or X chunks wait for, and which they are done with.
 
    Columns ascend in rows, so the first and the last entry of each row tell; but reading
-   them costs a line of the caches each. So rows are shared out evenly whatever the chunks
-   are, and nothing more is read of a chunk that needs nearly all of B or X: it might as
-   well wait for the rest. What a window of X holds is to be known to the row: extents.h.
+   them costs a line of the caches each. Of SpGEMM the profile knows the ends of blocks of
+   rows, since all of A was read for it. Otherwise rows are shared out evenly whatever the
+   chunks are, and nothing more is read of a chunk that needs nearly all of B or X: it
+   might as well wait for the rest. What a window of X holds is to be known to the row:
+   extents.h.
  */
 #include "base/csr.h"
 #include "base/extremes.h"
@@ -11,14 +13,16 @@
 #include "partition/chunks.h"
 
 enum {
-    ROWS       = 1 << 13, /* that one worker looks at */
+    ROWS       = 1 << 13, /* that one worker looks at, */
+    ROWS_KNOWN = 1 << 19, /* or whose blocks it does */
     CHUNKS     = 1 << 6,  /* the same of what is known of rows */
     NEARLY_ALL = 32
 };
 
 typedef struct needing {
     const hybrid_csr *A;
-    hy_chunk *chunks; /* of the first panel */
+    const int64_t *ends; /* of blocks of rows; NULL: not known */
+    hy_chunk *chunks;    /* of the first panel */
     int64_t count;
     int64_t enough; /* who needs so many rows needs all */
 } needing;
@@ -38,13 +42,26 @@ static int64_t chunk_of(const needing *n, int64_t row)
     return low;
 }
 
+static int64_t end_of_row(const hybrid_csr *A, int64_t row)
+{
+    const int64_t stop = hy_offset(A, row + 1);
+    return stop > hy_offset(A, row) ? (int64_t)A->col[stop - 1] + 1 : 0;
+}
+
+/* One begins at the row, and is over before `end`. */
+static int is_known_block(const needing *n, int64_t row, int64_t end)
+{
+    return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
+}
+
 /* The chunk's needs so far and those of its rows [begin, end). */
 static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin; i < end && needs < n->enough; i++) {
-        const int64_t stop = hy_offset(n->A, i + 1);
-        if (stop > hy_offset(n->A, i) && n->A->col[stop - 1] >= needs)
-            needs = (int64_t)n->A->col[stop - 1] + 1;
+    for (int64_t i = begin; i < end && needs < n->enough;) {
+        const int block     = is_known_block(n, i, end);
+        const int64_t after = block ? n->ends[i / HY_ENDS_ROWS] : end_of_row(n->A, i);
+        needs               = after > needs ? after : needs;
+        i += block ? HY_ENDS_ROWS : 1;
     }
     return needs;
 }
@@ -70,17 +87,19 @@ void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows)
         chunks[c].needs = rows;
 }
 
-hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A, int with_own,
-                                   hy_chunk *chunks, int64_t count)
+hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
+                                   const int64_t *ends, int with_own, hy_chunk *chunks,
+                                   int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
-    needing n            = {A, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
+    needing n            = {A, ends, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
 
     for (int64_t c = 0; c < ranges; c++) {
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
         chunks[c].needs   = with_own ? own : 0;
     }
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ROWS, look, &n));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ends ? ROWS_KNOWN : ROWS, look,
+                       &n));
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;

@@ -1,6 +1,7 @@
 /* partition/ratio.c - how much a product compresses, from rows of C that are counted. */
 #include "partition/inspect.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/csr.h"
@@ -10,8 +11,12 @@ enum {
     SAMPLES     = 512, /* rows of C that are counted, at most */
     MIN_SAMPLES = 16,
     SAMPLE_COST = 2 << 20, /* their products, at most */
+    FEW         = 64,      /* rows that may be enough, */
+    FEW_COST    = 1 << 18, /* with so many products at most, */
     MANY        = 1 << 12  /* entries of which all are counted */
 };
+
+#define ALIKE 0.02 /* and so small a standard error, in parts of the mean */
 
 /* Rows of C drawn with a probability that grows with their products, so that the mean
    of entries / products over the draws estimates nnz(C) / products. */
@@ -143,25 +148,44 @@ static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+/* The mean of entries / products over the draws, and how far off it may be, in parts of
+   it: the standard error. */
+static hybrid_status estimate(sample *s, double *mean, double *error)
+{
+    double sum = 0, squares = 0;
+    int weight = 0;
+
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, s->count, 1, count_samples, s));
+    for (int k = 0; k < s->count; k++) {
+        sum += s->weight[k] * s->share[k];
+        squares += s->weight[k] * s->share[k] * s->share[k];
+        weight += s->weight[k];
+    }
+    *mean                 = sum / weight;
+    const double variance = squares / weight - *mean * *mean;
+    *error                = sqrt((variance > 0 ? variance : 0) / weight) / *mean;
+    return HYBRID_OK;
+}
+
+/* Where a few rows of C are alike, and cheap, they are enough. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {
     const int64_t products = profile->products[profile->rows];
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
-    double share           = 0;
     int draws              = products < SAMPLES ? (int)products : SAMPLES;
-    int weight             = 0;
+    double mean = 1, error = 1;
 
     *ratio = 1;
     if (products == 0)
         return HYBRID_OK;
-    while (draw(&s, draws) > SAMPLE_COST && draws > MIN_SAMPLES)
-        draws /= 2;
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s.count, 1, count_samples, &s));
-    for (int k = 0; k < s.count; k++) {
-        share += s.weight[k] * s.share[k];
-        weight += s.weight[k];
+    if (draws > FEW && draw(&s, FEW) <= FEW_COST)
+        HY_TRY(estimate(&s, &mean, &error));
+    if (error > ALIKE) {
+        while (draw(&s, draws) > SAMPLE_COST && draws > MIN_SAMPLES)
+            draws /= 2;
+        HY_TRY(estimate(&s, &mean, &error));
     }
-    *ratio = weight / share;
+    *ratio = 1 / mean;
     return HYBRID_OK;
 }

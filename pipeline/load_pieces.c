@@ -40,14 +40,14 @@ static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Chunks wait for it in a run. While they are planned, planning comes first: workers turn
-   to it within a share of a piece, and fill the ring where it leaves them idle. */
+/* Chunks wait for it in a run. While they are planned, both take turns: the first chunk
+   needs the plan and its rows of B. */
 static hy_urgency urgency(hy_loader *loader)
 {
     pthread_mutex_lock(&loader->lock);
     const int runs = loader->inbox != NULL;
     pthread_mutex_unlock(&loader->lock);
-    return runs ? HY_PACK : HY_IDLE;
+    return runs ? HY_PACK : HY_COMPUTE;
 }
 
 /* From where the bytes lie, or from the ring. */

@@ -44,6 +44,29 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
     return needs;
 }
 
+/* The same with what the profile of a product knows of blocks of rows. */
+static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
+                            int64_t count)
+{
+    builder b = build_start(A->cols, 1);
+    hy_chunk known[MOST];
+    hy_profile profile;
+
+    for (int64_t i = 0; i < A->cols; i++)
+        build_end_row(&b);
+    hybrid_csr B = build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
+    memcpy(known, chunks, (size_t)count * sizeof *known);
+    assert_int_equal(hy_inspect(ctx, A, &B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_chunks_find_needs(ctx, A, profile.ends, with_own, known, count),
+                     HYBRID_OK);
+    assert_int_equal(hy_chunks_find_needs(ctx, A, NULL, with_own, chunks, count),
+                     HYBRID_OK);
+    for (int64_t c = 0; c < count; c++)
+        assert_int_equal(known[c].needs, chunks[c].needs);
+    hy_profile_free(ctx, &profile);
+    matrix_free(&B);
+}
+
 /* Exact up to the last 32nd, which counts as all. Returns how many were less than all. */
 static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own)
 {
@@ -51,7 +74,9 @@ static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own
     const int64_t count = cut(A, rows, panels, chunks);
     int partial         = 0;
 
-    assert_int_equal(hy_chunks_find_needs(ctx, A, with_own, chunks, count), HYBRID_OK);
+    check_with_ends(A, with_own, chunks, count);
+    assert_int_equal(hy_chunks_find_needs(ctx, A, NULL, with_own, chunks, count),
+                     HYBRID_OK);
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs  = expect(A, &chunks[c], with_own);
         const int nearly_all = needs >= A->cols - A->cols / 32;
@@ -200,9 +225,9 @@ static void own_rows_count_where_a_is_squared(void **state)
     const int64_t count = cut(&A, 100, 1, chunks);
 
     assert_true(check(&A, 100, 1, 1) > 5);
-    assert_int_equal(hy_chunks_find_needs(ctx, &A, 1, chunks, count), HYBRID_OK);
+    assert_int_equal(hy_chunks_find_needs(ctx, &A, NULL, 1, chunks, count), HYBRID_OK);
     assert_int_equal(chunks[2].needs, chunks[2].row_end);
-    assert_int_equal(hy_chunks_find_needs(ctx, &A, 0, chunks, count), HYBRID_OK);
+    assert_int_equal(hy_chunks_find_needs(ctx, &A, NULL, 0, chunks, count), HYBRID_OK);
     assert_int_equal(chunks[2].needs, (chunks[2].row_end - 1) / 2 + 1);
     matrix_free(&A);
 }
@@ -224,7 +249,7 @@ static void nothing_needs_nothing(void **state)
     hy_chunk chunks[MOST];
 
     (void)state;
-    assert_int_equal(hy_chunks_find_needs(ctx, &none, 0, NULL, 0), HYBRID_OK);
+    assert_int_equal(hy_chunks_find_needs(ctx, &none, NULL, 0, NULL, 0), HYBRID_OK);
     ((int64_t *)empty.row_ptr)[1] = 0;
     assert_int_equal(check(&empty, 1, 1, 0), 1);
     assert_int_equal(check(&empty, 1, 1, 1), 1);
