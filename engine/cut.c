@@ -18,11 +18,16 @@
 
    A layout is a value (layout.h). The plan is not touched before the best one is known.
  */
+#include "base/csr.h"
 #include "engine/panels.h"
 #include "engine/rates.h"
 #include "engine/window.h"
 
-enum { DEPTH = 4 /* chunks in flight */ };
+enum {
+    DEPTH        = 4, /* chunks in flight; */
+    DEPTH_SMALL  = 6, /* where so many fit the caches, too, */
+    CACHED_BYTES = 48 << 20
+};
 
 /* Bytes up of what was looked at for an X that does not fit; -1: was not, or is not to be
    had. */
@@ -35,9 +40,20 @@ static const hy_backend *backend_of(const hybrid_plan *plan)
     return plan->candidates[plan->chosen].backend;
 }
 
+/* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device
+   others are to be at hand, but what is in flight shall stay in the last-level cache. */
 static int depth_of(const hy_planning *p)
 {
-    return p->options->depth > 0 ? p->options->depth : DEPTH;
+    const hy_features *f = &p->plan->profile.features;
+    const size_t bytes   = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
+                         (size_t)f->out_bound * hy_value_size(f->type);
+
+    if (p->options->depth > 0)
+        return p->options->depth;
+    if (p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy &&
+        bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+        return DEPTH_SMALL;
+    return DEPTH;
 }
 
 /* The better one stays, the other is freed. */

@@ -16,7 +16,6 @@ enum {
         256 << 10, /* a core: results of all slots stay in the last-level cache */
     HOST_DENSE  = 128 << 20, /* products of SpMM, a core: some 0.1 s, see below */
     DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
-    CHUNKS      = 16,        /* at least, of a product large enough */
     QUICK       = 4          /* times fewer bytes are sent sooner than read */
 };
 
@@ -44,7 +43,7 @@ static int64_t least_chunks(const hybrid_plan *plan, const hy_layout *layout)
 {
     const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
     const int64_t window = hy_window_chunks(layout->window, plan->b_rows);
-    return at_least(CHUNKS, at_least(HY_PANEL_CHUNKS * panels, window));
+    return at_least(HY_CHUNKS, at_least(HY_PANEL_CHUNKS * panels, window));
 }
 
 /* Products to aim for in a chunk. */
@@ -64,7 +63,7 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_layout *layout)
         return at_least(f->products / chunks + 1, MIN_PRODUCTS);
     }
     if (c->backend->ops->copy) {
-        const int64_t share = f->products / CHUNKS + 1;
+        const int64_t share = f->products / HY_CHUNKS + 1;
         const int64_t most  = device_products(f, c->variant->carries_b);
         return at_least(share < most ? share : most, MIN_PRODUCTS);
     }
@@ -139,7 +138,6 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .products_max = rows > 0 ? INT64_MAX : chunk_products(plan, layout),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
-        .ramp         = rows <= 0 && plan->op == HY_SPGEMM && c->backend->ops->copy,
         .panels       = layout->panels};
     HY_TRY(hy_cut_chunks(&plan->engine->ctx, &request, &layout->chunks, &layout->count));
     layout->resident_bytes     = image.bytes;

@@ -11,7 +11,10 @@
 
 struct hybrid_plan;
 
-enum { HY_RESIDENT_SHARE = 4 /* slots beside an A that stays: small, and many fit */ };
+enum {
+    HY_CHUNKS         = 16, /* at least, of a product large enough */
+    HY_RESIDENT_SHARE = 4   /* slots beside an A that stays: small, and many fit */
+};
 
 typedef struct hy_layout {
     /* asked for */

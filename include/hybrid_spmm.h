@@ -332,7 +332,7 @@ typedef enum hybrid_split {
 typedef struct hybrid_plan_options {
     size_t      struct_size; /* set by the initializer; do not touch */
     unsigned    flags;       /* HYBRID_DETERMINISTIC, ... */
-    int         depth;       /* chunks in flight; 0 = 4 */
+    int         depth;       /* chunks in flight; 0 = 4, or 6 where they are small */
     int64_t     chunk_rows;  /* rows a chunk, if they fit; 0 = from the work and memory */
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */

@@ -6,11 +6,7 @@
 #include "base/csr.h"
 #include "partition/pack.h"
 
-enum {
-    FIRST_CAPACITY = 64,
-    BATCH          = 64, /* rows of a gathered chunk */
-    RAMP           = 2   /* chunks that are small: a fourth, a half */
-};
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
 
 /* What a cut holds while it is made. */
 typedef struct cutter {
@@ -19,8 +15,7 @@ typedef struct cutter {
     int64_t width; /* columns of the widest panel */
     hy_chunk *chunks;
     int64_t count, capacity;
-    int64_t products; /* aimed for in the chunk that is cut */
-    int64_t *stamp;   /* gathered: per row of B or X, the chunk that touched it last */
+    int64_t *stamp; /* gathered: per row of B or X, the chunk that touched it last */
 } cutter;
 
 size_t hy_cost_bytes(const hy_cost *cost)
@@ -42,18 +37,17 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 enum { MOST = INT32_MAX - 65536 };
 
 /* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
-static int is_moderate(const cutter *c, const hy_features *f)
+static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
-    const hy_cut *cut = c->cut;
-    return f->products <= c->products && f->products <= MOST && f->out_bound <= MOST &&
-           f->nnz <= MOST && f->gather_nnz <= MOST &&
+    return f->products <= cut->products_max && f->products <= MOST &&
+           f->out_bound <= MOST && f->nnz <= MOST && f->gather_nnz <= MOST &&
            (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows) && f->rows <= MOST;
 }
 
-static int fits(const cutter *c, const hy_features *f)
+static int fits(const hy_cut *cut, const hy_features *f)
 {
-    return (f->rows == 1 || is_moderate(c, f)) &&
-           device_bytes(c->cut, f) <= c->cut->slot_bytes;
+    return (f->rows == 1 || is_moderate(cut, f)) &&
+           device_bytes(cut, f) <= cut->slot_bytes;
 }
 
 /* One row and `cols` columns, with the rows of B or X that it touches: as many as it
@@ -165,14 +159,14 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
             break;
         }
         const hy_features f = hy_profile_range(p, begin, high, c->width);
-        if (!fits(c, &f))
+        if (!fits(c->cut, &f))
             break;
         low = high;
     }
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         const hy_features f  = hy_profile_range(p, begin, middle, c->width);
-        if (fits(c, &f))
+        if (fits(c->cut, &f))
             low = middle;
         else
             high = middle;
@@ -221,7 +215,7 @@ static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t coun
 
     for (int64_t tried = count; high - low > 1; tried = low + (high - low) / 2) {
         const hy_features f = gathered_range(c, begin, end + tried, sum[tried]);
-        if (fits(c, &f))
+        if (fits(c->cut, &f))
             low = tried;
         else
             high = tried;
@@ -266,12 +260,6 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
 }
 
 /* Chunks of all rows, for the first panel. */
-static int64_t products_aimed_for(const cutter *c)
-{
-    const int64_t most = c->cut->products_max;
-    return c->cut->ramp && c->count < RAMP ? most >> (RAMP - c->count) : most;
-}
-
 static hybrid_status cut_rows(cutter *c)
 {
     const hy_cut *cut = c->cut;
@@ -280,7 +268,6 @@ static hybrid_status cut_rows(cutter *c)
     while (row < cut->profile->rows) {
         if (c->count == c->capacity)
             HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
-        c->products     = products_aimed_for(c);
         hy_chunk *chunk = &c->chunks[c->count];
         *chunk          = (hy_chunk){.id        = c->count,
                                      .row_begin = row,

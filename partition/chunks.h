@@ -32,7 +32,6 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
-    int ramp;             /* 1: the first chunks are small: what follows on them begins soon */
     hy_panels panels;     /* cols > 0: X is resident in these */
 } hy_cut;
 
