@@ -106,9 +106,12 @@ static hybrid_status cut_ways(const hy_planning *p, size_t whole, hy_layout *bes
    less. */
 static hybrid_status try_window(const hy_planning *p, looked_at *up, hy_layout *best)
 {
+    const int depth  = depth_of(p);
     int64_t gathered = 0;
 
-    HY_TRY(hy_window_try(p, depth_of(p), best));
+    HY_TRY(hy_window_try(p, depth, best));
+    if (best->depth == 0 && depth > DEPTH && p->options->depth == 0)
+        HY_TRY(hy_window_try(p, DEPTH, best));
     if (best->depth == 0)
         return HYBRID_OK;
     up->window = hy_traffic_dense_up(p->plan, best);
