@@ -36,7 +36,7 @@ static void check(const char *text)
     for (int i = 0; i < 3; i++) {
         memset(padded, "9.e"[i], sizeof padded); /* what follows is not looked at */
         memcpy(padded, text, length);
-        memcpy(padded + length, "\0 \n" + i, 1);
+        padded[length]  = "\0 \n"[i];
         const char *end = hy_parse_real(padded, numbers, &value);
         if (end != padded + length || memcmp(&value, &want, sizeof value) != 0)
             fail_msg("'%s' gives %a, not %a", text, value, want);
@@ -332,7 +332,7 @@ static int open_all(void **state)
 {
     (void)state;
     ctx = io_open(1);
-    return hy_numbers_open(ctx, &numbers);
+    return (int)hy_numbers_open(ctx, &numbers);
 }
 
 static int close_all(void **state)
