@@ -13,8 +13,13 @@ import sys
 import time
 
 import numpy as np
+import scipy
 import scipy.io
-import scipy.io._fast_matrix_market as fmm
+
+try:
+    import scipy.io._fast_matrix_market as fmm
+except ImportError:  # before 1.12: one thread
+    fmm = None
 
 HOST, F64, CALLS = 1, 2, 5
 
@@ -78,10 +83,12 @@ def main():
     library = C.CDLL(os.path.abspath(sys.argv[1]))
     library.hybrid_engine_message.restype = C.c_char_p
     library.hybrid_engine_message.argtypes = [C.c_void_p]
+    print("SciPy", scipy.__version__)
     print("file threads ours mmread times mmread.tocsr times MB/s/thread cpu_ours cpu_mmread cpu_tocsr")
     for path in sys.argv[3:]:
         for threads in map(int, sys.argv[2].split(",")):
-            fmm.PARALLELISM = threads
+            if fmm:
+                fmm.PARALLELISM = threads
             engine = Engine(library, threads)
             engine.read(path, lambda matrix: check_equal(matrix, path))
             calls = (lambda: engine.read(path), lambda: scipy.io.mmread(path),
