@@ -142,8 +142,7 @@ static void empty_operands_are_no_exception(void **state)
     early_operands_free(&w);
 }
 
-/* ---- not wanted
- * ------------------------------------------------------------------------
+/* ---- not wanted ----------------------------------------------------------------------
  */
 
 static void small_ones_and_hosts_do_without(void **state)
