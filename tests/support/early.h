@@ -16,6 +16,9 @@ extern const hy_variant *const early_carrying[];
 extern const hy_variant *const early_on_host[];
 extern const hy_variant *const early_nowhere[];
 
+/* When early_late was last done with taking long: B is sent before, or after. */
+extern int64_t early_planned_ns;
+
 typedef struct early_world {
     hybrid_engine *engine;
     hybrid_csr A, B;
