@@ -1,6 +1,7 @@
-"""Time hybrid_read_mtx against scipy.io.mmread on the same files, in turn, in one run.
+#!/usr/bin/env python3
+"""bench/mtx.py - hybrid_read_mtx against scipy.io.mmread on the same files, in turn, in one run.
 
-    python3 bench/mtx.py libhybrid_spmm.so 1,2 FILE.mtx ...
+    bench/mtx.py libhybrid_spmm.so 1,2 FILE.mtx ...
 
 For each file and number of threads: medians in seconds of hybrid_read_mtx (f64, to
 compressed rows), mmread (to COO) and mmread().tocsr(), and how many times faster than the

@@ -73,14 +73,16 @@ static void keep_better(const hybrid_plan *plan, hy_layout *best, hy_layout *oth
 static hybrid_status cut_ways(const hy_planning *p, size_t whole, hy_layout *best)
 {
     const int depth     = depth_of(p);
+    const int fewer     = p->options->depth > 0 || depth < DEPTH ? depth : DEPTH;
     const size_t memory = p->plan->rates.memory;
     const struct {
         int gathered, depth, share;
         size_t most; /* of X */
     } ways[]             = {{0, depth, HY_RESIDENT_SHARE, memory / 4 * 3},
                             {0, depth, 1, memory / 2},
-                            {1, depth, 1, 0},
-                            {1, (depth + 1) / 2, 1, 0},
+                            {0, fewer, 1, fewer < depth ? memory / 2 : 0},
+                            {1, fewer, 1, 0},
+                            {1, (fewer + 1) / 2, 1, 0},
                             {1, 1, 1, 0},
                             {0, 1, 1, memory}};
     const int in_place   = !backend_of(p->plan)->ops->copy;

@@ -3,7 +3,7 @@
 
 #include "engine/rates.h"
 
-/* Whether to try, and the room that B takes, as cut.c has it. */
+/* Whether to try, and the room that B takes, as layout.c has it. */
 static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,
                        size_t *room)
 {

@@ -213,8 +213,8 @@ template <typename T> static __device__ T carried(const vector_carry<T> *carry, 
     return sum;
 }
 
-/* From products to sums of rows, in the slots of their last entries; what is left to
- *tile_carry. */
+/* From products to sums of rows, in the slots of their last entries. What is left goes to
+   the tile's carry. */
 template <typename T, int EACH>
 static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
 {
@@ -265,6 +265,7 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
+    __syncwarp(); /* a shuffle orders no memory */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {

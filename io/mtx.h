@@ -93,7 +93,7 @@ typedef struct hy_lines {
     size_t least_bytes;                       /* of a line that holds an item */
     void (*read)(void *arg, hy_block *block); /* hy_block_read() of a hy_line_fn */
     hy_put_fn put;
-    void *arg; /* of both; */
+    void *arg; /* of both */
 
     int64_t blocks;
     int64_t *first; /* blocks + 1: items before the block */

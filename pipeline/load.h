@@ -68,7 +68,7 @@ hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out
 void hy_loader_close(hy_loader *loader);
 
 /* Begin to load B or X of the problem, of which a copy is kept, before there is a run.
-   The workers do it when they have nothing better to do. */
+   Workers take turns between it and loops of HY_COMPUTE. */
 void hy_loader_begin(hy_loader *loader, const hy_problem *problem);
 
 /* A run begins, with `free` of its panels or rows not needed: load for it, or go on.

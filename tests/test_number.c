@@ -27,20 +27,21 @@ static uint64_t next(void)
 /* What strtod() says, of the whole text, and with a character after it that ends it. */
 static void check(const char *text)
 {
-    const size_t length = strlen(text);
-    char padded[TEXT_BYTES + 2 + HY_TEXT_PAD];
+    const size_t length = strlen(text), all = length + 1 + HY_TEXT_PAD;
+    char *padded = malloc(all); /* no more: reading past it is seen */
     double value = 0;
 
-    assert_true(length < TEXT_BYTES);
+    assert_non_null(padded);
     const double want = strtod(text, NULL);
     for (int i = 0; i < 3; i++) {
-        memset(padded, "9.e"[i], sizeof padded); /* what follows is not looked at */
+        memset(padded, "9.e"[i], all); /* what follows is not looked at */
         memcpy(padded, text, length);
-        padded[length]  = "\0 \n"[i];
+        memcpy(padded + length, &"\0 \n"[i], 1);
         const char *end = hy_parse_real(padded, numbers, &value);
         if (end != padded + length || memcmp(&value, &want, sizeof value) != 0)
             fail_msg("'%s' gives %a, not %a", text, value, want);
     }
+    free(padded);
 }
 
 static double random_value(void)
@@ -332,7 +333,7 @@ static int open_all(void **state)
 {
     (void)state;
     ctx = io_open(1);
-    return (int)hy_numbers_open(ctx, &numbers);
+    return hy_numbers_open(ctx, &numbers) != HYBRID_OK;
 }
 
 static int close_all(void **state)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
 
@@ -18,12 +19,15 @@ extern const hy_variant hy_spgemm_host_rows;
 static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
                                               NULL};
 
+int64_t early_planned_ns;
+
 /* Planning takes so long that B is there before, or that its copy has failed. */
 static const char *take_long(const hy_features *f, const hy_rates *r)
 {
     (void)f;
     (void)r;
     usleep(EARLY_SLOW_US);
+    early_planned_ns = hy_now_ns();
     return NULL;
 }
 

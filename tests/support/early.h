@@ -1,4 +1,4 @@
-/* tests/support/early.h - one-shot products on the fake device, of which B is sent early. */
+/* tests/support/early.h - one-shot products on the fake device, B of them sent early. */
 #ifndef EARLY_H
 #define EARLY_H
 
@@ -10,8 +10,14 @@ enum { EARLY_ROWS = 400, EARLY_SLOW_US = 20000 };
 
 /* Tables of variants: B stays on the device; the same with a plan that takes long; chunks
    bring B; the device refuses, and the host computes; nobody does. */
-extern const hy_variant *const early_staying[], *const early_late[],
-    *const early_carrying[], *const early_on_host[], *const early_nowhere[];
+extern const hy_variant *const early_staying[];
+extern const hy_variant *const early_late[];
+extern const hy_variant *const early_carrying[];
+extern const hy_variant *const early_on_host[];
+extern const hy_variant *const early_nowhere[];
+
+/* When early_late was last done with taking long: B is sent before, or after. */
+extern int64_t early_planned_ns;
 
 typedef struct early_world {
     hybrid_engine *engine;
@@ -37,7 +43,8 @@ hy_loader *early_begin(early_world *w);
 /* NULL: a row does not fit the budget, the only error that is none. */
 hybrid_plan *early_plan(early_world *w, hy_loader *early);
 
-/* What two plans alike have in common, or two refusals (plan NULL); hash: of their chunks. No padding. */
+/* What two plans alike have in common, or two refusals (plan NULL); hash: of their
+   chunks. No padding. */
 typedef struct early_shape {
     int64_t chosen, depth, gathered, chunks, shared, hash;
 } early_shape;
