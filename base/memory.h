@@ -58,6 +58,11 @@ static inline size_t hy_larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static inline size_t hy_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The next multiple of 256 bytes: where an array may start inside a block. */
 static inline size_t hy_align(size_t bytes)
 {

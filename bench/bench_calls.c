@@ -13,11 +13,11 @@ static void note_variant(const hybrid_plan *plan, char *name)
             snprintf(name, BENCH_NAME, "%s", c.variant);
 }
 
-/* What a caller gets who asks for nothing. */
-static int is_default(const hybrid_plan_options *o)
+/* Whether one call is another way, and gives what a caller gets who asks for nothing. */
+static int is_one_shot(const bench_product *product, const hybrid_plan_options *o)
 {
-    return !o->flags && !o->variant && o->depth == 0 && o->chunk_rows == 0 &&
-           o->split == HYBRID_SPLIT_DEFAULT;
+    return product->once && !o->flags && !o->variant && o->depth == 0 &&
+           o->chunk_rows == 0 && o->split == HYBRID_SPLIT_DEFAULT;
 }
 
 /* One product from host arrays to host arrays, without a plan to ask. */
@@ -61,8 +61,8 @@ static hybrid_status call_once(bench_case *c, const bench_product *product,
                                const hybrid_plan_options *o, bench_call *out,
                                char *variant)
 {
-    return product->once && is_default(o) ? call_one_shot(c, product, out)
-                                          : call_planned(c, product, o, out, variant);
+    return is_one_shot(product, o) ? call_one_shot(c, product, out)
+                                   : call_planned(c, product, o, out, variant);
 }
 
 /* What only a plan tells of calls that had none of their own to ask. */
@@ -147,7 +147,7 @@ hybrid_status bench_call_all(bench_case *c, const bench_product *product,
         status = call_again(c, product, o, &all->timed[0], all->variant);
     for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
         status = call_again(c, product, o, &all->timed[i], all->variant);
-    if (product->once && is_default(o) && status == HYBRID_OK)
+    if (is_one_shot(product, o) && status == HYBRID_OK)
         status = ask_plan(c, product, o, all);
     return status;
 }

@@ -40,6 +40,12 @@ static const hy_backend *backend_of(const hybrid_plan *plan)
     return plan->candidates[plan->chosen].backend;
 }
 
+/* Slots with which work is tried that finds no room with more. */
+static int least_depth(const hy_planning *p)
+{
+    return p->options->depth > 0 ? p->options->depth : DEPTH;
+}
+
 /* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device
    others are to be at hand, but what is in flight shall stay in the last-level cache. */
 static int depth_of(const hy_planning *p)
@@ -48,12 +54,10 @@ static int depth_of(const hy_planning *p)
     const size_t bytes   = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
                          (size_t)f->out_bound * hy_value_size(f->type);
 
-    if (p->options->depth > 0)
-        return p->options->depth;
-    if (p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy &&
-        bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+    if (p->options->depth == 0 && p->plan->op == HY_SPMM &&
+        backend_of(p->plan)->ops->copy && bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
-    return DEPTH;
+    return least_depth(p);
 }
 
 /* The better one stays, the other is freed. */
@@ -73,7 +77,7 @@ static void keep_better(const hybrid_plan *plan, hy_layout *best, hy_layout *oth
 static hybrid_status cut_ways(const hy_planning *p, size_t whole, hy_layout *best)
 {
     const int depth     = depth_of(p);
-    const int fewer     = p->options->depth > 0 || depth < DEPTH ? depth : DEPTH;
+    const int fewer     = least_depth(p);
     const size_t memory = p->plan->rates.memory;
     const struct {
         int gathered, depth, share;
@@ -108,12 +112,9 @@ static hybrid_status cut_ways(const hy_planning *p, size_t whole, hy_layout *bes
    less. */
 static hybrid_status try_window(const hy_planning *p, looked_at *up, hy_layout *best)
 {
-    const int depth  = depth_of(p);
     int64_t gathered = 0;
 
-    HY_TRY(hy_window_try(p, depth, best));
-    if (best->depth == 0 && depth > DEPTH && p->options->depth == 0)
-        HY_TRY(hy_window_try(p, DEPTH, best));
+    HY_TRY(hy_window_try(p, depth_of(p), least_depth(p), best));
     if (best->depth == 0)
         return HYBRID_OK;
     up->window = hy_traffic_dense_up(p->plan, best);

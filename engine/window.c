@@ -112,7 +112,8 @@ static hybrid_status try_all(const hy_planning *p, int depth, hy_layout *out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out)
+hybrid_status hy_window_try(const hy_planning *p, int depth, int least_depth,
+                            hy_layout *out)
 {
     hy_context *ctx = &p->plan->engine->ctx;
     const int64_t largest =
@@ -129,6 +130,8 @@ hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out)
     known.extents = &extents;
     if (extents.blocks)
         HY_TRY_ELSE_DONE(try_all(&known, depth, out));
+    if (extents.blocks && out->depth == 0 && least_depth < depth)
+        HY_TRY_ELSE_DONE(try_all(&known, least_depth, out));
 done:
     hy_extents_free(ctx, &extents);
     return status;

@@ -9,7 +9,9 @@
 int64_t hy_window_chunks(int64_t window, int64_t rows);
 
 /* A layout with a window of X, in half of the budget if the rows of all chunks in flight
-   find a place there; else in more. 0 slots: none holds what chunks touch. */
-hybrid_status hy_window_try(const hy_planning *p, int depth, hy_layout *out);
+   find a place there; else in more, and then with fewer slots. 0 slots: none holds what
+   chunks touch. */
+hybrid_status hy_window_try(const hy_planning *p, int depth, int least_depth,
+                            hy_layout *out);
 
 #endif /* HY_WINDOW_H */

@@ -233,16 +233,6 @@ static void load(hy_slot *go)
 
 /* ---- open and close ------------------------------------------------------------ */
 
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t greater(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
 {
     hy_backend *backend       = loader->backend;
@@ -250,8 +240,9 @@ static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
     const size_t direct       = hy_align(shared_bytes / DIRECT_PIECES + 1);
 
-    loader->piece_bytes  = lesser(share, PIECE_BYTES);
-    loader->direct_bytes = lesser(loader->piece_bytes, greater(direct, DIRECT_BYTES));
+    loader->piece_bytes = hy_smaller(share, PIECE_BYTES);
+    loader->direct_bytes =
+        hy_smaller(loader->piece_bytes, hy_larger(direct, DIRECT_BYTES));
     HY_TRY(ops->alloc(backend, HY_DEVICE, shared_bytes, &loader->shared));
     HY_TRY(ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));

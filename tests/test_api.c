@@ -8,26 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hybrid_spmm.h"
-
-static hybrid_engine *engine;
-
-static int open_engine(void **state)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    (void)state;
-    options.backend = HYBRID_HOST;
-    options.threads = 2;
-    return hybrid_engine_create(&options, &engine) == HYBRID_OK ? 0 : -1;
-}
-
-static int close_engine(void **state)
-{
-    (void)state;
-    hybrid_engine_destroy(engine);
-    return 0;
-}
+#include "support/host_engine.h"
 
 /* [1 2 0; 0 0 3; 4 0 5] */
 static int32_t ptr32[] = {0, 2, 3, 5};

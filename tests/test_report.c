@@ -5,32 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "hybrid_spmm.h"
+#include "support/host_engine.h"
 
 /* [1 2 0; 0 0 3; 4 0 5]: 5 products with a vector, 10 with itself */
 static int64_t row_ptr[]  = {0, 2, 3, 5};
 static int32_t cols[]     = {0, 1, 2, 0, 2};
 static double vals[]      = {1, 2, 3, 4, 5};
 static const hybrid_csr A = {3, 3, 5, HYBRID_I64, row_ptr, cols, vals, HYBRID_F64};
-
-static hybrid_engine *engine;
-
-static int open_engine(void **state)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    (void)state;
-    options.backend = HYBRID_HOST;
-    options.threads = 2;
-    return (int)hybrid_engine_create(&options, &engine);
-}
-
-static int close_engine(void **state)
-{
-    (void)state;
-    hybrid_engine_destroy(engine);
-    return 0;
-}
 
 static void there_is_none_before_a_run(void **state)
 {

@@ -10,11 +10,10 @@
 #include "engine/engine.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
+#include "support/fake_spmm.h"
 #include "support/oracle.h"
 #include "support/places.h"
 #include "support/resident.h"
-
-extern const hy_backend_ops hy_host_backend_ops;
 
 enum { ROWS = 1500, COLUMNS = 20 };
 
@@ -23,29 +22,16 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 static const hybrid_plan_options KEPT = {.struct_size = sizeof(hybrid_plan_options),
                                          .flags       = HYBRID_RESIDENT};
 
-static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-
-static hybrid_status open_with(const hy_variant *const *table, size_t device_bytes,
-                               hybrid_engine **engine)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    options.device_bytes = device_bytes;
-    options.threads      = 3;
-    return hy_engine_open(&options, fakes, table, engine);
-}
-
 static hybrid_status open_rows(size_t device_bytes, hybrid_engine **engine)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, NULL};
-    return open_with(table, device_bytes, engine);
+    return fake_open(table, device_bytes, engine);
 }
 
 static hybrid_status open_tiled(size_t device_bytes, hybrid_engine **engine)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_tiled, NULL};
-    return open_with(table, device_bytes, engine);
+    return fake_open(table, device_bytes, engine);
 }
 
 /* ---- runs -------------------------------------------------------------------------- */
@@ -60,7 +46,7 @@ static void every_case_runs_again_without_a(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    assert_int_equal(open_with(table, 0, &engine), HYBRID_OK);
+    assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
     assert_int_equal(resident_check(engine, names, &checked), 0);
     assert_true(checked > 200);
     hybrid_engine_destroy(engine);
@@ -191,7 +177,7 @@ static void packing_is_not_counted(void **state)
     dear.name  = "spmm.fake.dear";
     dear.cost  = dear_pack;
     matrix_random(ROWS, ROWS, 9, 5, f64, &A);
-    assert_int_equal(open_with(table, 0, &engine), HYBRID_OK);
+    assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
     assert_int_equal(hybrid_spmm_plan(engine, &A, COLUMNS, NULL, &plan), HYBRID_OK);
     assert_string_equal(chosen_by(plan), "spmm.fake.cheap");
     hybrid_plan_destroy(plan);

@@ -7,26 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "hybrid_spmm.h"
-
-static hybrid_engine *engine;
-
-static int open_engine(void **state)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    (void)state;
-    options.backend = HYBRID_HOST;
-    options.threads = 2;
-    return hybrid_engine_create(&options, &engine) == HYBRID_OK ? 0 : -1;
-}
-
-static int close_engine(void **state)
-{
-    (void)state;
-    hybrid_engine_destroy(engine);
-    return 0;
-}
+#include "support/host_engine.h"
 
 static void verify_finds_one_wrong_entry(void **state)
 {

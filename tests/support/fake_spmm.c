@@ -19,19 +19,26 @@ static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
                                                &hy_host_backend_ops, NULL};
 static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
 
-static hybrid_status open_with(const hy_backend_ops *const *backends, size_t device_bytes,
+static hybrid_status open_with(const hy_backend_ops *const *backends,
+                               const hy_variant *const *variants, size_t device_bytes,
                                hybrid_engine **engine)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
     options.device_bytes = device_bytes;
     options.threads      = 3;
-    return hy_engine_open(&options, backends, table, engine);
+    return hy_engine_open(&options, backends, variants, engine);
+}
+
+hybrid_status fake_open(const hy_variant *const *variants, size_t device_bytes,
+                        hybrid_engine **engine)
+{
+    return open_with(fakes, variants, device_bytes, engine);
 }
 
 hybrid_status fake_spmm_open(size_t device_bytes, hybrid_engine **engine)
 {
-    return open_with(fakes, device_bytes, engine);
+    return fake_open(table, device_bytes, engine);
 }
 
 hybrid_engine *fake_spmm(size_t device_bytes)
@@ -52,7 +59,7 @@ int64_t fake_fail_each(const fake_failing *f, int memory)
 {
     for (int64_t n = 1; n < f->most; n += 1 + n / f->part) {
         hybrid_engine *engine;
-        assert_int_equal(open_with(faults, f->device_bytes, &engine), HYBRID_OK);
+        assert_int_equal(open_with(faults, table, f->device_bytes, &engine), HYBRID_OK);
         engine->ctx.memory.failures = memory ? n : 0;
         fault_arm(memory ? 0 : n);
         const hybrid_status status  = f->run(engine, f->arg);

@@ -6,8 +6,11 @@
 
 #include "engine/engine.h"
 
-/* Three workers, the host, and a device whose X lies in rows or, tiled, in columns. 0 is
-   no cap. */
+/* Three workers, the host, and the fake device with these variants; 0 is no cap. */
+hybrid_status fake_open(const hy_variant *const *table, size_t device_bytes,
+                        hybrid_engine **engine);
+
+/* With X in rows or, tiled, in columns. */
 hybrid_status fake_spmm_open(size_t device_bytes, hybrid_engine **engine);
 hybrid_engine *fake_spmm(size_t device_bytes); /* a failure aborts the test */
 
