@@ -239,6 +239,18 @@ static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
     return part;
 }
 
+int hy_pinned_rows(const hy_context *ctx, const hy_row_copy *copies, int count, int down)
+{
+    const hy_row_copy *last = &copies[count - 1];
+    const size_t pitch      = down ? last->dst_pitch : last->src_pitch;
+    const char *begin       = down ? copies->dst : copies->src;
+    const char *at          = down ? last->dst : last->src;
+
+    return hy_pinned(ctx, begin,
+                     (size_t)(at - begin) + (size_t)(last->rows - 1) * pitch +
+                         last->bytes);
+}
+
 hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
                                   const void *pinned)
 {

@@ -51,6 +51,11 @@ hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
                                   const void *pinned);
 
+/* Whether the device may do these copies, in the order of their places in the caller's
+   memory, directly; down: there they end. */
+int hy_pinned_rows(const struct hy_context *ctx, const struct hy_row_copy *copies,
+                   int count, int down);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,7 +43,9 @@ typedef struct hy_features {
 typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
-    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
+    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X. Of panels that
+                                   wrap, those of the first that are the last of X are
+                                   counted behind its others */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
     int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches, */
     int64_t first; /* and no chunk from this one on touches a row before `first` */
@@ -57,7 +59,8 @@ typedef struct hy_chunk {
 
 /* X on the device in panels of columns: chunks of one panel compute while the next one
    comes. Panel k begins at column k cols - back, the first at 0; the last ends where X
-   does. See hy_panels_number() of partition/pack.h. */
+   does, or, if panels wrap, `back` columns before: these are the first panel's, as its
+   last. See hy_panels_number() of partition/pack.h. */
 typedef struct hy_panels {
     int64_t cols;  /* of a panel. 0: X is there whole */
     int64_t most;  /* the last has no more; cols or more than that */
@@ -65,6 +68,7 @@ typedef struct hy_panels {
     int64_t pitch; /* columns from one place on the device to the next; the last place is
                       `most` wide */
     int64_t room; /* panels that are there at once, 2 or more: k is where k - room was */
+    int wraps;    /* of a run: panels end where lines of Y do, too */
 } hy_panels;
 
 /* The operands of a run; the same for all chunks. */

@@ -32,11 +32,13 @@ static const double LAUNCHES = 20; /* what a panel costs besides its bytes */
  */
 static const double STORE_BPS = 22e9, STORE_PARTS_BPS = 14e9;
 
-/* Copies of rows from and to pinned memory while the bus is used both ways: its share
-   each way, and what a row costs besides its bytes, in bytes. Rows of 128 bytes move at
-   36e9 each way then, at 52e9 one way alone, whole blocks at 48e9 (docs/performance.md).
+/* Copies of rows from and to pinned memory, rows that begin and end with lines. Of 55e9
+   bytes a second, rows of 128 move at 51e9 alone and in runs at some 35e9 each way while
+   the bus is used both ways, rows of 256 at 54e9 and 46e9, whole blocks at 50e9 each way
+   (docs/performance.md). So a row costs ALONE_BYTES besides its own; both ways leave each
+   a share of BOTH_WAYS, of which rows of HALF_BYTES get half, and longer ones soon all.
  */
-static const double BOTH_WAYS = 0.88, ROW_BYTES = 40;
+static const double ALONE_BYTES = 8, BOTH_WAYS = 0.91, HALF_BYTES = 86;
 
 static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
 
@@ -47,20 +49,22 @@ static int64_t value_size(const hybrid_plan *plan)
 
 /* ---- widths ----------------------------------------------------------------------- */
 
-/* Rows of a panel are whole lines of the host's cache; in tests they may be less, so that
-   there are panels of a narrow X. */
-static int64_t unit_of(const hybrid_plan *plan)
+/* Rows of a panel are whole lines of the host's cache, or of the device's if it copies
+   them by itself; in tests they may be less, so that there are panels of a narrow X. */
+static int64_t unit_of(const hybrid_plan *plan, int pinned)
 {
     const hybrid_engine *e = plan->engine;
     const int forced       = e->panels > 0 || e->pinned_panels > 0;
 
-    return forced && plan->b_cols * value_size(plan) < 2 * HY_LINE ? FORCED_ROW : HY_LINE;
+    if (forced && plan->b_cols * value_size(plan) < 2 * HY_LINE)
+        return FORCED_ROW;
+    return pinned ? HY_X_LINE : HY_LINE;
 }
 
 /* Columns of each of so many panels for so many columns. */
-static int64_t cols_of(const hybrid_plan *plan, int64_t cols, int64_t panels)
+static int64_t cols_of(const hybrid_plan *plan, int64_t cols, int64_t panels, int pinned)
 {
-    const int64_t unit = unit_of(plan);
+    const int64_t unit = unit_of(plan, pinned);
     const int64_t row  = (cols * value_size(plan) + panels - 1) / panels;
     return (row + unit - 1) / unit * unit / value_size(plan);
 }
@@ -99,12 +103,21 @@ typedef struct speeds {
     double up_Bps, down_Bps;
 } speeds;
 
-/* Of X, its packs, and Y, in panels or whole. */
-static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pinned)
+/* What of the bus rows of a panel get. */
+static double share_of_rows(const hybrid_plan *plan, const hy_panels *panels, int alone)
+{
+    const double row = (double)(panels->cols * value_size(plan));
+
+    return alone ? row / (row + ALONE_BYTES)
+                 : BOTH_WAYS * row * row / (row * row + HALF_BYTES * HALF_BYTES);
+}
+
+/* Of X, its packs, and Y, in panels or whole; `alone`: nothing goes the other way. */
+static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pinned,
+                        int alone)
 {
     const speeds bus   = {plan->rates.h2d_Bps, plan->rates.d2h_Bps};
-    const double row   = (double)(panels->cols * value_size(plan));
-    const double share = BOTH_WAYS * row / (row + ROW_BYTES);
+    const double share = share_of_rows(plan, panels, alone);
 
     if (panels->cols == 0)
         return bus;
@@ -115,40 +128,41 @@ static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pi
 }
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
-   before it, for its rows of X, and for chunks before it that go down. */
+   before it, for its rows of X, and for chunks before it that go down. While the first
+   panel comes nothing goes down, while the last goes nothing comes. */
 static double finished(const hybrid_plan *plan, const hy_layout *whole,
                        const hy_panels *panels, int pinned)
 {
     const double size   = (double)value_size(plan);
     const int64_t count = hy_panels_number(panels, plan->b_cols);
-    const speeds bus    = speeds_of(plan, panels, pinned);
-    double sent = 0, down_s = 0;
+    double up_s = 0, down_s = 0;
 
     for (int64_t k = 0; k < count; k++) {
-        const int64_t begin = hy_panels_begin(panels, plan->b_cols, k);
-        const int64_t width = hy_panels_begin(panels, plan->b_cols, k + 1) - begin;
+        const double up_Bps   = speeds_of(plan, panels, pinned, k == 0).up_Bps;
+        const double down_Bps = speeds_of(plan, panels, pinned, k == count - 1).down_Bps;
+        const int64_t width   = hy_panels_width(panels, plan->b_cols, k);
+        double sent           = 0;
         for (int64_t i = 0; i < whole->count; i++) {
             const hy_chunk *c = &whole->chunks[i];
             const hy_features f =
                 hy_profile_range(&plan->profile, c->row_begin, c->row_end, width);
             const hy_cost cost = c->variant->cost(&f, &plan->rates);
             sent += k > 0 || plan->flags & HYBRID_RESIDENT ? 0 : hy_sent_bytes(&cost);
-            const double x = ((double)plan->b_rows * (double)begin +
-                              (double)c->needs * (double)width) *
-                             size;
+            const double x = (double)c->needs * (double)width * size;
             const double run_s =
-                (sent + x) / bus.up_Bps + cost.multiply_s + cost.finish_s;
+                up_s + (sent + x) / up_Bps + cost.multiply_s + cost.finish_s;
             down_s = (run_s > down_s ? run_s : down_s) +
-                     (double)f.rows * (double)width * size / bus.down_Bps;
+                     (double)f.rows * (double)width * size / down_Bps;
         }
+        up_s += (sent + (double)plan->b_rows * (double)width * size) / up_Bps;
     }
     return down_s + (double)count * LAUNCHES * plan->rates.launch_s;
 }
 
 /* All of them on the device at once. */
-static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels)
+static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels, int pinned)
 {
-    hy_panels p = panels_of(plan, cols_of(plan, plan->b_cols, panels));
+    hy_panels p = panels_of(plan, cols_of(plan, plan->b_cols, panels, pinned));
 
     p.room = hy_panels_number(&p, plan->b_cols);
     return p;
@@ -160,7 +174,7 @@ static hy_panels shortest(const hybrid_plan *plan, const hy_layout *whole, int p
     double least   = WORTH * finished(plan, whole, &best, pinned);
 
     for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
-        const hy_panels p = side_by_side(plan, n);
+        const hy_panels p = side_by_side(plan, n, pinned);
         if (p.cols * value_size(plan) < LEAST_ROW || p.cols >= plan->b_cols)
             continue;
         const double s = finished(plan, whole, &p, pinned);
@@ -186,7 +200,7 @@ static hy_panels best(const hybrid_plan *plan, const hy_layout *whole, int pinne
         !takes_panels(plan->candidates[plan->chosen].variant))
         return none;
     if (forced > 0) {
-        const hy_panels p = side_by_side(plan, forced);
+        const hy_panels p = side_by_side(plan, forced, pinned);
         return p.cols < plan->b_cols ? p : none;
     }
     return whole->shared_bytes < LEAST_X ? none : shortest(plan, whole, pinned);
@@ -204,7 +218,7 @@ hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole)
    moving them adds. */
 hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
 {
-    const int64_t unit = unit_of(plan) / value_size(plan);
+    const int64_t unit = unit_of(plan, 0) / value_size(plan);
     const int64_t most = plan->b_rows > 0 ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
                                                 plan->b_rows * 16 / value_size(plan)
                                           : 0;
@@ -213,7 +227,7 @@ hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
         !takes_panels(plan->candidates[plan->chosen].variant))
         return (hy_panels){.cols = 0};
     const int64_t full = most / unit * unit;
-    const int64_t even = cols_of(plan, plan->b_cols, (plan->b_cols + full - 1) / full);
+    const int64_t even = cols_of(plan, plan->b_cols, (plan->b_cols + full - 1) / full, 0);
     hy_panels p        = panels_of(plan, even);
     if (p.most > most)
         p = (hy_panels){.cols = even, .most = even};
@@ -316,8 +330,19 @@ static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
 static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)
 {
     return plan->engine->pinned_panels > 0 ||
-           (Y->ld * value_size(plan) % HY_LINE == 0 &&
-            (int64_t)((uintptr_t)Y->data % (uintptr_t)value_size(plan)) == 0);
+           (Y->ld * value_size(plan) % HY_X_LINE == 0 &&
+            (uintptr_t)Y->data % HY_X_LINE == 0);
+}
+
+/* So that they begin where lines of Y do. */
+static hy_panels moved(const hybrid_plan *plan, const hy_panels *panels,
+                       const hy_problem *problem)
+{
+    hy_panels p = *panels;
+
+    if (p.cols > 0 && may_move(plan))
+        p.back = hy_panels_back(&p, problem->Y);
+    return p;
 }
 
 /* ---- in a plan -------------------------------------------------------------------- */
@@ -327,14 +352,25 @@ int64_t hy_panels_count(const hybrid_plan *plan)
     return hy_panels_number(&plan->panels, plan->b_cols);
 }
 
-/* Those of a run, before they are moved. */
+/* Those of a run whose X and Y are pinned. */
+static hy_panels panels_of_pinned(const hybrid_plan *plan, const hy_problem *problem)
+{
+    const hy_panels none    = {.cols = 0};
+    const hy_panels wrapped = hy_panels_wrapped(&plan->if_pinned, problem->X, problem->Y);
+
+    if (wrapped.cols > 0)
+        return wrapped;
+    return in_lines(plan, problem->Y) ? moved(plan, &plan->if_pinned, problem) : none;
+}
+
+/* Those of a run. */
 static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
 {
     if (plan->if_pinned.cols == 0)
-        return plan->panels;
-    return problem->alpha == 1 && problem->beta == 0 && in_lines(plan, problem->Y) &&
-                   is_pinned(plan, problem->X) && is_pinned(plan, problem->Y)
-               ? plan->if_pinned
+        return moved(plan, &plan->panels, problem);
+    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
+                   is_pinned(plan, problem->Y)
+               ? panels_of_pinned(plan, problem)
                : (hy_panels){.cols = 0};
 }
 
@@ -343,11 +379,10 @@ void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
     const hy_panels before = plan->panels;
     hy_panels *panels      = &plan->panels;
 
-    *panels = panels_for(plan, problem);
-    if (panels->cols > 0 && may_move(plan))
-        panels->back = hy_panels_back(panels, problem->Y);
+    *panels         = panels_for(plan, problem);
     problem->panels = *panels;
-    if (panels->cols == before.cols && panels->back == before.back)
+    if (panels->cols == before.cols && panels->back == before.back &&
+        panels->wraps == before.wraps)
         return;
     plan->chunk_count =
         hy_chunks_repeat(plan->chunks, hy_chunk_ranges(plan->chunks, plan->chunk_count),

@@ -292,7 +292,8 @@ int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *pane
         chunks[i]           = chunks[i % ranges];
         chunks[i].id        = i;
         chunks[i].col_begin = hy_panels_begin(panels, cols, i / ranges);
-        chunks[i].col_end   = hy_panels_begin(panels, cols, i / ranges + 1);
+        chunks[i].col_end =
+            chunks[i].col_begin + hy_panels_width(panels, cols, i / ranges);
         chunks[i].features.products =
             chunks[i].features.nnz * (chunks[i].col_end - chunks[i].col_begin);
     }

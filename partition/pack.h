@@ -330,15 +330,25 @@ size_t hy_shared_room(const hy_problem *problem);
    after the last begins where the columns end. */
 int64_t hy_panels_number(const hy_panels *panels, int64_t cols);
 int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k);
+int64_t hy_panels_width(const hy_panels *panels, int64_t cols, int64_t k);
 
 /* hy_panels.back for a run: with it all panels but the first begin where lines of the
    host's cache do in Y, if they can. It is never more than hy_panels_most_back(). */
 int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y);
 int64_t hy_panels_most_back(const hy_panels *panels, hybrid_type type);
 
+/* Panels that wrap, for a run whose X and Y have rows without gaps and are copied from
+   and to where they are: the end of a row and the beginning of the next are neighbours,
+   so what the first panel has of both goes in one piece, and all but the first and the
+   last piece are whole lines of HY_X_LINE bytes in Y. 0 columns: they are no such lines.
+ */
+hy_panels hy_panels_wrapped(const hy_panels *panels, const hybrid_dense *X,
+                            const hybrid_dense *Y);
+
 /* A panel of X; X whole is the only one. */
 typedef struct hy_x_panel {
-    int64_t begin, cols; /* columns of X */
+    int64_t begin, cols; /* columns of X; if panels wrap, */
+    int64_t wrapped;     /* so many of them, the last, are the last of X */
     int64_t ld;          /* elements from row to row */
     int64_t rest;        /* so many of the columns, the last, lie apart, */
     int64_t rest_ld;     /* their rows so many elements from each other */
@@ -353,10 +363,18 @@ hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element);
 int64_t hy_shared_panels(const hy_problem *problem);
 
 /* Copies of rows [first, first + rows) of a panel from the caller's X to problem->shared:
-   their lines and what lies apart of them. Returns how many copies, at most 2; 0: X does
-   not lie in such rows, or the device fills them up. */
+   their lines and what lies apart of them, or what panels that wrap have of them. Returns
+   how many copies, at most HY_ROW_COPIES; 0: X does not lie in such rows, or the device
+   fills them up. */
+enum { HY_ROW_COPIES = 3 };
 int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first,
-                   int64_t rows, hy_row_copy copies[2]);
+                   int64_t rows, hy_row_copy copies[HY_ROW_COPIES]);
+
+/* Rows of which the last `wrapped` bytes are at the end of rows a pitch long: the
+   beginning of the first, ends and beginnings together, the end of the last. Returns how
+   many copies; one if none are wrapped. */
+int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
+                 hy_row_copy copies[HY_ROW_COPIES]);
 
 /* B of that image, at problem->shared. */
 hy_csr_view hy_shared_b(const hy_problem *problem);
@@ -377,10 +395,10 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* The copy of a SpMM chunk's result from where it was computed to Y, if alpha and beta
+/* The copies of a SpMM chunk's result from where it was computed to Y, if alpha and beta
    leave it as it is: of one row where it lies in Y just as in its own memory; of rows
-   where X comes in panels. 0: there is none. */
-int hy_rows_home(const hy_job *job, hy_row_copy *out);
+   where X comes in panels. Returns how many; 0: there are none. */
+int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES]);
 
 /* Store the result of a SpMM chunk (dense, in rows or in columns) as
    Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not

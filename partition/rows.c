@@ -233,12 +233,22 @@ static int is_flat(const storing *s)
     return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
-int hy_rows_home(const hy_job *job, hy_row_copy *out)
+/* Bytes at the end of each row of the chunk that are at the end of rows of Y. */
+static size_t wrapped(const hy_job *job)
+{
+    const hy_panels *panels = &job->problem->panels;
+
+    return panels->wraps && job->chunk->col_begin == 0
+               ? (size_t)panels->back * hy_value_size(job->problem->Y->type)
+               : 0;
+}
+
+int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
 {
     const hy_problem *p = job->problem;
     const size_t size   = hy_value_size(p->Y->type);
     const storing s     = storing_of(job);
-    const int flat      = is_flat(&s);
+    const int flat      = is_flat(&s) && wrapped(job) == 0;
     const int64_t rows  = flat ? 1 : s.lines;
     const int64_t width = flat ? s.lines * s.length : s.length;
     const int in_rows   = p->panels.cols > 0 && s.along;
@@ -246,13 +256,13 @@ int hy_rows_home(const hy_job *job, hy_row_copy *out)
     if (p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
         (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))
         return 0;
-    *out = (hy_row_copy){.dst       = y_at(p, s.origin),
-                         .src       = job->out.val,
-                         .dst_pitch = (size_t)(flat ? width : s.ld) * size,
-                         .src_pitch = (size_t)width * size,
-                         .bytes     = (size_t)width * size,
-                         .rows      = rows};
-    return 1;
+    const hy_row_copy all = {.dst       = y_at(p, s.origin),
+                             .src       = job->out.val,
+                             .dst_pitch = (size_t)(flat ? width : s.ld) * size,
+                             .src_pitch = (size_t)width * size,
+                             .bytes     = (size_t)width * size,
+                             .rows      = rows};
+    return hy_wrap_rows(&all, wrapped(job), copies);
 }
 
 hybrid_status hy_rows_store_dense(const hy_job *job)

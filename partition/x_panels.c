@@ -38,7 +38,8 @@ static int64_t row_elements(const hy_problem *problem, int64_t cols)
 
 int64_t hy_panels_number(const hy_panels *panels, int64_t cols)
 {
-    const int64_t rest = cols + panels->back - panels->most;
+    const int64_t back = panels->wraps ? 0 : panels->back;
+    const int64_t rest = cols + back - panels->most;
 
     if (panels->cols == 0 || rest <= 0)
         return 1;
@@ -49,7 +50,16 @@ int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k)
 {
     if (k == 0)
         return 0;
-    return k < hy_panels_number(panels, cols) ? k * panels->cols - panels->back : cols;
+    if (k < hy_panels_number(panels, cols))
+        return k * panels->cols - panels->back;
+    return panels->wraps ? cols - panels->back : cols;
+}
+
+int64_t hy_panels_width(const hy_panels *panels, int64_t cols, int64_t k)
+{
+    const int64_t own =
+        hy_panels_begin(panels, cols, k + 1) - hy_panels_begin(panels, cols, k);
+    return k == 0 && panels->wraps ? own + panels->back : own;
 }
 
 /* Values in a line. */
@@ -71,6 +81,23 @@ int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y)
         start % size != 0 || hy_panels_most_back(panels, Y->type) == 0)
         return 0;
     return (int64_t)(start % HY_LINE / size);
+}
+
+hy_panels hy_panels_wrapped(const hy_panels *panels, const hybrid_dense *X,
+                            const hybrid_dense *Y)
+{
+    const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
+    const int64_t line = HY_X_LINE / (int64_t)size;
+    hy_panels p        = *panels;
+
+    if (X->order != HYBRID_ROW_MAJOR || Y->order != HYBRID_ROW_MAJOR ||
+        X->ld != X->cols || Y->ld != Y->cols || Y->cols % line != 0 ||
+        p.cols % line != 0 || start % size != 0)
+        return (hy_panels){.cols = 0};
+    p.back  = (int64_t)(start % HY_X_LINE / size);
+    p.wraps = p.back > 0;
+    p.most  = p.cols;
+    return p;
 }
 
 /* ---- as they lie on the device, and in the image ---------------------------------- */
@@ -106,11 +133,12 @@ hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel)
     const hybrid_dense *X = problem->X;
     const hy_panels *p    = &problem->panels;
     const int64_t begin   = hy_panels_begin(p, X->cols, panel);
-    hy_x_panel x          = {.begin = begin,
-                             .cols  = hy_panels_begin(p, X->cols, panel + 1) - begin};
+    hy_x_panel x          = {.begin   = begin,
+                             .cols    = hy_panels_width(p, X->cols, panel),
+                             .wrapped = panel == 0 && p->wraps ? p->back : 0};
 
     if (panel > 0) {
-        x.first = elements(problem, hy_panels_begin(p, X->cols, 1)) +
+        x.first = elements(problem, hy_panels_width(p, X->cols, 0)) +
                   (panel - 1) * elements(problem, p->cols);
         x.at = (size_t)(panel % p->room) * place_bytes(problem, p->pitch);
     }
@@ -132,8 +160,29 @@ hy_x_panel hy_shared_panel_at(const hy_problem *problem, int64_t element)
     return hy_shared_panel(problem, k < last ? k : last);
 }
 
+int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
+                 hy_row_copy copies[HY_ROW_COPIES])
+{
+    const size_t from = rows->src_pitch - wrapped, to = rows->dst_pitch - wrapped;
+    const size_t last = (size_t)(rows->rows - 1);
+
+    copies[0] = *rows;
+    if (wrapped == 0)
+        return 1;
+    copies[1] = copies[2] = *rows;
+    copies[0].bytes       = rows->bytes - wrapped;
+    copies[0].rows = copies[2].rows = 1;
+    copies[1].src                   = (const char *)rows->src + from;
+    copies[1].dst                   = (char *)rows->dst + to;
+    copies[1].rows                  = rows->rows - 1;
+    copies[2].src   = (const char *)copies[1].src + last * rows->src_pitch;
+    copies[2].dst   = (char *)copies[1].dst + last * rows->dst_pitch;
+    copies[2].bytes = wrapped;
+    return HY_ROW_COPIES;
+}
+
 int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first,
-                   int64_t rows, hy_row_copy copies[2])
+                   int64_t rows, hy_row_copy copies[HY_ROW_COPIES])
 {
     const hybrid_dense *X = problem->X;
     const size_t size     = hy_value_size(X->type);
@@ -146,11 +195,14 @@ int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first
         x->ld + x->rest != x->cols || x->rest_ld != x->rest || pitch > HY_MOST_PITCH)
         return 0;
     from += (size_t)x->begin * size;
-    copies[0] = (hy_row_copy){to + (size_t)first * line, from, line, pitch, line, rows};
+    const hy_row_copy lines = {to + (size_t)first * line, from, line, pitch, line, rows};
+    const int count         = hy_wrap_rows(&lines, (size_t)x->wrapped * size, copies);
+    if (x->rest == 0)
+        return count;
     to += (size_t)X->rows * line;
     copies[1] =
         (hy_row_copy){to + (size_t)first * rest, from + line, rest, pitch, rest, rows};
-    return x->rest > 0 ? 2 : 1;
+    return 2;
 }
 
 size_t hy_shared_room(const hy_problem *problem)

@@ -8,13 +8,15 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_x_panel *x, int64_t first
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
     hy_load_piece *piece;
-    hy_row_copy copies[2];
+    hy_row_copy copies[HY_ROW_COPIES];
     const int count =
         ops->copy_rows ? hy_shared_rows(&loader->problem, x, first, rows, copies) : 0;
     const size_t row = (size_t)x->cols * hy_value_size(loader->problem.X->type);
 
-    *direct = count > 0 && hy_pinned(loader->backend->ctx, copies[0].src,
-                                     (size_t)(rows - 1) * copies[0].src_pitch + row);
+    *direct = count > 0 && hy_pinned_rows(loader->backend->ctx, copies, count, 0);
+    if (!*direct && x->wrapped > 0) /* panels wrap where all of X is pinned */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
+                       "X was unpinned while it was multiplied");
     if (!*direct)
         return HYBRID_OK;
     HY_TRY(hy_load_flush(loader));

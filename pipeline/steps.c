@@ -133,13 +133,18 @@ static hybrid_status copy_dense(hy_slot *slot, hy_lane *lane)
 {
     const hy_backend_ops *ops = lane->backend->ops;
     hy_job *job               = &slot->job;
-    hy_row_copy home;
+    hy_row_copy home[HY_ROW_COPIES];
+    const int count = hy_rows_home(job, home);
 
-    job->direct = hy_rows_home(job, &home) && (home.rows == 1 || ops->copy_rows) &&
-                  hy_pinned(job->problem->ctx, home.dst,
-                            (size_t)(home.rows - 1) * home.dst_pitch + home.bytes);
+    job->direct = count > 0 && (home->rows * count == 1 || ops->copy_rows) &&
+                  hy_pinned_rows(lane->backend->ctx, home, count, 1);
+    for (int i = 0; job->direct && i < count; i++)
+        HY_TRY(hy_pinned_copy_rows(lane, &home[i], home[i].dst));
     if (job->direct)
-        return hy_pinned_copy_rows(lane, &home, home.dst);
+        return HYBRID_OK;
+    if (count > 1) /* panels wrap where all of Y is pinned */
+        return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
+                       "Y was unpinned while it was computed");
     return ops->copy(lane, job->back.val, job->out.val, (size_t)out_bytes(slot));
 }
 

@@ -70,9 +70,9 @@ static void check_home(const hy_job *job, int64_t rows, int64_t width)
             flat &=
                 i * by_row + j * by_col == (p->in_cols ? i + j * rows : i * width + j);
     char *home = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
-    hy_row_copy copy;
-    assert_int_equal(hy_rows_home(job, &copy), flat);
-    assert_true(!flat || (copy.dst == home && copy.rows == 1));
+    hy_row_copy copy[HY_ROW_COPIES];
+    assert_int_equal(hy_rows_home(job, copy), flat);
+    assert_true(!flat || (copy->dst == home && copy->rows == 1));
     homes += flat;
 }
 

@@ -217,9 +217,12 @@ static void panels_are_moved(void **state)
                 const int64_t most = line + (cols % line == 0 ? line : cols % line) - 1;
                 hybrid_dense X;
                 dense_make(23, cols, 1, orders[back % 2], 6, kinds[k], &X);
-                check_moved_panels(&X, (hy_panels){line, line, back, line, 2});
-                check_moved_panels(&X, (hy_panels){line, most < line ? line : most, back,
-                                                   line, (cols + line - 1) / line});
+                hy_panels p = {
+                    .cols = line, .most = line, .back = back, .pitch = line, .room = 2};
+                check_moved_panels(&X, p);
+                p.most = most < line ? line : most;
+                p.room = (cols + line - 1) / line;
+                check_moved_panels(&X, p);
                 dense_free(&X);
             }
     }

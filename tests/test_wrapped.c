@@ -1,0 +1,214 @@
+/* tests/test_wrapped.c - panels of which the first has the ends of rows and the
+   beginnings of the next: what is copied, and where to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/csr.h"
+#include "partition/pack.h"
+#include "tests/support/cases.h"
+
+enum { ROWS = 9, LINE = 128 };
+
+static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
+                                  {HYBRID_F64, HYBRID_I64, 1}};
+
+/* Rows that are copied at a time. */
+static const int64_t cuts[] = {0, 1, 5, 5, ROWS};
+
+/* X and Y of so many columns, Y at some place within a line, in panels of `cols`. */
+typedef struct wrapped {
+    hy_problem problem;
+    hybrid_dense x, X, y, Y;
+    void *x_line, *y_line;
+} wrapped;
+
+static void make(wrapped *w, test_kind kind, int64_t lines, int64_t cols, size_t shift)
+{
+    const int64_t size = (int64_t)hy_value_size(kind.type), line = LINE / size;
+
+    memset(w, 0, sizeof *w);
+    dense_make(ROWS, lines * line, 0, HYBRID_ROW_MAJOR, 1, kind, &w->x);
+    dense_make(ROWS, lines * line, 0, HYBRID_ROW_MAJOR, 2, kind, &w->y);
+    w->x_line  = dense_move(&w->x, 16, &w->X);
+    w->y_line  = dense_move(&w->y, shift, &w->Y);
+    w->problem = (hy_problem){.op = HY_SPMM, .X = &w->X, .Y = &w->Y, .alpha = 1};
+    const hy_panels panels = {.cols  = cols * line,
+                              .most  = cols * line + 3,
+                              .pitch = cols * line,
+                              .room  = (lines + cols - 1) / cols};
+    w->problem.panels      = hy_panels_wrapped(&panels, &w->X, &w->Y);
+}
+
+static void drop(wrapped *w)
+{
+    free(w->x_line);
+    free(w->y_line);
+    dense_free(&w->x);
+    dense_free(&w->y);
+}
+
+/* Column j of panel k. */
+static int64_t column(const wrapped *w, int64_t k, int64_t j)
+{
+    const hy_panels *p = &w->problem.panels;
+
+    if (k > 0)
+        return k * p->cols - p->back + j;
+    return j < p->cols - p->back ? j : w->X.cols - p->cols + j;
+}
+
+static void copy(const hy_row_copy *c)
+{
+    for (int64_t i = 0; i < c->rows; i++)
+        memcpy((char *)c->dst + (size_t)i * c->dst_pitch,
+               (const char *)c->src + (size_t)i * c->src_pitch, c->bytes);
+}
+
+/* All columns are in one panel each. */
+static void check_columns(const wrapped *w)
+{
+    const int64_t cols = w->X.cols, panels = hy_shared_panels(&w->problem);
+    unsigned char *seen = calloc((size_t)cols, 1);
+
+    for (int64_t k = 0; k < panels; k++)
+        for (int64_t j = 0; j < hy_shared_panel(&w->problem, k).cols; j++)
+            seen[column(w, k, j)]++;
+    for (int64_t j = 0; j < cols; j++)
+        assert_int_equal(seen[j], 1);
+    free(seen);
+}
+
+static void check_x(wrapped *w)
+{
+    const size_t bytes     = hy_shared_room(&w->problem);
+    w->problem.shared.ptr  = calloc(bytes, 1);
+    const hy_problem *p    = &w->problem;
+    const hybrid_type type = w->X.type;
+    const int64_t panels   = hy_shared_panels(p);
+
+    for (int64_t k = 0; k < panels; k++) {
+        const hy_x_panel x = hy_shared_panel(p, k);
+        const char *rows   = (const char *)p->shared.ptr + x.at;
+        hy_row_copy copies[HY_ROW_COPIES];
+        for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
+            if (cuts[c + 1] == cuts[c])
+                continue;
+            const int n = hy_shared_rows(p, &x, cuts[c], cuts[c + 1] - cuts[c], copies);
+            assert_int_equal(n, x.wrapped > 0 ? HY_ROW_COPIES : 1);
+            for (int i = 0; i < n; i++)
+                copy(&copies[i]);
+        }
+        assert_int_equal(x.ld, x.cols);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t j = 0; j < x.cols; j++)
+                assert_true(value_at(rows, type, i * x.ld + j) ==
+                            dense_at(&w->X, i, column(w, k, j)));
+    }
+    free(w->problem.shared.ptr);
+}
+
+/* The result of a chunk: 1000 row + column of Y. */
+static void *sums_of(const wrapped *w, const hy_chunk *chunk, int64_t panel)
+{
+    const int64_t width = chunk->col_end - chunk->col_begin;
+    void *sums          = calloc((size_t)(ROWS * width), 8);
+
+    for (int64_t i = chunk->row_begin; i < chunk->row_end; i++)
+        for (int64_t j = 0; j < width; j++)
+            value_set(sums, w->Y.type, (i - chunk->row_begin) * width + j,
+                      (double)(1000 * i + column(w, panel, j)));
+    return sums;
+}
+
+static int in_lines(const hy_row_copy *c)
+{
+    return (uintptr_t)c->dst % LINE == 0 && c->bytes % LINE == 0;
+}
+
+static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
+{
+    void *sums       = sums_of(w, chunk, panel);
+    const hy_job job = {.problem = &w->problem, .chunk = chunk, .out = {.val = sums}};
+    hy_row_copy copies[HY_ROW_COPIES];
+    const int n = hy_rows_home(&job, copies);
+
+    assert_int_equal(n, panel == 0 && w->problem.panels.wraps ? HY_ROW_COPIES : 1);
+    for (int i = 0; i < n; i++)
+        copy(&copies[i]);
+    assert_true(in_lines(&copies[n / 2])); /* the one of most rows */
+    free(sums);
+}
+
+static void check_y(const wrapped *w)
+{
+    const hy_panels *panels = &w->problem.panels;
+
+    for (int64_t k = 0; k < hy_shared_panels(&w->problem); k++)
+        for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
+            hy_chunk chunk = {.row_begin = cuts[c],
+                              .row_end   = cuts[c + 1],
+                              .col_begin = hy_panels_begin(panels, w->Y.cols, k)};
+            chunk.col_end  = chunk.col_begin + hy_panels_width(panels, w->Y.cols, k);
+            if (cuts[c] < cuts[c + 1])
+                store_chunk(w, &chunk, k);
+        }
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < w->Y.cols; j++)
+            assert_true(dense_at(&w->Y, i, j) == (double)(1000 * i + j));
+    assert_true(dense_moved_intact(w->y_line, &w->Y));
+}
+
+static void every_place_within_a_line(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++)
+        for (int64_t lines = 2; lines < 6; lines++)
+            for (int64_t cols = 1; cols < lines; cols++)
+                for (size_t shift = 0; shift < LINE;
+                     shift += hy_value_size(kinds[k].type)) {
+                    wrapped w;
+                    make(&w, kinds[k], lines, cols, shift);
+                    assert_true(w.problem.panels.cols > 0);
+                    check_columns(&w);
+                    check_x(&w);
+                    check_y(&w);
+                    drop(&w);
+                }
+}
+
+/* Gaps between rows, columns that are no whole lines, values between their places. */
+static void others_do_not_wrap(void **state)
+{
+    const hy_panels panels = {.cols = 32, .most = 32, .pitch = 32, .room = 2};
+    hybrid_dense X, Y;
+
+    (void)state;
+    for (int gap = 0; gap < 4; gap++) {
+        dense_make(ROWS, 64, gap % 2, HYBRID_ROW_MAJOR, 1, kinds[0], &X);
+        dense_make(ROWS, 64, gap / 2, HYBRID_ROW_MAJOR, 1, kinds[0], &Y);
+        const hy_panels p = hy_panels_wrapped(&panels, &X, &Y);
+        assert_int_equal(p.cols, gap == 0 ? 32 : 0);
+        Y.order = HYBRID_COL_MAJOR;
+        assert_int_equal(hy_panels_wrapped(&panels, &X, &Y).cols, 0);
+        dense_free(&X);
+        dense_free(&Y);
+    }
+    dense_make(ROWS, 80, 0, HYBRID_ROW_MAJOR, 1, kinds[0], &X);
+    assert_int_equal(hy_panels_wrapped(&panels, &X, &X).cols, 0);
+    dense_free(&X);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_place_within_a_line),
+        cmocka_unit_test(others_do_not_wrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
