@@ -18,9 +18,10 @@
 
 enum {
     MOST        = 4,
-    MOST_PINNED = 8,
+    MOST_PINNED = 3,
     LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
     LEAST_X     = 64 << 20,    /* X of less is there soon */
+    HALF_LINE   = HY_LINE / 2, /* of an X that does not fit, if lines are too much */
     FORCED_ROW  = 16
 };
 
@@ -61,11 +62,10 @@ static int64_t unit_of(const hybrid_plan *plan, int pinned)
     return pinned ? HY_X_LINE : HY_LINE;
 }
 
-/* Columns of each of so many panels for so many columns. */
-static int64_t cols_of(const hybrid_plan *plan, int64_t cols, int64_t panels, int pinned)
+/* Columns of each of so many panels, of so many bytes or a multiple. */
+static int64_t cols_of(const hybrid_plan *plan, int64_t panels, int64_t unit)
 {
-    const int64_t unit = unit_of(plan, pinned);
-    const int64_t row  = (cols * value_size(plan) + panels - 1) / panels;
+    const int64_t row = (plan->b_cols * value_size(plan) + panels - 1) / panels;
     return (row + unit - 1) / unit * unit / value_size(plan);
 }
 
@@ -162,7 +162,7 @@ static double finished(const hybrid_plan *plan, const hy_layout *whole,
 /* All of them on the device at once. */
 static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels, int pinned)
 {
-    hy_panels p = panels_of(plan, cols_of(plan, plan->b_cols, panels, pinned));
+    hy_panels p = panels_of(plan, cols_of(plan, panels, unit_of(plan, pinned)));
 
     p.room = hy_panels_number(&p, plan->b_cols);
     return p;
@@ -218,17 +218,21 @@ hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole)
    moving them adds. */
 hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
 {
-    const int64_t unit = unit_of(plan, 0) / value_size(plan);
+    const int64_t line = unit_of(plan, 0) / value_size(plan);
+    const int64_t half = HALF_LINE / value_size(plan);
     const int64_t most = plan->b_rows > 0 ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
                                                 plan->b_rows * 16 / value_size(plan)
                                           : 0;
+    const int all      = bytes >= plan->rates.memory / 2; /* that X may ever take */
+    const int64_t unit = most < line && all ? half : line;
 
     if (plan->op != HY_SPMM || most < unit || most / unit * unit >= plan->b_cols ||
         !takes_panels(plan->candidates[plan->chosen].variant))
         return (hy_panels){.cols = 0};
     const int64_t full = most / unit * unit;
-    const int64_t even = cols_of(plan, plan->b_cols, (plan->b_cols + full - 1) / full, 0);
-    hy_panels p        = panels_of(plan, even);
+    const int64_t even =
+        cols_of(plan, (plan->b_cols + full - 1) / full, unit * value_size(plan));
+    hy_panels p = panels_of(plan, even);
     if (p.most > most)
         p = (hy_panels){.cols = even, .most = even};
     p.pitch = p.most;

@@ -141,7 +141,9 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
 /* Blocks that a multiprocessor should hold; `bytes` of a number for each tile. */
 constexpr int resident(size_t bytes)
 {
-    return bytes > 8 * sizeof(float) ? HY_HRPB_RESIDENT - 1 : HY_HRPB_RESIDENT;
+    if (bytes > 8 * sizeof(float))
+        return HY_HRPB_RESIDENT - 1;
+    return bytes > 4 * sizeof(float) ? HY_HRPB_RESIDENT : HY_HRPB_RESIDENT + 1;
 }
 
 /* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns

@@ -66,8 +66,8 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     const int64_t a         = A->nnz * (4 + size) + (A->rows + 1) * 8;
     const int64_t alignment = (r.chunks + 1) * 3 * 256 + A->cols * 8 * size;
 
-    assert_in_range(r.h2d_bytes, r.predicted_h2d_bytes - alignment,
-                    r.predicted_h2d_bytes);
+    assert_true(r.h2d_bytes >= r.predicted_h2d_bytes - alignment);
+    assert_true(r.h2d_bytes <= r.predicted_h2d_bytes);
     assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
     if (plan->chunks[plan->chunk_count - 1].kept && plan->panels.cols > 0)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
@@ -134,7 +134,7 @@ static void every_budget_is_kept(void **state)
             try_budget(budget, k < 2 ? 0 : HYBRID_RESIDENT, &A, kinds[k % 2], &sum);
         matrix_free(&A);
     }
-    assert_true(sum.whole > 8 && sum.kept > 3 && sum.part > 3 && sum.gathered > 8);
+    assert_true(sum.whole > 8 && sum.kept > 3 && sum.part > 3 && sum.gathered > 4);
     assert_true(sum.refused > 0);
     assert_int_equal(fake_alive(), 0);
 }

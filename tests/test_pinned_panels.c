@@ -213,8 +213,8 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
                      1); /* short rows cost more */
     assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
-    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 4);
-    assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 4);
+    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
+    assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
     assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X is there soon */
     assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
