@@ -13,7 +13,11 @@
    One column of X has a kernel of its own (gpu/merge_vector.cuh), with the same tiles but
    no shares. There the order within a tile depends on where the chunk begins.
 
-   Work on the device: n carried values for each tile. */
+   A few columns beyond wide rows of X lie apart, and are left to a launch of their own
+   with the same tiles: behind the lines they would move all rows out of step with lines,
+   and take one more pass over A.
+
+   Work on the device: a carried value for each tile and column. */
 #include "gpu/merge_vector.cuh"
 
 /* Walk one share of a tile in columns j on; `column` is the first within the pass. */
@@ -28,7 +32,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     const int64_t last_j = (o.n - 1) / VEC * VEC;
     const T *x_j         = o.x + min(j, last_j);
     const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
-    T *y                 = o.y + (m.row + from.rows) * o.n;
+    T *y                 = o.y + (m.row + from.rows) * o.ld;
     int row              = from.rows;
     int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
     T sum[TILES][VEC]    = {};
@@ -40,7 +44,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
             for (int e = 0; e < VEC; e++)
                 sum[t][e] = T(0);
         }
-        y += o.n;
+        y += o.ld;
         end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
     };
 
@@ -109,7 +113,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
             continue;
-        T *out            = last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n;
+        T *out = last ? p.carry + blockIdx.x * o.ld : o.y + (m.row + row) * o.ld;
         T sum[TILES][VEC] = {};
         add_carried(m, row, s, tile, lane * VEC, sum);
 #pragma unroll
@@ -155,17 +159,17 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.n;
+    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.ld;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));
         T sum           = T(0);
 #pragma unroll 4
         for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
-            sum += j < o.n ? carry[t * o.n + j] : T(0);
+            sum += j < o.ld ? carry[t * o.ld + j] : T(0);
         for (int apart = 16; apart >= lanes; apart >>= 1)
             sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (j < o.n && lane < lanes)
-            o.y[of.row * o.n + j] += sum;
+        if (j < o.ld && lane < lanes)
+            o.y[of.row * o.ld + j] += sum;
     }
 }
 
@@ -187,7 +191,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
     config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                           hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
+                           hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
     config.blockDim = dim3(HY_CUDA_THREADS);
     config.stream   = hy_stream(lane);
     config.attrs    = &early;
@@ -232,6 +236,18 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
 }
 
 template <typename T>
+static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const merge_path<T> &p,
+                           int64_t tiles)
+{
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        launch<T, 16 / sizeof(T)>(lane, o, p, tiles);
+    else if (hy_vectors_fit(&o, 2))
+        launch<T, 2>(lane, o, p, tiles);
+    else if (hy_vectors_fit(&o, 1))
+        launch<T, 1>(lane, o, p, tiles);
+}
+
+template <typename T>
 static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
                           const hy_merge_view &view, int items, T *carry)
 {
@@ -254,8 +270,8 @@ static hy_merge_shape shape_of(const hy_problem *p)
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const int64_t cols    = job->problem->X->cols;
-    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    const int64_t cols          = job->problem->X->cols;
+    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
@@ -272,12 +288,9 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.shares        = shape.shares;
     p.cut           = view.cut;
     p.carry         = carry;
-    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, p, view.tiles);
+    if (o.rest_n > 0)
+        launch_fitting(lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), view.tiles);
+    launch_fitting(lane, o, p, view.tiles);
     HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
     if (view.pieces == 0)
         return HYBRID_OK;
@@ -323,6 +336,18 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
                              hy_spmm_nonzero_s(&walked, r);
 }
 
+/* What lies apart is a product of its own. */
+static double product_s(const hy_features *f, const hy_rates *r)
+{
+    hy_features lines = *f, rest = *f;
+
+    if (f->out_cols == 1)
+        return vector_s(f, r);
+    rest.out_cols = hy_x_rest(HY_MERGE_LINES, f->type, f->out_cols);
+    lines.out_cols -= rest.out_cols;
+    return matrix_s(&lines, r) + (rest.out_cols > 0 ? matrix_s(&rest, r) : 0);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = least_shape(f);
@@ -332,7 +357,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->merge_factor * (f->out_cols == 1 ? vector_s(f, r) : matrix_s(f, r));
+    c.multiply_s = r->merge_factor * product_s(f, r);
     return c;
 }
 
@@ -354,6 +379,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .in_lines = HY_MERGE_LINES,
     .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,

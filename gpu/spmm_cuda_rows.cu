@@ -254,12 +254,9 @@ static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *j
 template <typename T>
 static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
-    hy_spmm_operands<T> rest = o;
-    rest.x                   = o.rest;
-    rest.pitch               = o.rest_pitch;
-    rest.n                   = o.rest_n;
-    rest.y                   = o.y + o.n;
-    o.rest_n = rest.rest_n = 0;
+    const hy_spmm_operands<T> rest = hy_spmm_rest_of(o);
+
+    o.rest_n = 0;
     launch_fitting(lane, o, job);
     launch_fitting(lane, rest, job);
 }

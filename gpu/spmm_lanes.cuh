@@ -173,6 +173,18 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
     return o;
 }
 
+/* The columns that lie apart, as operands of their own. */
+template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands<T> &o)
+{
+    hy_spmm_operands<T> rest = o;
+    rest.x                   = o.rest;
+    rest.pitch               = o.rest_pitch;
+    rest.n                   = o.rest_n;
+    rest.y                   = o.y + o.n;
+    rest.rest_n              = 0;
+    return rest;
+}
+
 /* Whether a row of X takes more than half a line: then groups read whole lines. */
 inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
 {
