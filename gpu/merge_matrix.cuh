@@ -132,6 +132,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
             pass_over<T, VEC, WHOLE, TILES>(o, p, m,
                                             (first << p.columns.log_lanes) * VEC);
         });
+    merge_wait_for_last(); /* for those that wait for this kernel */
 }
 
 /* A warp adds to one row what the tiles before the one that ended it carry of it.
@@ -146,9 +147,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     if (w >= pieces)
         return;
     const hy_merge_piece of = piece[w];
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
+    merge_wait_for_last();
     for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.ld;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));

@@ -97,12 +97,19 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
 
 /* ---- device side ---- */
 
-/* The kernel that puts pieces of rows together may be made ready: it waits by itself
-   until this one is over. */
+/* The kernel after this one may begin: it waits by itself until this one is over. */
 static __device__ inline void merge_let_next_begin()
 {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/* The kernel before this one is over, and all it has stored is there. */
+static __device__ inline void merge_wait_for_last()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
 #endif
 }
 

@@ -15,35 +15,49 @@
    they lie with the others.
 
    Work on the device: a carried value for each tile and column. */
+#include <type_traits>
+
 #include "gpu/merge_matrix.cuh"
 #include "gpu/merge_vector.cuh"
 
 /* ---- launches ---- */
 
-/* Made ready while the kernel before it still runs; it waits by itself. */
-template <typename T>
-static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
-                                const hy_merge_view &view, const T *carry, int log_lanes)
+/* Whether a kernel may begin when all blocks of the one before it have. That one must say
+   so (merge_let_next_begin()), and the kernel wait for it by itself, at its end at the
+   latest (merge_wait_for_last()): who comes after them waits for the last one alone. */
+enum launch_order { IN_TURN, EARLY };
+
+template <typename... P>
+static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)(P...),
+                               dim3 grid, size_t room, std::type_identity_t<P>... args)
 {
-    hy_context *ctx = lane->backend->ctx;
-    int device = 0, major = 0;
-    HY_CUDA(ctx, cudaGetDevice(&device));
-    HY_CUDA(ctx,
-            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    hy_context *ctx         = lane->backend->ctx;
+    cudaFuncAttributes code = {};
+    if (order == EARLY)
+        HY_CUDA(ctx, cudaFuncGetAttributes(&code, kernel));
 
     cudaLaunchAttribute early = {};
     early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
-    config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                           hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
-    config.blockDim = dim3(HY_CUDA_THREADS);
-    config.stream   = hy_stream(lane);
-    config.attrs    = &early;
-    config.numAttrs = major >= 9 ? 1 : 0;
-    HY_CUDA(ctx, cudaLaunchKernelEx(&config, fix_kernel<T>, o, view.piece, view.pieces,
-                                    carry, log_lanes));
+    config.gridDim                                   = grid;
+    config.blockDim                                  = dim3(HY_CUDA_THREADS);
+    config.dynamicSmemBytes                          = room;
+    config.stream                                    = hy_stream(lane);
+    config.attrs                                     = &early;
+    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* older code does not wait */
+    HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
+}
+
+template <typename T>
+static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
+                                const hy_merge_view &view, const T *carry, int log_lanes)
+{
+    const dim3 grid(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
+                    hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
+    return launch_in(EARLY, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
+                     carry, log_lanes);
 }
 
 /* Tiles of columns in a pass. Few tiles of the path do not fill the device alone. Where
@@ -59,8 +73,9 @@ static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
 
 /* Rows of Y that are whole have a kernel of their own: the others need more registers. */
 template <typename T, int VEC, bool WHOLE>
-static void launch_as(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
-                      int64_t tiles)
+static hybrid_status launch_as(launch_order order, hy_lane *lane,
+                               const hy_spmm_operands<T> &o, merge_path<T> p,
+                               int64_t tiles)
 {
     p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
     /* Groups of fewer lanes than a line takes would walk more rows side by side, which
@@ -70,38 +85,47 @@ static void launch_as(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T>
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
     p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
     const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
-    const size_t room = merge_room(p);
-    if (most > HY_MERGE_PASS)
-        merge_kernel<T, VEC, WHOLE, HY_SPMM_TILES>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else if (most > 1)
-        merge_kernel<T, VEC, WHOLE, HY_MERGE_PASS>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else
-        merge_kernel<T, VEC, WHOLE, 1>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    const auto kernel = most > HY_MERGE_PASS ? merge_kernel<T, VEC, WHOLE, HY_SPMM_TILES>
+                        : most > 1           ? merge_kernel<T, VEC, WHOLE, HY_MERGE_PASS>
+                                             : merge_kernel<T, VEC, WHOLE, 1>;
+    return launch_in(order, lane, kernel, grid, merge_room(p), o, p);
 }
 
 template <typename T, int VEC>
-static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const merge_path<T> &p,
-                   int64_t tiles)
+static hybrid_status launch(launch_order order, hy_lane *lane,
+                            const hy_spmm_operands<T> &o, const merge_path<T> &p,
+                            int64_t tiles)
 {
-    if (VEC == 1 || o.whole)
-        launch_as<T, VEC, true>(lane, o, p, tiles);
-    else if constexpr (VEC > 1)
-        launch_as<T, VEC, false>(lane, o, p, tiles);
+    if constexpr (VEC > 1)
+        if (!o.whole)
+            return launch_as<T, VEC, false>(order, lane, o, p, tiles);
+    return launch_as<T, VEC, true>(order, lane, o, p, tiles);
 }
 
 template <typename T>
-static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const merge_path<T> &p,
-                           int64_t tiles)
+static hybrid_status launch_fitting(launch_order order, hy_lane *lane,
+                                    hy_spmm_operands<T> o, const merge_path<T> &p,
+                                    int64_t tiles)
 {
     if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, p, tiles);
-    else if (hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, p, tiles);
-    else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, p, tiles);
+        return launch<T, 16 / sizeof(T)>(order, lane, o, p, tiles);
+    if (hy_vectors_fit(&o, 2))
+        return launch<T, 2>(order, lane, o, p, tiles);
+    hy_vectors_fit(&o, 1);
+    return launch<T, 1>(order, lane, o, p, tiles);
+}
+
+/* What lies apart first: it leaves A in the L2 cache. The two share no value of Y and of
+   the carries. */
+template <typename T>
+static hybrid_status launch_matrix(hy_lane *lane, const hy_spmm_operands<T> &o,
+                                   const merge_path<T> &p, int64_t tiles)
+{
+    if (o.rest_n == 0)
+        return launch_fitting(IN_TURN, lane, o, p, tiles);
+    HY_TRY(
+        launch_fitting(IN_TURN, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
+    return launch_fitting(EARLY, lane, o, p, tiles);
 }
 
 template <typename T>
@@ -145,10 +169,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.shares        = shape.shares;
     p.cut           = view.cut;
     p.carry         = carry;
-    if (o.rest_n > 0)
-        launch_fitting(lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), view.tiles);
-    launch_fitting(lane, o, p, view.tiles);
-    HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
+    HY_TRY(launch_matrix(lane, o, p, view.tiles));
     if (view.pieces == 0)
         return HYBRID_OK;
     return launch_fix<T>(lane, o, view, carry, hy_log_lanes(double(cols), 5));
