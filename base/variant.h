@@ -159,9 +159,9 @@ struct hy_variant {
     int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
                       (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
                       X and Y have */
-    int in_lines;  /* SpMM, 1: where rows of an X on the device have whole lines and a few
-                      columns more, these lie apart, and the variant reads them there
-                      (hy_packed_x() of partition/pack.h) */
+    int in_lines;  /* SpMM, > 0: where rows of an X on the device have so many whole lines
+                      or more, and a few columns beyond, these lie apart, and the variant
+                      reads them there (hy_packed_x() of partition/pack.h) */
     int windows;   /* SpMM, 1: prepare numbers columns as hy_window_of() of
                       partition/x_window.h says */
 

@@ -38,7 +38,9 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 512,   /* these */
     HY_MERGE_VECTOR_ITEMS = 816,   /* for X with one column; twice as many, where those */
     HY_MERGE_VECTOR_TILES = 1024,  /* would make more than so many tiles */
-    HY_MERGE_PASS         = 2      /* tiles of columns in one pass, at most */
+    HY_MERGE_PASS         = 2,     /* tiles of columns in one pass, at most */
+    HY_MERGE_LINES        = 4      /* lines of a row of X from which on a few columns more
+                                      have a launch of their own */
 };
 
 /* Rates of caches and memory together, as a multiple of memory's. */

@@ -7,7 +7,10 @@
 #include "gpu/spmm_lanes.cuh"
 #include "partition/merge.h"
 
-enum { MERGE_NEVER = INT32_MAX }; /* no row ends here any more */
+enum {
+    MERGE_NEVER     = INT32_MAX, /* no row ends here any more */
+    MERGE_LOG_GROUP = 3          /* 2^3 lanes walk a share of wide rows */
+};
 
 /* Rows ended and entries taken before some point of a tile's path. */
 struct merge_split {
@@ -18,10 +21,11 @@ struct merge_split {
    chunk. */
 template <typename T> struct merge_path {
     int items, shares; /* most that a tile has */
+    int log_parts;     /* 2^log_parts of them are one of the cuts' */
     int pass_columns;  /* most that one pass covers */
     hy_spmm_columns columns;
     const hy_merge_cut *cut; /* tiles + 1 */
-    T *carry; /* tiles x n: the piece of the row that the tile does not end */
+    T *carry; /* tiles x ld: the piece of the row that the tile does not end */
 };
 
 template <typename T> struct merge_tile {
@@ -62,15 +66,25 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
    group of lanes: eight, or one if a row of X takes it no more than one load. */
 template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n)
 {
-    const int shares =
-        n * int64_t(sizeof(T)) > 16 ? HY_CUDA_THREADS / 8 : HY_CUDA_THREADS;
-    int items = HY_MERGE_LEAST_ITEMS;
+    const int shares = n * int64_t(sizeof(T)) > 16 ? HY_CUDA_THREADS >> MERGE_LOG_GROUP
+                                                   : HY_CUDA_THREADS;
+    int items        = HY_MERGE_LEAST_ITEMS;
 
     if (n == 1)
         return vector_shape_of(all_items);
     while (items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
         items *= 2;
     return {items, shares, items / 4, 0};
+}
+
+/* The same tiles for the columns that lie apart, from column `first` on: one load of a
+   lane, so that each lane of a group has a part of its share. */
+template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first)
+{
+    p.shares <<= MERGE_LOG_GROUP;
+    p.log_parts = MERGE_LOG_GROUP;
+    p.carry += first;
+    return p;
 }
 
 /* Bytes of shared memory, in the order of merge_lay_out(). */
@@ -83,12 +97,19 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
 
 /* ---- device side ---- */
 
-/* The kernel that puts pieces of rows together may be made ready: it waits by itself
-   until this one is over. */
+/* The kernel after this one may begin: it waits by itself until this one is over. */
 static __device__ inline void merge_let_next_begin()
 {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/* The kernel before this one is over, and all it has stored is there. */
+static __device__ inline void merge_wait_for_last()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
 #endif
 }
 
@@ -162,7 +183,7 @@ static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
     m.rows          = int(to.row - from.row);
     m.entries       = int(to.entry - from.entry);
     m.lead          = from.lead;
-    m.share         = from.share;
+    m.share         = hy_merge_part(from.share, p.log_parts);
 
     block_fetch_entries(o, m, from.entry);
     block_read_ends(o, m, from.entry);

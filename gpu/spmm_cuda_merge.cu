@@ -1,11 +1,7 @@
 /* gpu/spmm_cuda_merge.cu - SpMM on the GPU by merge path: equal work whatever the rows.
 
    The nonzeros of A and the ends of its rows are one list; blocks take equal tiles of it
-   (partition/merge.h) and groups of lanes equal shares of a tile. A group walks its share
-   with X in flight across ends of rows, and stores a sum wherever a row ends. What is
-   left of the last row is carried: a share that ends a row which began in earlier shares
-   adds theirs to it, in order. Rows that are cut by tiles, long ones only, are put
-   together by a second kernel, in order too.
+   (partition/merge.h) and groups of lanes equal shares of a tile (gpu/merge_matrix.cuh).
 
    Tiles and shares are cut where they would be cut in the whole of A: a row is added up
    in the same order on every run, whatever the chunks.
@@ -13,188 +9,55 @@
    One column of X has a kernel of its own (gpu/merge_vector.cuh), with the same tiles but
    no shares. There the order within a tile depends on where the chunk begins.
 
-   Work on the device: n carried values for each tile. */
+   A few columns beyond wide rows of X lie apart, and are left to a launch of their own
+   with the same tiles: behind the lines they would move all rows out of step with lines,
+   and take one more pass over A. The order within their shares is another one than where
+   they lie with the others.
+
+   Work on the device: a carried value for each tile and column. */
+#include <type_traits>
+
+#include "gpu/merge_matrix.cuh"
 #include "gpu/merge_vector.cuh"
-
-/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
-template <typename T, int VEC, int TILES>
-static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                            int share, int tile, int64_t j, int column)
-{
-    constexpr int AHEAD    = hy_ahead<T, VEC, TILES>;
-    const merge_split from = m.split[share], to = m.split[share + 1];
-    /* Every load is of a number that is there, also by lanes that have no column and for
-       entries after the last; nothing comes of those. */
-    const int64_t last_j = (o.n - 1) / VEC * VEC;
-    const T *x_j         = o.x + min(j, last_j);
-    const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
-    T *y                 = o.y + (m.row + from.rows) * o.n;
-    int row              = from.rows;
-    int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum[TILES][VEC]    = {};
-    const auto flush     = [&] {
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            hy_store_y(o, y, j + t * tile, sum[t]);
-#pragma unroll
-            for (int e = 0; e < VEC; e++)
-                sum[t][e] = T(0);
-        }
-        y += o.n;
-        end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
-    };
-
-    for (int k = from.entries; k < to.entries; k += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
-        T a[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            const int at      = min(k + u, to.entries - 1);
-            const int32_t col = m.col[at];
-            a[u]              = m.val[at];
-#pragma unroll
-            for (int t = 0; t < TILES; t++)
-                x[u][t] = hy_load_x<T, VEC>(x_j + (t + 1 < TILES ? t * tile : to_last),
-                                            col, o.pitch);
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            while (k + u == end)
-                flush();
-            if (k + u < to.entries)
-#pragma unroll
-                for (int t = 0; t < TILES; t++)
-                    hy_add_x(sum[t], a[u], x[u][t]);
-        }
-    }
-    while (row < to.rows)
-        flush();
-    T *carry = m.carry + share * m.pass_columns + column;
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-        hy_store_vec(carry + t * tile, sum[t]);
-}
-
-/* What the shares before `share` carry of row `row` of the tile, from `column` on. */
-template <typename T, int VEC, int TILES>
-static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int tile,
-                                   int column, T (&sum)[TILES][VEC])
-{
-    const T *carry = m.carry + column;
-#pragma unroll 2
-    for (int s = m.first_share(row); s < share; s++)
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const T *from = carry + s * m.pass_columns + t * tile;
-            hy_add_x(sum[t], T(1), *reinterpret_cast<const hy_vec<T, VEC> *>(from));
-        }
-}
-
-/* All shares of a tile in one pass over the columns from `first` on. */
-template <typename T, int VEC, int TILES>
-static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
-                                 const merge_tile<T> &m, int64_t first)
-{
-    const int lanes  = 1 << p.columns.log_lanes;
-    const int groups = HY_CUDA_THREADS / lanes;
-    const int group = int(threadIdx.x) / lanes, lane = int(threadIdx.x) & (lanes - 1);
-    const int tile = lanes * VEC;
-
-    for (int s = group; s < p.shares; s += groups)
-        walk<T, VEC, TILES>(o, m, s, tile, first + lane * VEC, lane * VEC);
-    __syncthreads();
-    for (int s = group; s <= p.shares; s += groups) {
-        const bool last = s == p.shares; /* stands for the tiles that follow */
-        const int row   = last ? m.rows : m.split[s].rows;
-        const bool ends = last || m.split[s + 1].rows > row;
-        if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
-            continue;
-        T *out            = last ? p.carry + blockIdx.x * o.n : o.y + (m.row + row) * o.n;
-        T sum[TILES][VEC] = {};
-        add_carried(m, row, s, tile, lane * VEC, sum);
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const int64_t j = first + t * tile + lane * VEC;
-#pragma unroll
-            for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
-                sum[t][e] += !last && j + e < o.n ? out[j + e] : T(0);
-            hy_store_y(o, out, j, sum[t]);
-        }
-    }
-    __syncthreads();
-}
-
-/* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC, int MOST>
-static __global__ void __launch_bounds__(HY_CUDA_THREADS,
-                                         hy_spmm_resident(MOST) / HY_CUDA_THREADS)
-    merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
-{
-    extern __shared__ double room[];
-    merge_let_next_begin();
-    const merge_tile<T> m = merge_open<T>(o, p, room);
-
-    for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
-        hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
-            pass_over<T, VEC, TILES>(o, p, m, (first << p.columns.log_lanes) * VEC);
-        });
-}
-
-/* A warp adds to one row what the tiles before the one that ended it carry of it.
-   2^log_lanes lanes own columns, the others take tiles in turn. */
-template <typename T>
-static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    fix_kernel(hy_spmm_operands<T> o, const hy_merge_piece *piece, int64_t pieces,
-               const T *carry, int log_lanes)
-{
-    const int lane = int(threadIdx.x) % 32, lanes = 1 << log_lanes;
-    const int64_t w = (int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x) / 32;
-    if (w >= pieces)
-        return;
-    const hy_merge_piece of = piece[w];
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-    for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.n;
-         first += int64_t(gridDim.y) * lanes) {
-        const int64_t j = first + (lane & (lanes - 1));
-        T sum           = T(0);
-#pragma unroll 4
-        for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
-            sum += j < o.n ? carry[t * o.n + j] : T(0);
-        for (int apart = 16; apart >= lanes; apart >>= 1)
-            sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (j < o.n && lane < lanes)
-            o.y[of.row * o.n + j] += sum;
-    }
-}
 
 /* ---- launches ---- */
 
-/* Made ready while the kernel before it still runs; it waits by itself. */
-template <typename T>
-static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
-                                const hy_merge_view &view, const T *carry, int log_lanes)
+/* Whether a kernel may begin when all blocks of the one before it have. That one must say
+   so (merge_let_next_begin()), and the kernel wait for it by itself, at its end at the
+   latest (merge_wait_for_last()): who comes after them waits for the last one alone. */
+enum launch_order { IN_TURN, EARLY };
+
+template <typename... P>
+static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)(P...),
+                               dim3 grid, size_t room, std::type_identity_t<P>... args)
 {
-    hy_context *ctx = lane->backend->ctx;
-    int device = 0, major = 0;
-    HY_CUDA(ctx, cudaGetDevice(&device));
-    HY_CUDA(ctx,
-            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    hy_context *ctx         = lane->backend->ctx;
+    cudaFuncAttributes code = {};
+    if (order == EARLY)
+        HY_CUDA(ctx, cudaFuncGetAttributes(&code, kernel));
 
     cudaLaunchAttribute early = {};
     early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config                        = {};
-    config.gridDim  = dim3(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                           hy_blocks(o.n, 1 << log_lanes, HY_MOST_PASSES));
-    config.blockDim = dim3(HY_CUDA_THREADS);
-    config.stream   = hy_stream(lane);
-    config.attrs    = &early;
-    config.numAttrs = major >= 9 ? 1 : 0;
-    HY_CUDA(ctx, cudaLaunchKernelEx(&config, fix_kernel<T>, o, view.piece, view.pieces,
-                                    carry, log_lanes));
+    config.gridDim                                   = grid;
+    config.blockDim                                  = dim3(HY_CUDA_THREADS);
+    config.dynamicSmemBytes                          = room;
+    config.stream                                    = hy_stream(lane);
+    config.attrs                                     = &early;
+    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* older code does not wait */
+    HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
+}
+
+template <typename T>
+static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
+                                const hy_merge_view &view, const T *carry, int log_lanes)
+{
+    const dim3 grid(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
+                    hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
+    return launch_in(EARLY, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
+                     carry, log_lanes);
 }
 
 /* Tiles of columns in a pass. Few tiles of the path do not fill the device alone. Where
@@ -208,9 +71,11 @@ static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
     return sizeof(T) > 4 || o.pitch % HY_SPMM_LINE == 0 ? HY_MERGE_PASS : HY_SPMM_TILES;
 }
 
-template <typename T, int VEC>
-static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
-                   int64_t tiles)
+/* Rows of Y that are whole have a kernel of their own: the others need more registers. */
+template <typename T, int VEC, bool WHOLE>
+static hybrid_status launch_as(launch_order order, hy_lane *lane,
+                               const hy_spmm_operands<T> &o, merge_path<T> p,
+                               int64_t tiles)
 {
     p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
     /* Groups of fewer lanes than a line takes would walk more rows side by side, which
@@ -220,15 +85,47 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, merge_path<T> p,
     const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
     p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
     const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
-    const size_t room = merge_room(p);
-    if (most > HY_MERGE_PASS)
-        merge_kernel<T, VEC, HY_SPMM_TILES>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else if (most > 1)
-        merge_kernel<T, VEC, HY_MERGE_PASS>
-            <<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
-    else
-        merge_kernel<T, VEC, 1><<<grid, HY_CUDA_THREADS, room, hy_stream(lane)>>>(o, p);
+    const auto kernel = most > HY_MERGE_PASS ? merge_kernel<T, VEC, WHOLE, HY_SPMM_TILES>
+                        : most > 1           ? merge_kernel<T, VEC, WHOLE, HY_MERGE_PASS>
+                                             : merge_kernel<T, VEC, WHOLE, 1>;
+    return launch_in(order, lane, kernel, grid, merge_room(p), o, p);
+}
+
+template <typename T, int VEC>
+static hybrid_status launch(launch_order order, hy_lane *lane,
+                            const hy_spmm_operands<T> &o, const merge_path<T> &p,
+                            int64_t tiles)
+{
+    if constexpr (VEC > 1)
+        if (!o.whole)
+            return launch_as<T, VEC, false>(order, lane, o, p, tiles);
+    return launch_as<T, VEC, true>(order, lane, o, p, tiles);
+}
+
+template <typename T>
+static hybrid_status launch_fitting(launch_order order, hy_lane *lane,
+                                    hy_spmm_operands<T> o, const merge_path<T> &p,
+                                    int64_t tiles)
+{
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        return launch<T, 16 / sizeof(T)>(order, lane, o, p, tiles);
+    if (hy_vectors_fit(&o, 2))
+        return launch<T, 2>(order, lane, o, p, tiles);
+    hy_vectors_fit(&o, 1);
+    return launch<T, 1>(order, lane, o, p, tiles);
+}
+
+/* What lies apart first: it leaves A in the L2 cache. The two share no value of Y and of
+   the carries. */
+template <typename T>
+static hybrid_status launch_matrix(hy_lane *lane, const hy_spmm_operands<T> &o,
+                                   const merge_path<T> &p, int64_t tiles)
+{
+    if (o.rest_n == 0)
+        return launch_fitting(IN_TURN, lane, o, p, tiles);
+    HY_TRY(
+        launch_fitting(IN_TURN, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
+    return launch_fitting(EARLY, lane, o, p, tiles);
 }
 
 template <typename T>
@@ -254,8 +151,8 @@ static hy_merge_shape shape_of(const hy_problem *p)
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    const int64_t cols    = job->problem->X->cols;
-    hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    const int64_t cols          = job->problem->X->cols;
+    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job->problem);
@@ -272,13 +169,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.shares        = shape.shares;
     p.cut           = view.cut;
     p.carry         = carry;
-    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
-        launch<T, 16 / sizeof(T)>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 2))
-        launch<T, 2>(lane, o, p, view.tiles);
-    else if (hy_vectors_fit(&o, 1))
-        launch<T, 1>(lane, o, p, view.tiles);
-    HY_TRY(hy_launched(lane, "spmm.cuda.merge"));
+    HY_TRY(launch_matrix(lane, o, p, view.tiles));
     if (view.pieces == 0)
         return HYBRID_OK;
     return launch_fix<T>(lane, o, view, carry, hy_log_lanes(double(cols), 5));
@@ -323,6 +214,18 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
                              hy_spmm_nonzero_s(&walked, r);
 }
 
+/* What lies apart is a product of its own. */
+static double product_s(const hy_features *f, const hy_rates *r)
+{
+    hy_features lines = *f, rest = *f;
+
+    if (f->out_cols == 1)
+        return vector_s(f, r);
+    rest.out_cols = hy_x_rest(HY_MERGE_LINES, f->type, f->out_cols);
+    lines.out_cols -= rest.out_cols;
+    return matrix_s(&lines, r) + (rest.out_cols > 0 ? matrix_s(&rest, r) : 0);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = least_shape(f);
@@ -332,7 +235,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->merge_factor * (f->out_cols == 1 ? vector_s(f, r) : matrix_s(f, r));
+    c.multiply_s = r->merge_factor * product_s(f, r);
     return c;
 }
 
@@ -354,6 +257,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op       = HY_SPMM,
     .in_place = 0,
+    .in_lines = HY_MERGE_LINES,
     .windows  = 1,
     .refuse   = refuse,
     .cost     = cost,

@@ -46,6 +46,18 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
     }
 }
 
+/* Columns [j, j + VEC) of a row of Y. */
+template <typename T, int VEC>
+static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
+                               const T (&sum)[VEC])
+{
+    T *y = o.y + row * o.ld;
+    if (o.whole)
+        hy_store_y<true>(o.n, y, j, sum);
+    else
+        hy_store_y<false>(o.n, y, j, sum);
+}
+
 /* Store what the lanes of a group have of the columns that lie apart. */
 template <typename T, int LANES, int REST>
 static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
@@ -103,7 +115,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
     if (real)
 #pragma unroll
         for (int t = 0; t < TILES; t++)
-            hy_store_y(o, o.y + row * o.ld, j + t * LANES * VEC, sum[t]);
+            store_y(o, row, j + t * LANES * VEC, sum[t]);
 }
 
 /* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
@@ -163,7 +175,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         for (int e = 0; e < VEC; e++)
             sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
     if (inside && way == 0)
-        hy_store_y(o, o.y + row * o.ld, j, sum);
+        store_y(o, row, j, sum);
 }
 
 /* How many lanes share the nonzeros of a row, as a power of two: as many as have some to
@@ -254,12 +266,9 @@ static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *j
 template <typename T>
 static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
-    hy_spmm_operands<T> rest = o;
-    rest.x                   = o.rest;
-    rest.pitch               = o.rest_pitch;
-    rest.n                   = o.rest_n;
-    rest.y                   = o.y + o.n;
-    o.rest_n = rest.rest_n = 0;
+    const hy_spmm_operands<T> rest = hy_spmm_rest_of(o);
+
+    o.rest_n = 0;
     launch_fitting(lane, o, job);
     launch_fitting(lane, rest, job);
 }

@@ -66,20 +66,39 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
     *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
 }
 
-/* Columns [j, j + VEC) of a row of Y. */
-template <typename T, int VEC>
-__device__ void hy_store_y(const hy_spmm_operands<T> &o, T *y, int64_t j,
-                           const T (&sum)[VEC])
+/* The first `left` of them, in pairs but for those at the ends; a pair begins at number
+   SKIP, and lies as pairs do. */
+template <int SKIP, typename T, int VEC>
+__device__ void hy_store_pairs(T *to, int left, const T (&from)[VEC])
 {
-    if (o.whole) {
-        if (j < o.n)
+#pragma unroll
+    for (int e = -SKIP; e < VEC; e += 2) {
+        if (e >= 0 && e + 1 < VEC && e + 1 < left) {
+            hy_store_vec(to + e, {from[e], from[e + 1]});
+            continue;
+        }
+        if (e >= 0 && e < left)
+            to[e] = from[e];
+        if (e + 1 < VEC && e + 1 < left)
+            to[e + 1] = from[e + 1];
+    }
+}
+
+/* Columns [j, j + VEC) of a row of Y, as far as there are n. Rows that are not WHOLE
+   begin anywhere. */
+template <bool WHOLE, typename T, int VEC>
+__device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
+{
+    if (WHOLE) {
+        if (j < n)
             hy_store_vec(y + j, sum);
         return;
     }
-#pragma unroll
-    for (int e = 0; e < VEC; e++)
-        if (j + e < o.n)
-            y[j + e] = sum[e];
+    const int left = int(min(n - j, int64_t(VEC)));
+    if (uintptr_t(y + j) / sizeof(T) % 2 == 0)
+        hy_store_pairs<0>(y + j, left, sum);
+    else
+        hy_store_pairs<1>(y + j, left, sum);
 }
 
 /* The smallest s with 2^s >= n, at most `most`. */
@@ -171,6 +190,18 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
                                    uint32_t(x.rest_ld * int64_t(sizeof(T))),
                                    int(x.rest_cols)};
     return o;
+}
+
+/* The columns that lie apart, as operands of their own. */
+template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands<T> &o)
+{
+    hy_spmm_operands<T> rest = o;
+    rest.x                   = o.rest;
+    rest.pitch               = o.rest_pitch;
+    rest.n                   = o.rest_n;
+    rest.y                   = o.y + o.n;
+    rest.rest_n              = 0;
+    return rest;
 }
 
 /* Whether a row of X takes more than half a line: then groups read whole lines. */

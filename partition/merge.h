@@ -8,6 +8,7 @@
 #define HY_MERGE_H
 
 #include "base/variant.h"
+#include "partition/pack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,12 @@ typedef struct hy_merge_join {
 } hy_merge_join;
 
 enum { HY_MERGE_NO_ENTRY = 0xffff };
+
+/* Items of a share where each of a cut's shares is 2^log_parts; odd, too. */
+HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
+{
+    return (share + (1 << log_parts) - 1) >> log_parts | 1;
+}
 
 /* What follows A in the pack; from `join` on with shape.vector alone, else NULL. */
 typedef struct hy_merge_view {

@@ -318,9 +318,15 @@ hy_shared_layout hy_shared_layout_of(const hy_problem *problem);
    other; or, in_cols, in slabs.
    Rows of more than 8 bytes take whole 16, so that whatever their number the columns can
    be read in vectors; zeros fill them up. In_lines, up to HY_X_REST bytes that are more
-   than whole lines of HY_X_LINE bytes lie behind all rows, as rows of their own: so no row
-   takes a line more than it must, and of what lies apart more is in a line. */
+   than in_lines or more whole lines of HY_X_LINE bytes lie behind all rows, as rows of
+   their own: so no row takes a line more than it must, and of what lies apart more is in a
+   line. */
 enum { HY_X_LINE = 128, HY_X_REST = 16 };
+
+/* How many of so many columns lie apart with a variant that is so in_lines, but in a
+   window. */
+int64_t hy_x_rest(int in_lines, hybrid_type type, int64_t cols);
+
 size_t hy_shared_bytes(const hy_problem *problem);
 
 /* What the device needs for it: less where not all panels are there at once. */

@@ -14,17 +14,18 @@ static int64_t filled(int64_t cols, hybrid_type type)
     return cols <= each / 2 ? cols : (cols + each - 1) / each * each;
 }
 
-/* How many of so many columns lie apart: none in a window, whose places hold whole rows.
- */
+int64_t hy_x_rest(int in_lines, hybrid_type type, int64_t cols)
+{
+    const int64_t size = (int64_t)hy_value_size(type), line = HY_X_LINE / size;
+    const int64_t rest = cols % line;
+
+    return in_lines > 0 && cols / line >= in_lines && rest * size <= HY_X_REST ? rest : 0;
+}
+
+/* None in a window, whose places hold whole rows. */
 static int64_t rest_of(const hy_problem *problem, int64_t cols)
 {
-    const int64_t size = (int64_t)hy_value_size(problem->X->type);
-    const int64_t rest = cols % (HY_X_LINE / size);
-
-    return problem->in_lines && problem->window == 0 && rest < cols &&
-                   rest * size <= HY_X_REST
-               ? rest
-               : 0;
+    return problem->window > 0 ? 0 : hy_x_rest(problem->in_lines, problem->X->type, cols);
 }
 
 /* Elements that a row of so many columns takes. */

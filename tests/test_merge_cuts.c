@@ -79,6 +79,18 @@ static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
            cut->lead;
 }
 
+/* Smaller shares of the same tile, 2^log_parts for each, have all of it as well. */
+static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
+{
+    assert_int_equal(hy_merge_part(c->share, 0), c->share);
+    for (int log_parts = 1; log_parts < 4; log_parts++) {
+        const int64_t part = hy_merge_part(c->share, log_parts);
+        assert_int_equal(part % 2, 1);
+        assert_true(c->lead + items <= part * shares << log_parts);
+        assert_true((part - 2) * (1 << log_parts) < c->share); /* no more than it must */
+    }
+}
+
 static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -96,6 +108,7 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
         assert_true(c->lead + items <= (int64_t)c->share * shape.shares);
         assert_true(c->lead + items <= shape.items + shape.longest);
         assert_int_equal(c->share % 2, 1);
+        check_parts(c, items, shape.shares);
         assert_true(t == 0 || c->lead == 0);
         assert_true(c->entry >= a.row_ptr[c->row]); /* on the path */
         assert_true(c->row == a.rows || c->entry <= a.row_ptr[c->row + 1]);

@@ -125,12 +125,12 @@ static void check_view(const hy_problem *p, int64_t begin)
                           begin + j);
 }
 
-static void check_lines(const hybrid_dense *X)
+static void check_lines(const hybrid_dense *X, int in_lines)
 {
-    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .in_lines = 1};
+    hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .X = X, .in_lines = in_lines};
     const int64_t size   = X->type == HYBRID_F64 ? 8 : 4;
     const int64_t left   = X->cols % (128 / size);
-    const int apart      = X->cols > left && left * size <= 16;
+    const int apart      = (X->cols - left) * size >= 128 * in_lines && left * size <= 16;
     const int64_t rest   = !apart ? 0 : left * size <= 8 ? left : 16 / size;
     const int64_t ld     = apart ? X->cols - left : padded(X);
     const size_t bytes   = hy_shared_bytes(&p);
@@ -139,6 +139,7 @@ static void check_lines(const hybrid_dense *X)
 
     assert_int_equal(bytes, X->rows * (ld + rest) * size);
     assert_int_equal(all.rest, apart ? left : 0);
+    assert_int_equal(hy_x_rest(in_lines, X->type, X->cols), all.rest);
     assert_int_equal(all.ld, ld);
     assert_int_equal(all.rest_ld, rest);
     hy_shared_fill(&p, 0, bytes, whole);
@@ -258,7 +259,8 @@ static void shared_x_is_x(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},   {70, 1},  {1, 45}, {70, 2},
                                         {67, 33}, {5, 100}, {9, 31}, {HY_X_SLAB + 9, 3},
-                                        {21, 35}, {3, 98},  {8, 18}, {41, 65}};
+                                        {21, 35}, {3, 98},  {8, 18}, {41, 65},
+                                        {7, 129}, {4, 132}};
 
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -269,7 +271,8 @@ static void shared_x_is_x(void **state)
                     dense_make(shapes[s][0], shapes[s][1], gap, orders[order], 6,
                                kinds[k], &X);
                     check_shared_x(&X);
-                    check_lines(&X);
+                    check_lines(&X, 1);
+                    check_lines(&X, 4);
                     check_slabs(&X);
                     dense_free(&X);
                 }

@@ -9,8 +9,8 @@
 
 enum { ROWS = 20000, KINDS = 2, LENGTHS = 3 };
 
-static const int64_t widths[] = {17, 31,  32,  33,  35,  64,  65,
-                                 98, 100, 128, 129, 131, 196, 257};
+static const int64_t widths[] = {17, 31,  32,  33,  35,  64,  65,  66,
+                                 98, 100, 128, 129, 131, 132, 196, 257};
 /* Entries of a row: few, more, and so many that the merge path has more tiles than it
    spreads passes over X for. */
 static const double lengths[]  = {3, 11, 18};

@@ -10,9 +10,9 @@
 #include "support/oracle.h"
 #include "support/plans.h"
 
-enum { CHUNKINGS = 2, WIDTHS = 3, COLUMNS = 20 };
+enum { CHUNKINGS = 2, WIDTHS = 4, COLUMNS = 20 };
 
-static const int64_t widths[] = {1, 4, 33};
+static const int64_t widths[] = {1, 4, 33, 129};
 
 /* One plan, and what it is run with. */
 typedef struct trial {

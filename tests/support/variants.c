@@ -12,9 +12,9 @@ enum { PRIME_ROWS = 7 };
 static const int64_t chunk_rows[] = {1, PRIME_ROWS, 0};
 /* Every case takes the first FEW_WIDTHS; the one called MANY_WIDTHS all, but not in
    chunks of one row. */
-static const int64_t widths[]   = {1,   4,   33,  2,   3,   8,   9,  16, 17,
-                                   18,  31,  32,  34,  35,  64,  65, 98, 100,
-                                   128, 129, 256, 512, 130, 131, 257};
+static const int64_t widths[]   = {1,   4,   33,  129, 2,   3,   8,   9,  16, 17,
+                                   18,  31,  32,  34,  35,  36,  64,  65, 66, 98,
+                                   100, 128, 256, 512, 130, 131, 132, 257};
 static const char MANY_WIDTHS[] = "random";
 static const test_kind kinds[]  = {
      {HYBRID_F32, HYBRID_I32, 1},
@@ -27,7 +27,7 @@ enum {
     KINDS      = sizeof kinds / sizeof *kinds,
     F32_KINDS  = 2, /* the first */
     CHUNKINGS  = 3,
-    FEW_WIDTHS = 3,
+    FEW_WIDTHS = 4,
     WIDTHS     = sizeof widths / sizeof *widths,
     MANY_ROWS  = 1000
 };
