@@ -66,24 +66,6 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
     *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
 }
 
-/* The first `left` of them, in pairs but for those at the ends; a pair begins at number
-   SKIP, and lies as pairs do. */
-template <int SKIP, typename T, int VEC>
-__device__ void hy_store_pairs(T *to, int left, const T (&from)[VEC])
-{
-#pragma unroll
-    for (int e = -SKIP; e < VEC; e += 2) {
-        if (e >= 0 && e + 1 < VEC && e + 1 < left) {
-            hy_store_vec(to + e, {from[e], from[e + 1]});
-            continue;
-        }
-        if (e >= 0 && e < left)
-            to[e] = from[e];
-        if (e + 1 < VEC && e + 1 < left)
-            to[e + 1] = from[e + 1];
-    }
-}
-
 /* Columns [j, j + VEC) of a row of Y, as far as there are n. Rows that are not WHOLE
    begin anywhere. */
 template <bool WHOLE, typename T, int VEC>
@@ -94,11 +76,10 @@ __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
             hy_store_vec(y + j, sum);
         return;
     }
-    const int left = int(min(n - j, int64_t(VEC)));
-    if (uintptr_t(y + j) / sizeof(T) % 2 == 0)
-        hy_store_pairs<0>(y + j, left, sum);
-    else
-        hy_store_pairs<1>(y + j, left, sum);
+#pragma unroll
+    for (int e = 0; e < VEC; e++)
+        if (j + e < n)
+            y[j + e] = sum[e];
 }
 
 /* The smallest s with 2^s >= n, at most `most`. */

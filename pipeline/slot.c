@@ -3,22 +3,32 @@
 
 #include <string.h>
 
+#include "base/csr.h"
 #include "base/look.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "pipeline/run.h"
 
-enum { WORD_BYTES = 256, /* room for out_nnz */ SPARE_ENTRIES = 1024 };
+enum {
+    WORD_BYTES    = 256, /* room for out_nnz */
+    SPARE_ENTRIES = 1024,
+    BACK_BYTES    = 16 << 20
+};
 
 /* Entries of a SpGEMM chunk come back through room for what is expected of them, not for
-   their bound: pinned memory is slow to get. If there are more, they come in turns. */
+   their bound, and for no more than BACK_BYTES: pinned memory is slow to get, and workers
+   read what the device wrote to it from the last-level cache. If there are more, they
+   come in turns. */
 static hy_features back_features(const hy_features *f)
 {
+    const int64_t most    = BACK_BYTES / (4 + (int64_t)hy_value_size(f->type));
     const double expected = 1.25 * (double)f->products / f->out_ratio;
     hy_features back      = *f;
 
     if (f->out_ratio > 1 && expected + SPARE_ENTRIES < (double)f->out_bound)
         back.out_bound = (int64_t)expected + SPARE_ENTRIES;
+    if (back.out_bound > most)
+        back.out_bound = most;
     return back;
 }
 
