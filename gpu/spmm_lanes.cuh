@@ -71,15 +71,15 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
 template <bool WHOLE, typename T, int VEC>
 __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
 {
-    if (WHOLE) {
+    if constexpr (WHOLE) {
         if (j < n)
             hy_store_vec(y + j, sum);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int e = 0; e < VEC; e++)
-        if (j + e < n)
-            y[j + e] = sum[e];
+        for (int e = 0; e < VEC; e++)
+            if (j + e < n)
+                y[j + e] = sum[e];
+    }
 }
 
 /* The smallest s with 2^s >= n, at most `most`. */
