@@ -56,6 +56,18 @@ static void check_rows(const hy_profile *p, const hybrid_csr *A)
     assert_true(fabs(p->features.row_cv - sqrt(fmax(variance, 0)) / (nnz / rows)) < 1e-6);
 }
 
+/* Of each block of rows, the columns up to the last that one of them has an entry in. */
+static void check_ends(const hy_profile *p, const hybrid_csr *A)
+{
+    for (int64_t i = 0; i < A->rows; i += HY_ENDS_ROWS) {
+        const int64_t rows = A->rows - i < HY_ENDS_ROWS ? A->rows - i : HY_ENDS_ROWS;
+        int64_t end        = 0;
+        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + rows); k++)
+            end = A->col[k] >= end ? A->col[k] + 1 : end;
+        assert_int_equal(p->ends[i / HY_ENDS_ROWS], end);
+    }
+}
+
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
     int64_t products = 0, bound = 0, costliest = 0;
@@ -63,6 +75,7 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 
     assert_int_equal(hy_inspect(ctx, A, B, 0, &p), HYBRID_OK);
     check_rows(&p, A);
+    check_ends(&p, A);
     assert_int_equal(p.op, HY_SPGEMM);
     assert_int_equal(p.products[0], 0);
     assert_int_equal(p.bound[0], 0);
@@ -74,6 +87,7 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
         assert_int_equal(p.products[i + 1], products);
         assert_int_equal(p.bound[i + 1], bound);
     }
+    assert_true((p.bound == p.products) == (costliest <= B->cols));
     assert_int_equal(p.features.products, products);
     assert_int_equal(p.features.out_bound, bound);
     assert_int_equal(p.features.products_max, costliest);
@@ -137,6 +151,71 @@ static void many_pieces_are_counted(void **state)
     check_spmm(&A, 5);
     matrix_free(&A);
     matrix_free(&B);
+}
+
+/* Row `at` has `longest` entries, the others up to 5; every fifth has none. */
+static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t longest,
+                                test_kind kind)
+{
+    builder b = build_start(rows, cols);
+
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < (i == at ? longest : i % 5); j++)
+            build_add(&b, i == at ? j : test_below(3, (uint64_t)(7 * i + j), cols));
+        build_end_row(&b);
+    }
+    return build_finish(&b, 5, kind);
+}
+
+/* Lengths of rows of B about the most that one and two bytes hold; each is asked for. */
+static void long_rows_are_counted(void **state)
+{
+    static const int64_t longest[] = {254, 255, 256, 257, 65534, 65535, 65536, 70000};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof longest / sizeof *longest; k++) {
+        hybrid_csr A = with_long_row(900, 3000, 0, 3000, kinds[k % 2]);
+        hybrid_csr B =
+            with_long_row(3000, longest[k] + 9, 1234, longest[k], kinds[k % 2]);
+        check_spgemm(&A, &B);
+        matrix_free(&A);
+        matrix_free(&B);
+    }
+}
+
+/* A row of A that fills several pieces, between and after rows without entries. */
+static void rows_longer_than_a_piece_are_counted(void **state)
+{
+    static const int64_t at[] = {0, 1, 700, 999};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+        hybrid_csr A = with_long_row(1000, 200000, at[k], 200000, kinds[k % 2]);
+        hybrid_csr B = with_long_row(200000, 500, 77, 400, kinds[k % 2]);
+        check_spgemm(&A, &B);
+        check_spmm(&A, 3);
+        matrix_free(&A);
+        matrix_free(&B);
+    }
+}
+
+/* One row of C has as many products as columns, or one more: that one is bounded. */
+static void one_row_is_bounded(void **state)
+{
+    (void)state;
+    for (int64_t more = 0; more < 2; more++) {
+        hybrid_csr A = with_long_row(90000, 400, 45000, 400, kinds[more]);
+        builder b    = build_start(400, 2000);
+        for (int64_t i = 0; i < 400; i++) {
+            for (int64_t j = 0; j < 5 + (i == 399 ? more : 0); j++)
+                build_add(&b, 3 * i + j);
+            build_end_row(&b);
+        }
+        hybrid_csr B = build_finish(&b, 6, kinds[more]);
+        check_spgemm(&A, &B);
+        matrix_free(&A);
+        matrix_free(&B);
+    }
 }
 
 static void ranges_are_differences(void **state)
@@ -327,6 +406,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_are_counted),
         cmocka_unit_test(many_pieces_are_counted),
+        cmocka_unit_test(long_rows_are_counted),
+        cmocka_unit_test(rows_longer_than_a_piece_are_counted),
+        cmocka_unit_test(one_row_is_bounded),
         cmocka_unit_test(ranges_are_differences),
         cmocka_unit_test(ratio_is_estimated),
         cmocka_unit_test(costly_row_stands_at_its_bound),
