@@ -302,6 +302,43 @@ static void costly_row_stands_at_its_bound(void **state)
     free(a_col);
 }
 
+/* Two rows of so many products that workers share them: however many do, they find the
+   same, which is close to what is true. */
+static void shared_rows_are_counted(void **state)
+{
+    builder a = build_start(2, 1500), b = build_start(1500, 30000);
+    oracle o;
+    double ratio = 0;
+
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        for (int64_t k = i; k < 1500; k++)
+            build_add(&a, k);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < 1500; i++) {
+        for (int64_t j = 0; j < 400; j++)
+            build_add(&b, test_below(11, (uint64_t)(400 * i + j), i < 750 ? 900 : 30000));
+        build_end_row(&b);
+    }
+    hybrid_csr A = build_finish(&a, 1, kinds[0]), B = build_finish(&b, 2, kinds[0]);
+    oracle_spgemm(&A, &B, &o);
+    for (int threads = 1; threads <= 8; threads++) {
+        hy_context *some = test_context(threads);
+        hy_profile p;
+        assert_int_equal(hy_inspect(some, &A, &B, 0, &p), HYBRID_OK);
+        ratio = ratio > 0 ? ratio : p.features.out_ratio;
+        assert_true(p.features.out_ratio == ratio);
+        assert_true(fabs(ratio / ((double)p.features.products / (double)o.nnz) - 1) <
+                    0.05);
+        hy_profile_free(some, &p);
+        test_context_free(some);
+    }
+    oracle_free(&o);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 /* Full blocks are found, and all that is stored are entries. */
 static void blocks_are_found(void **state)
 {
@@ -412,6 +449,7 @@ int main(void)
         cmocka_unit_test(ranges_are_differences),
         cmocka_unit_test(ratio_is_estimated),
         cmocka_unit_test(costly_row_stands_at_its_bound),
+        cmocka_unit_test(shared_rows_are_counted),
         cmocka_unit_test(blocks_are_found),
         cmocka_unit_test(fill_of_blocks_is_estimated),
         cmocka_unit_test(scattered_entries_are_no_blocks),
