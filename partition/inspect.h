@@ -20,7 +20,8 @@ typedef struct hy_profile {
     int64_t *nnz;         /* rows+1; entries of A */
     int64_t *products;    /* rows+1; SpGEMM: scalar products; SpMM: == nnz (alias),
                              to be multiplied by the columns of the panel */
-    int64_t *bound;       /* rows+1; SpGEMM: sum of min(products, out_cols); SpMM: NULL */
+    int64_t *bound;       /* rows+1; SpGEMM: sum of min(products, out_cols), == products
+                             (alias) where that is the same; SpMM: NULL */
     int64_t *ends;        /* SpGEMM: of every HY_ENDS_ROWS rows, columns up to the last that
                              they have an entry in; SpMM: NULL */
     hy_features features; /* of all rows, out_ratio estimated from a sample */

@@ -13,10 +13,23 @@ enum {
     SAMPLE_COST = 2 << 20, /* their products, at most */
     FEW         = 64,      /* rows that may be enough, */
     FEW_COST    = 1 << 18, /* with so many products at most, */
-    MANY        = 1 << 12  /* entries of which all are counted */
+    DRAWS       = 64,      /* that one worker makes at a time */
+    SHARE  = 1 << 16,  /* products of a row that one worker counts, if it has entries */
+    MANY   = 1 << 12,  /* entries of which all are counted */
+    PLACES = 4 * MANY, /* that they take in a table, at most */
+    BATCH  = 256       /* columns that are looked through at a time */
 };
 
 #define ALIKE 0.02 /* and so small a standard error, in parts of the mean */
+
+/* Set of columns. Of a long row those alone are taken whose hash begins with `thin`
+   zeros: they stand for 2^thin times as many. */
+typedef struct column_set {
+    int32_t *table; /* mask + 1 columns, or -1 */
+    uint32_t mask;
+    int thin, shared; /* shared: the table, by several workers, */
+    int64_t count;    /* of whom each counts what it put in */
+} column_set;
 
 /* Rows of C drawn with a probability that grows with their products, so that the mean
    of entries / products over the draws estimates nnz(C) / products. */
@@ -24,10 +37,15 @@ typedef struct sample {
     hy_context *ctx;
     const hybrid_csr *A, *B;
     const hy_profile *profile;
-    int count; /* different rows */
+    int draws;
+    int64_t drawn[SAMPLES]; /* rows, ascending */
+    int count;              /* different ones */
     int64_t row[SAMPLES];
-    int weight[SAMPLES];   /* times drawn */
-    double share[SAMPLES]; /* entries / products */
+    int weight[SAMPLES];       /* times drawn */
+    int first[SAMPLES + 1];    /* of its shares among those of all rows */
+    column_set empty[SAMPLES]; /* a set for the row */
+    int64_t columns[SAMPLES];  /* that were put in, by all */
+    double density[SAMPLES];   /* entries / products */
 } sample;
 
 /* The row that holds scalar product `at`. */
@@ -50,102 +68,216 @@ static int64_t products_of(const hy_profile *p, int64_t row)
     return p->products[row + 1] - p->products[row];
 }
 
-/* The rows at `draws` evenly spaced scalar products; returns the products in them. */
-static int64_t draw(sample *s, int draws)
+static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
 {
+    sample *s              = arg;
     const int64_t products = s->profile->products[s->profile->rows];
-    const int64_t step = products / draws, rest = products % draws;
-    int64_t cost = 0;
+    const int64_t step = products / s->draws, rest = products % s->draws;
 
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        s->drawn[k] =
+            row_of_product(s->profile, k * step + k * rest / s->draws + step / 2);
+    return HYBRID_OK;
+}
+
+/* The rows at `draws` evenly spaced scalar products, and the products in them. */
+static hybrid_status draw(sample *s, int draws, int64_t *cost)
+{
+    s->draws = draws;
     s->count = 0;
+    *cost    = 0;
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, draws, DRAWS, draw_rows, s));
     for (int k = 0; k < draws; k++) {
-        const int64_t at  = k * step + k * rest / draws + step / 2;
-        const int64_t row = row_of_product(s->profile, at);
-        if (s->count > 0 && s->row[s->count - 1] == row) {
+        if (s->count > 0 && s->row[s->count - 1] == s->drawn[k]) {
             s->weight[s->count - 1]++;
             continue;
         }
-        s->row[s->count]      = row;
+        s->row[s->count]      = s->drawn[k];
         s->weight[s->count++] = 1;
-        cost += products_of(s->profile, row);
+        *cost += products_of(s->profile, s->drawn[k]);
     }
-    return cost;
+    return HYBRID_OK;
 }
 
-/* Set of columns. Of a long row those alone are taken whose hash begins with `thin`
-   zeros: they stand for 2^thin times as many. */
-typedef struct column_set {
-    int32_t *table; /* mask + 1 columns, or -1 */
-    uint32_t mask;
-    int thin;
-    int64_t count;
-} column_set;
+/* ---- columns of a row -------------------------------------------------------- */
 
 static int is_full(const column_set *set)
 {
     return set->count > set->mask / 4 * 3;
 }
 
+/* Put `col` where there was nothing; else say what is there. */
+static int put(column_set *set, uint32_t at, int32_t col, int32_t *there)
+{
+    if (!set->shared)
+        set->table[at] = col;
+    else if (!__atomic_compare_exchange_n(&set->table[at], there, col, 0,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return 0;
+    set->count++;
+    return 1;
+}
+
 static void insert(column_set *set, int32_t col)
 {
     uint32_t at = (uint32_t)col * 0x85ebca6bu >> 7 & set->mask;
 
-    if ((uint64_t)((uint32_t)col * 2654435769u) >> (32 - set->thin) != 0 || is_full(set))
+    if (is_full(set))
         return;
-    while (set->table[at] != -1 && set->table[at] != col)
-        at = (at + 1) & set->mask;
-    set->count += set->table[at] == -1;
-    set->table[at] = col;
-}
-
-static void insert_row(const sample *s, int64_t row, column_set *set)
-{
-    const hybrid_csr *A = s->A, *B = s->B;
-
-    for (int64_t k = hy_offset(A, row); k < hy_offset(A, row + 1); k++) {
-        const int64_t end = hy_offset(B, (int64_t)A->col[k] + 1);
-        for (int64_t l = hy_offset(B, A->col[k]); l < end; l++)
-            insert(set, B->col[l]);
+    for (uint32_t seen = 0; seen <= set->mask; seen++, at = (at + 1) & set->mask) {
+        int32_t there = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
+        if ((there == -1 && put(set, at, col, &there)) || there == col)
+            return;
     }
+    set->count = (int64_t)set->mask + 1; /* full of what others put in, too */
 }
 
-/* Entries of one row of C. One that is too costly to count, or whose columns defy the
-   hash, stands at its bound. */
-static hybrid_status count_row(const sample *s, int64_t row, int64_t *entries)
+static int64_t bound_of(const sample *s, int k)
 {
-    const int64_t bound = s->profile->bound[row + 1] - s->profile->bound[row];
-    column_set set      = {.mask = 15};
-    void *table;
+    const int64_t *bound = s->profile->bound + s->row[k];
+    return bound[1] - bound[0];
+}
 
-    *entries = bound;
-    if (products_of(s->profile, row) > SAMPLE_COST)
-        return HYBRID_OK;
+/* As many columns as there may be, or MANY to twice as many of them, fill half a table.
+ */
+static column_set set_for(const sample *s, int k)
+{
+    const int64_t bound = bound_of(s, k);
+    column_set set      = {.mask = 15};
+
     while (bound >> set.thin > MANY)
         set.thin++;
     while ((bound >> set.thin) * 2 > set.mask)
         set.mask = 2 * set.mask + 1;
-    HY_TRY(hy_array(s->ctx, (int64_t)set.mask + 1, sizeof(int32_t),
-                    "columns of a sampled row", &table));
-    set.table = table;
-    memset(table, -1, ((size_t)set.mask + 1) * sizeof(int32_t));
-    insert_row(s, row, &set);
-    if (set.count > 0 && !is_full(&set) && set.count << set.thin < bound)
-        *entries = set.count << set.thin;
-    hy_array_free(s->ctx, table);
+    return set;
+}
+
+static void clear(column_set *set, int32_t *table)
+{
+    set->table = table;
+    memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
+}
+
+/* Columns that the entries [begin, end) of A bring; returns how many were not there. */
+static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
+{
+    const hybrid_csr *A = s->A, *B = s->B;
+    const uint32_t most = UINT32_MAX >> set.thin;
+
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t last = hy_offset(B, (int64_t)A->col[e] + 1);
+        for (int64_t l = hy_offset(B, A->col[e]); l < last; l++)
+            if ((uint32_t)B->col[l] * 2654435769u <= most)
+                insert(&set, B->col[l]);
+    }
+    return set.count;
+}
+
+/* A row that is too costly to count, or whose columns defy the hash, stands at its
+   bound. */
+static void note_density(sample *s, int k)
+{
+    const int64_t bound = bound_of(s, k);
+    column_set all      = s->empty[k];
+
+    all.count             = s->columns[k];
+    const int64_t counted = all.count << all.thin;
+    const int is_known    = all.count > 0 && !is_full(&all) && counted < bound;
+    s->density[k] =
+        (double)(is_known ? counted : bound) / (double)products_of(s->profile, s->row[k]);
+}
+
+/* ---- counting ---------------------------------------------------------------- */
+
+static int shares_of(const sample *s, int64_t row)
+{
+    const int64_t products = products_of(s->profile, row);
+    const int64_t entries  = hy_offset(s->A, row + 1) - hy_offset(s->A, row);
+    const int64_t shares   = products / SHARE + 1;
+
+    if (products > SAMPLE_COST)
+        return 0;
+    return (int)(shares < entries ? shares : entries);
+}
+
+/* Shares of all rows, and tables for the rows with several. */
+static hybrid_status share_out(sample *s, int32_t **tables)
+{
+    int64_t places = 0;
+    void *memory;
+
+    s->first[0] = 0;
+    for (int k = 0; k < s->count; k++) {
+        const int shares   = shares_of(s, s->row[k]);
+        s->first[k + 1]    = s->first[k] + shares;
+        s->empty[k]        = set_for(s, k);
+        s->empty[k].shared = shares > 1;
+        s->columns[k]      = 0;
+        places += shares > 1 ? (int64_t)s->empty[k].mask + 1 : 0;
+    }
+    HY_TRY(hy_array(s->ctx, places, sizeof **tables, "columns of sampled rows", &memory));
+    *tables = memory;
+    for (int k = s->count - 1; k >= 0; k--)
+        if (s->empty[k].shared)
+            clear(&s->empty[k], *tables + (places -= (int64_t)s->empty[k].mask + 1));
     return HYBRID_OK;
 }
 
-static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t end)
+static int row_of_share(const sample *s, int64_t share)
+{
+    int low = 0, high = s->count;
+
+    while (low + 1 < high) {
+        const int middle = low + (high - low) / 2;
+        if (s->first[middle] <= share)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void count_share(sample *s, int k, int64_t share)
+{
+    const int64_t begin = hy_offset(s->A, s->row[k]);
+    const int64_t n     = hy_offset(s->A, s->row[k] + 1) - begin;
+    const int64_t parts = s->first[k + 1] - s->first[k];
+    column_set set      = s->empty[k];
+    int32_t own[PLACES];
+
+    if (!set.shared)
+        clear(&set, own);
+    const int64_t more = insert_entries(s, begin + n * share / parts,
+                                        begin + n * (share + 1) / parts, set);
+    __atomic_fetch_add(&s->columns[k], more, __ATOMIC_RELAXED);
+}
+
+static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t end)
 {
     sample *s = arg;
-    int64_t entries;
 
     (void)part;
-    for (int64_t k = begin; k < end; k++) {
-        HY_TRY(count_row(s, s->row[k], &entries));
-        s->share[k] = (double)entries / (double)products_of(s->profile, s->row[k]);
+    for (int64_t i = begin; i < end; i++) {
+        const int k = row_of_share(s, i);
+        count_share(s, k, i - s->first[k]);
     }
     return HYBRID_OK;
+}
+
+static hybrid_status count_samples(sample *s)
+{
+    hybrid_status status;
+    int32_t *tables = NULL;
+
+    HY_TRY_ELSE_DONE(share_out(s, &tables));
+    HY_TRY_ELSE_DONE(
+        hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, s->first[s->count], 1, count_shares, s));
+    for (int k = 0; k < s->count; k++)
+        note_density(s, k);
+done:
+    hy_array_free(s->ctx, tables);
+    return status;
 }
 
 /* The mean of entries / products over the draws, and how far off it may be, in parts of
@@ -155,10 +287,10 @@ static hybrid_status estimate(sample *s, double *mean, double *error)
     double sum = 0, squares = 0;
     int weight = 0;
 
-    HY_TRY(hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, s->count, 1, count_samples, s));
+    HY_TRY(count_samples(s));
     for (int k = 0; k < s->count; k++) {
-        sum += s->weight[k] * s->share[k];
-        squares += s->weight[k] * s->share[k] * s->share[k];
+        sum += s->weight[k] * s->density[k];
+        squares += s->weight[k] * s->density[k] * s->density[k];
         weight += s->weight[k];
     }
     *mean                 = sum / weight;
@@ -175,15 +307,20 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
     int draws              = products < SAMPLES ? (int)products : SAMPLES;
     double mean = 1, error = 1;
+    int64_t cost;
 
     *ratio = 1;
     if (products == 0)
         return HYBRID_OK;
-    if (draws > FEW && draw(&s, FEW) <= FEW_COST)
-        HY_TRY(estimate(&s, &mean, &error));
+    if (draws > FEW) {
+        HY_TRY(draw(&s, FEW, &cost));
+        if (cost <= FEW_COST)
+            HY_TRY(estimate(&s, &mean, &error));
+    }
     if (error > ALIKE) {
-        while (draw(&s, draws) > SAMPLE_COST && draws > MIN_SAMPLES)
-            draws /= 2;
+        HY_TRY(draw(&s, draws, &cost));
+        for (; cost > SAMPLE_COST && draws > MIN_SAMPLES; draws /= 2)
+            HY_TRY(draw(&s, draws / 2, &cost));
         HY_TRY(estimate(&s, &mean, &error));
     }
     *ratio = 1 / mean;

@@ -352,8 +352,8 @@ static void allocations_fail_of_both(void **state)
     (void)state;
     make_world(&w, 0);
     w.split = HYBRID_SPLIT_SHARE;
-    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 16);
-    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 20);
+    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 12);
+    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
     assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
     assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 8);
     free_world(&w);

@@ -1,4 +1,4 @@
-/* tests/test_inspect.c - profiles against counts made row by row. */
+/* tests/test_inspect.c - ranges of profiles, and what is estimated from samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,126 +18,6 @@
 
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
-
-static int64_t row_products(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
-{
-    int64_t sum = 0;
-
-    for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++)
-            sum++;
-    return sum;
-}
-
-static void check_rows(const hy_profile *p, const hybrid_csr *A)
-{
-    int64_t longest = 0;
-    double squares  = 0;
-
-    assert_int_equal(p->nnz[0], 0);
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t length = hy_offset(A, i + 1) - hy_offset(A, i);
-        assert_int_equal(p->nnz[i + 1] - p->nnz[i], length);
-        longest = length > longest ? length : longest;
-        squares += (double)(length * length);
-    }
-    const double rows = (double)A->rows, nnz = (double)A->nnz;
-    assert_int_equal(p->features.rows, A->rows);
-    assert_int_equal(p->features.cols, A->cols);
-    assert_int_equal(p->features.nnz, A->nnz);
-    assert_int_equal(p->features.row_max, longest);
-    assert_int_equal(p->features.type, A->type);
-    if (A->nnz == 0) {
-        assert_true(p->features.row_mean == 0 && p->features.row_cv == 0);
-        return;
-    }
-    const double variance = squares / rows - nnz / rows * (nnz / rows);
-    assert_true(fabs(p->features.row_mean - nnz / rows) < 1e-12);
-    assert_true(fabs(p->features.row_cv - sqrt(fmax(variance, 0)) / (nnz / rows)) < 1e-6);
-}
-
-static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
-{
-    int64_t products = 0, bound = 0, costliest = 0;
-    hy_profile p;
-
-    assert_int_equal(hy_inspect(ctx, A, B, 0, &p), HYBRID_OK);
-    check_rows(&p, A);
-    assert_int_equal(p.op, HY_SPGEMM);
-    assert_int_equal(p.products[0], 0);
-    assert_int_equal(p.bound[0], 0);
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t n = row_products(A, B, i);
-        products += n;
-        bound += n < B->cols ? n : B->cols;
-        costliest = n > costliest ? n : costliest;
-        assert_int_equal(p.products[i + 1], products);
-        assert_int_equal(p.bound[i + 1], bound);
-    }
-    assert_int_equal(p.features.products, products);
-    assert_int_equal(p.features.out_bound, bound);
-    assert_int_equal(p.features.products_max, costliest);
-    assert_int_equal(p.features.out_cols, B->cols);
-    assert_true(p.features.out_ratio >= 1);
-    hy_profile_free(ctx, &p);
-}
-
-static void check_spmm(const hybrid_csr *A, int64_t cols)
-{
-    hy_profile p;
-
-    assert_int_equal(hy_inspect(ctx, A, NULL, cols, &p), HYBRID_OK);
-    check_rows(&p, A);
-    assert_int_equal(p.op, HY_SPMM);
-    assert_ptr_equal(p.products, p.nnz);
-    assert_null(p.bound);
-    assert_int_equal(p.features.products, A->nnz * cols);
-    assert_int_equal(p.features.products_max, p.features.row_max * cols);
-    assert_int_equal(p.features.out_bound, A->rows * cols);
-    assert_true(p.features.out_ratio == 1);
-    hy_profile_free(ctx, &p);
-}
-
-static void cases_are_counted(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (int i = 0; i < case_count(); i++) {
-            test_case c;
-            case_make(i, kinds[k], &c);
-            check_spgemm(&c.A, &c.B);
-            check_spmm(&c.A, 0);
-            check_spmm(&c.A, 1);
-            check_spmm(&c.A, 33);
-            case_free(&c);
-        }
-}
-
-/* The longest row is in the first piece, the costliest further on. */
-static void many_pieces_are_counted(void **state)
-{
-    builder b = build_start(150000, 5000);
-    hybrid_csr A, B;
-
-    (void)state;
-    for (int64_t i = 0; i < b.rows; i++) {
-        for (int64_t j = 0; j < (i == 5 ? 900 : i == 70000 ? 100 : 3); j++)
-            build_add(&b, i == 70000 ? 4000 + j : test_below(7, (uint64_t)(i + j), 4000));
-        build_end_row(&b);
-    }
-    A = build_finish(&b, 8, kinds[0]);
-    b = build_start(5000, 700);
-    for (int64_t i = 0; i < b.rows; i++) {
-        for (int64_t j = 0; j < (i < 4000 ? i % 3 : 60); j++)
-            build_add(&b, 11 * j);
-        build_end_row(&b);
-    }
-    B = build_finish(&b, 9, kinds[0]);
-    check_spgemm(&A, &B);
-    check_spmm(&A, 5);
-    matrix_free(&A);
-    matrix_free(&B);
-}
 
 static void ranges_are_differences(void **state)
 {
@@ -221,6 +101,76 @@ static void costly_row_stands_at_its_bound(void **state)
     free(ptr);
     free(col);
     free(a_col);
+}
+
+/* Two rows of so many products that workers share them: however many do, they find the
+   same, which is close to what is true. */
+static void shared_rows_are_counted(void **state)
+{
+    builder a = build_start(2, 1500), b = build_start(1500, 30000);
+    oracle o;
+    double ratio = 0;
+
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        for (int64_t k = i; k < 1500; k++)
+            build_add(&a, k);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < 1500; i++) {
+        for (int64_t j = 0; j < 400; j++)
+            build_add(&b, test_below(11, (uint64_t)(400 * i + j), i < 750 ? 900 : 30000));
+        build_end_row(&b);
+    }
+    hybrid_csr A = build_finish(&a, 1, kinds[0]), B = build_finish(&b, 2, kinds[0]);
+    oracle_spgemm(&A, &B, &o);
+    for (int threads = 1; threads <= 8; threads++) {
+        hy_context *some = test_context(threads);
+        hy_profile p;
+        assert_int_equal(hy_inspect(some, &A, &B, 0, &p), HYBRID_OK);
+        ratio = ratio > 0 ? ratio : p.features.out_ratio;
+        assert_true(p.features.out_ratio == ratio);
+        assert_true(fabs(ratio / ((double)p.features.products / (double)o.nnz) - 1) <
+                    0.05);
+        hy_profile_free(some, &p);
+        test_context_free(some);
+    }
+    oracle_free(&o);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+/* A row of columns that are all taken, more than a table has places: it stands at its
+   bound, however many workers fill the table. */
+static void columns_that_defy_the_hash_end(void **state)
+{
+    const int64_t entries = 40, each = 5000;
+    builder a = build_start(1, entries), b = build_start(entries, entries * each * 64);
+    uint32_t col = 0;
+
+    (void)state;
+    for (int64_t i = 0; i < entries; i++) {
+        build_add(&a, i);
+        for (int64_t j = 0; j < each; col++)
+            if (col * 2654435769u >> 26 == 0) {
+                build_add(&b, (int64_t)col);
+                j++;
+            }
+        build_end_row(&b);
+    }
+    build_end_row(&a);
+    hybrid_csr A = build_finish(&a, 1, kinds[0]), B = build_finish(&b, 2, kinds[0]);
+    for (int threads = 1; threads <= 8; threads++) {
+        hy_context *some = test_context(threads);
+        hy_profile p;
+        assert_int_equal(hy_inspect(some, &A, &B, 0, &p), HYBRID_OK);
+        assert_int_equal(p.features.products, entries * each);
+        assert_true(p.features.out_ratio == 1);
+        hy_profile_free(some, &p);
+        test_context_free(some);
+    }
+    matrix_free(&A);
+    matrix_free(&B);
 }
 
 /* Full blocks are found, and all that is stored are entries. */
@@ -325,11 +275,11 @@ static void failed_allocations_leave_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_are_counted),
-        cmocka_unit_test(many_pieces_are_counted),
         cmocka_unit_test(ranges_are_differences),
         cmocka_unit_test(ratio_is_estimated),
         cmocka_unit_test(costly_row_stands_at_its_bound),
+        cmocka_unit_test(shared_rows_are_counted),
+        cmocka_unit_test(columns_that_defy_the_hash_end),
         cmocka_unit_test(blocks_are_found),
         cmocka_unit_test(fill_of_blocks_is_estimated),
         cmocka_unit_test(scattered_entries_are_no_blocks),

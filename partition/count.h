@@ -1,0 +1,25 @@
+/* partition/count.h - entries and products of each row, counted and summed up. */
+#ifndef HY_COUNT_H
+#define HY_COUNT_H
+
+#include "partition/inspect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the rows of A. */
+typedef struct hy_row_counts {
+    double squares; /* sum of their lengths' */
+    int64_t row_max, products_max;
+} hy_row_counts;
+
+/* Make the arrays of `profile`, whose sizes are set. B NULL: SpMM. hy_profile_free() frees
+   them, also after an error. */
+hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                            hy_profile *profile, hy_row_counts *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_COUNT_H */
