@@ -12,7 +12,7 @@
 enum {
     WORD_BYTES    = 256, /* room for out_nnz */
     SPARE_ENTRIES = 1024,
-    BACK_BYTES    = 16 << 20
+    BACK_BYTES    = 8 << 20
 };
 
 /* Entries of a SpGEMM chunk come back through room for what is expected of them, not for
