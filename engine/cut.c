@@ -184,7 +184,14 @@ static hybrid_status complete(const hy_planning *p, hy_layout *best)
 
 /* ---- the best --------------------------------------------------------------------- */
 
-/* A window comes before what is cut for X whole: who shares has chunks out of order. */
+/* The host is to take rows, in no order that a window could follow, and all of their
+   columns. */
+static int shares(const hy_planning *p)
+{
+    return hy_split_mode(p->options) == HYBRID_SPLIT_SHARE;
+}
+
+/* A window comes before what is cut for X whole. */
 static hybrid_status choose_rows(const hy_planning *p, looked_at *up, hy_layout *best)
 {
     const hy_layout none = {.depth = 0};
@@ -192,7 +199,7 @@ static hybrid_status choose_rows(const hy_planning *p, looked_at *up, hy_layout 
     const size_t eighths = p->plan->flags & HYBRID_RESIDENT ? 6 : 4;
     const int is_large   = whole > p->plan->rates.memory / 8 * eighths;
 
-    if (is_large && hy_split_mode(p->options) != HYBRID_SPLIT_SHARE)
+    if (is_large && !shares(p))
         HY_TRY(try_window(p, up, best));
     return best->depth > 0 ? HYBRID_OK : cut_ways(p, whole, best);
 }
@@ -200,7 +207,7 @@ static hybrid_status choose_rows(const hy_planning *p, looked_at *up, hy_layout 
 static hybrid_status choose_layout(const hy_planning *p, looked_at *up, hy_layout *best)
 {
     HY_TRY(choose_rows(p, up, best));
-    if (p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy)
+    if (p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy && !shares(p))
         HY_TRY(best->gathered || best->window > 0 ? try_large(p, up, best)
                                                   : try_panels(p, best));
     return complete(p, best);
