@@ -245,9 +245,9 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
    and beta == 0. Where the planner has X come in panels of columns, which it prefers for
    large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
-   on 128 bytes; without gaps they may begin anywhere. All else takes the way of pageable
-   memory, with the same result. Pinning takes as long as a few products and keeps the
-   pages from being swapped. Memory from cudaHostAlloc, or that you registered with CUDA
+   on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
+   All else takes the way of pageable memory, with the same result. Pinning takes as long
+   as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or that you registered with CUDA
    in one piece, is used in the same way and needs no call; a run may fail with BAD_STATE
    if it is taken back meanwhile. Without a GPU the range is noted and nothing else is
    done.
