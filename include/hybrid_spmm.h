@@ -247,10 +247,10 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
    on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
    All else takes the way of pageable memory, with the same result. Pinning takes as long
-   as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or that you registered with CUDA
-   in one piece, is used in the same way and needs no call; a run may fail with BAD_STATE
-   if it is taken back meanwhile. Without a GPU the range is noted and nothing else is
-   done.
+   as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or
+   that you registered with CUDA in one piece, is used in the same way and needs no call;
+   a run may fail with BAD_STATE if it is taken back meanwhile. Without a GPU the range is
+   noted and nothing else is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
    given before; NO_MEMORY if the system does not pin so much, or if some of it is pinned
    by other means, as arrays of results are that the engine has used before: these are
