@@ -81,7 +81,8 @@ enum {
 
 enum {
     HY_HRPB_THREADS   = 128,  /* a block */
-    HY_HRPB_RESIDENT  = 4,    /* blocks that a multiprocessor should hold, at least */
+    HY_HRPB_RESIDENT  = 4,    /* blocks that a multiprocessor should hold; one more
+                                 with few tiles of a warp, one less with many */
     HY_HRPB_TILES_F32 = 8,    /* 8-column tiles of a warp, at most: 4, */
     HY_HRPB_TILES_F64 = 4,    /* and 2 registers each for the sums */
     HY_HRPB_WAVE      = 2048, /* warps that run at once */

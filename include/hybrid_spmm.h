@@ -244,10 +244,13 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    for all variants but those in columns, and with rows of whole 16 bytes, or of at most
    8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
    and beta == 0. Where the planner has X come in panels of columns, which it prefers for
-   large ones that are pinned with Y, both may have gaps. All else takes the way of pageable memory, with the same result. Pinning
-   takes as long as a few products and keeps the pages from being swapped. Memory from
-   cudaHostAlloc, or that you registered with CUDA in one piece, is used in the same way
-   and needs no call. Without a GPU the range is noted and nothing else is done.
+   large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
+   on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
+   All else takes the way of pageable memory, with the same result. Pinning takes as long
+   as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or
+   that you registered with CUDA in one piece, is used in the same way and needs no call;
+   a run may fail with BAD_STATE if it is taken back meanwhile. Without a GPU the range is
+   noted and nothing else is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
    given before; NO_MEMORY if the system does not pin so much, or if some of it is pinned
    by other means, as arrays of results are that the engine has used before: these are
@@ -256,7 +259,7 @@ HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t byt
 
 /* Take it back, before the array is freed: `ptr` is where the range began. BAD_ARGUMENT
    if none begins there. hybrid_engine_destroy() does it for those that are left, so
-   their arrays must still be there then. */
+   their arrays must still be there then. Not during a run. */
 HYBRID_API hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr);
 
 /* ---- one-shot products --------------------------------------------------- */

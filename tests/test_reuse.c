@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "engine/engine.h"
+#include "engine/plan.h"
+#include "pipeline/run.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
@@ -172,6 +173,38 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     set_values(&A, 5, 1);
     run_again(engine, &A, &A, 1, &options);
     hybrid_engine_destroy(engine);
+}
+
+/* A chunk with more entries of C than slots have room for: nothing compresses. */
+static void large_chunks_come_in_turns(void **state)
+{
+    enum { ROWS = 3000, EACH = 400, MOST = 8 << 20 };
+    static int32_t row_ptr[ROWS + 1], col[ROWS];
+    static double val[ROWS];
+    hybrid_csr A = {ROWS, ROWS, ROWS, HYBRID_I32, row_ptr, col, val, HYBRID_F64}, B;
+    hybrid_engine *engine       = place_open(ON_DEVICE, (size_t)1 << 28);
+    hybrid_plan_options options = REUSED;
+    hybrid_plan *plan;
+    size_t device, pinned;
+
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        row_ptr[i + 1] = i + 1;
+        col[i]         = ROWS - 1 - i;
+    }
+    matrix_random(ROWS, 4000, EACH, 8, f64, &B);
+    set_values(&A, 5, 1);
+    options.chunk_rows = ROWS;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
+    assert_int_equal(plan->chunk_count, 1);
+    assert_true(plan->profile.features.out_bound * 12 > MOST * 5 / 4);
+    hy_slot_sizes(plan->candidates[plan->chosen].backend, &plan->rates, plan->chunks, 1,
+                  &device, &pinned);
+    assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and A's rows */
+    hybrid_plan_destroy(plan);
+    run_again(engine, &A, &B, 1, &options);
+    hybrid_engine_destroy(engine);
+    matrix_free(&B);
 }
 
 /* ---- patterns ---------------------------------------------------------------------- */
@@ -341,6 +374,7 @@ int main(void)
         cmocka_unit_test(delays_change_no_bit),
         cmocka_unit_test(later_results_are_written_directly),
         cmocka_unit_test(entries_beyond_what_is_expected_come_in_turns),
+        cmocka_unit_test(large_chunks_come_in_turns),
         cmocka_unit_test(another_pattern_is_refused),
         cmocka_unit_test(offsets_of_both_widths_are_one_pattern),
         cmocka_unit_test(every_place_counts_in_a_hash),
