@@ -5,7 +5,8 @@
 
        resident, all slots     when B or X takes at most half of the budget
        a window, all slots     each row of X comes once, to the place of one that is done
-   with gathered, all slots     each chunk brings the rows of B or X that it touches
+       panels, all slots       if gathered chunks would send more, a sample says
+       gathered, all slots     each chunk brings the rows of B or X that it touches
        gathered, fewer slots   down to one: no overlap, but the longest row fits
        resident, one slot      a row's share of B may exceed B itself
 
@@ -127,31 +128,73 @@ static hybrid_status try_window(const hy_planning *p, looked_at *up, hy_layout *
     return status;
 }
 
-/* Of a window or gathered chunks, and of panels that leave more and more to A, those that
-   send the fewest bytes. */
-static hybrid_status try_large(const hy_planning *p, looked_at *up, hy_layout *best)
+/* Of panels that leave more and more to A, until all of it stays, those that send the
+   fewest bytes. 0 slots: there are none. */
+static hybrid_status cut_panels(const hy_planning *p, looked_at *up, hy_layout *best)
 {
     const hybrid_plan *plan = p->plan;
-    const int again         = (plan->flags & HYBRID_RESIDENT) == 0;
-    int64_t least           = hy_traffic_dense_up(plan, best);
-    int whole = best->window > 0 && (again || hy_layout_keeps_all(best)); /* the least */
+    hybrid_status status    = HYBRID_OK;
+    int all                 = 0;
 
-    up->gathered = best->gathered ? least : -1;
-    for (size_t share = 2; !whole; share *= 2) {
+    *best = (hy_layout){.depth = 0};
+    for (size_t share = 2; !all; share *= 2) {
         const hy_panels panels = hy_panels_within(plan, plan->rates.memory / share);
         hy_layout other;
         if (panels.cols == 0)
             break;
-        HY_TRY(hy_panels_try(p, depth_of(p), panels, &other));
+        HY_TRY_ELSE_DONE(hy_panels_try(p, depth_of(p), panels, &other));
         if (other.depth == 0)
             continue;
         const int64_t sent = hy_traffic_dense_up(plan, &other);
-        if (up->panels < 0 || sent < up->panels)
-            up->panels = sent;
-        whole = hy_layout_keeps_all(&other);
-        keep_better(plan, best, &other, sent < least);
-        least = sent < least ? sent : least;
+        const int less     = up->panels < 0 || sent < up->panels;
+        all                = hy_layout_keeps_all(&other);
+        up->panels         = less ? sent : up->panels;
+        keep_better(plan, best, &other, less);
     }
+done:
+    if (status != HYBRID_OK)
+        hy_layout_free(plan, best);
+    return status;
+}
+
+/* Panels alone, if even a sample of their chunks, which are longer than gathered ones,
+   says that these would send more: where rows touch X far and wide they are slow to cut.
+ */
+static hybrid_status try_panels_first(const hy_planning *p, looked_at *up,
+                                      hy_layout *best)
+{
+    hy_layout panels;
+    int64_t gathered = 0;
+
+    HY_TRY(cut_panels(p, up, &panels));
+    if (panels.depth == 0)
+        return HYBRID_OK;
+    const hybrid_status status =
+        hy_traffic_gathered_up(p->plan, &panels, p->A, NULL, &gathered);
+    if (status == HYBRID_OK && gathered > up->panels) {
+        up->gathered = gathered;
+        *best        = panels;
+        return HYBRID_OK;
+    }
+    hy_layout_free(p->plan, &panels);
+    up->panels = -1;
+    return status;
+}
+
+/* Of a window or gathered chunks, and of panels, those that send the fewest bytes. */
+static hybrid_status try_large(const hy_planning *p, looked_at *up, hy_layout *best)
+{
+    const hybrid_plan *plan = p->plan;
+    const int again         = (plan->flags & HYBRID_RESIDENT) == 0;
+    const int64_t sent      = hy_traffic_dense_up(plan, best);
+    hy_layout panels;
+
+    up->gathered = best->gathered ? sent : -1;
+    if (best->window > 0 && (again || hy_layout_keeps_all(best))) /* the least */
+        return HYBRID_OK;
+    HY_TRY(cut_panels(p, up, &panels));
+    if (panels.depth > 0)
+        keep_better(plan, best, &panels, up->panels < sent);
     return HYBRID_OK;
 }
 
@@ -191,7 +234,12 @@ static int shares(const hy_planning *p)
     return hy_split_mode(p->options) == HYBRID_SPLIT_SHARE;
 }
 
-/* A window comes before what is cut for X whole. */
+static int has_panels(const hy_planning *p)
+{
+    return p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy && !shares(p);
+}
+
+/* A window, and panels that send much less, come before what is cut for X whole. */
 static hybrid_status choose_rows(const hy_planning *p, looked_at *up, hy_layout *best)
 {
     const hy_layout none = {.depth = 0};
@@ -201,13 +249,15 @@ static hybrid_status choose_rows(const hy_planning *p, looked_at *up, hy_layout 
 
     if (is_large && !shares(p))
         HY_TRY(try_window(p, up, best));
+    if (is_large && best->depth == 0 && has_panels(p))
+        HY_TRY(try_panels_first(p, up, best));
     return best->depth > 0 ? HYBRID_OK : cut_ways(p, whole, best);
 }
 
 static hybrid_status choose_layout(const hy_planning *p, looked_at *up, hy_layout *best)
 {
     HY_TRY(choose_rows(p, up, best));
-    if (p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy && !shares(p))
+    if (has_panels(p) && best->panels.cols == 0)
         HY_TRY(best->gathered || best->window > 0 ? try_large(p, up, best)
                                                   : try_panels(p, best));
     return complete(p, best);
