@@ -50,7 +50,8 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
 {
     const int threads = hy_pool_threads(ctx->pool);
     const int64_t used =
-        (int64_t)(col->touched / 4); /* entries whose pages are present */
+        (int64_t)(col->touched / 4);                /* entries whose pages are present */
+    const int64_t likely = expected + expected / 4; /* at most */
 
     memset(a, 0, sizeof *a);
     a->ctx  = ctx;
@@ -58,7 +59,7 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
     a->val  = val;
     a->size = value_size;
     if (col->piece > 0 && val->piece > 0) {
-        const int64_t pinned = (used < expected ? used : expected) * 4;
+        const int64_t pinned = (used < likely ? used : likely) * 4;
         a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
     }
     /* With a cap on host memory nothing is touched: it might turn out unneeded. Nor for

@@ -28,7 +28,8 @@ typedef struct hy_ahead {
     hy_ahead_task tasks[HY_AHEAD_TASKS];
 } hy_ahead;
 
-/* Begin for the first `expected` entries of both spans. */
+/* Begin for the first `expected` entries of both spans. Of pages that were used before, a
+   quarter more are pinned: copies to what is not go another way, and cost more. */
 void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
                     const hy_span *val, size_t value_size, int64_t expected);
 
