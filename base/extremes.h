@@ -1,8 +1,19 @@
-/* base/extremes.h - the least and the most that several threads see. */
+/* base/extremes.h - the lesser and the greater of two, and the least and the most that
+   several threads see. */
 #ifndef HY_EXTREMES_H
 #define HY_EXTREMES_H
 
 #include <stdint.h>
+
+static inline int64_t hy_lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t hy_greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 /* *most = the larger of *most and value. */
 static inline void hy_raise_to(int64_t *most, int64_t value)

@@ -2,6 +2,7 @@
 #include "engine/layout.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "engine/panels.h"
 #include "engine/window.h"
 #include "partition/chunks.h"
@@ -18,11 +19,6 @@ enum {
     DENSE_BYTES = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     QUICK       = 4          /* times fewer bytes are sent sooner than read */
 };
-
-static int64_t at_least(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- how long chunks are to be ---------------------------------------------------- */
 
@@ -43,7 +39,7 @@ static int64_t least_chunks(const hybrid_plan *plan, const hy_layout *layout)
 {
     const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
     const int64_t window = hy_window_chunks(layout->window, plan->b_rows);
-    return at_least(HY_CHUNKS, at_least(HY_PANEL_CHUNKS * panels, window));
+    return hy_greater(HY_CHUNKS, hy_greater(HY_PANEL_CHUNKS * panels, window));
 }
 
 /* Products to aim for in a chunk. */
@@ -58,16 +54,17 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_layout *layout)
     if (plan->op == HY_SPMM && !c->backend->ops->copy)
         return HOST_DENSE * threads;
     if (plan->op == HY_SPMM) {
-        const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
-        const int64_t chunks = at_least(bytes / DENSE_BYTES, least_chunks(plan, layout));
-        return at_least(f->products / chunks + 1, MIN_PRODUCTS);
+        const int64_t bytes = f->out_bound * (int64_t)hy_value_size(f->type);
+        const int64_t chunks =
+            hy_greater(bytes / DENSE_BYTES, least_chunks(plan, layout));
+        return hy_greater(f->products / chunks + 1, MIN_PRODUCTS);
     }
     if (c->backend->ops->copy) {
         const int64_t share = f->products / HY_CHUNKS + 1;
         const int64_t most  = device_products(f, c->variant->carries_b);
-        return at_least(share < most ? share : most, MIN_PRODUCTS);
+        return hy_greater(share < most ? share : most, MIN_PRODUCTS);
     }
-    return at_least(HOST_PRODUCTS * threads, MIN_PRODUCTS);
+    return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
 /* ---- what is there ---------------------------------------------------------------- */

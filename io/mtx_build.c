@@ -9,6 +9,7 @@
 #include "io/mtx.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pages.h"
 #include "base/pool.h"
 #include "base/results.h"
@@ -44,22 +45,13 @@ typedef struct builder {
     hybrid_csr *out;
 } builder;
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- distribute to buckets ------------------------------------------------------ */
 
 static void choose_buckets(builder *b)
 {
-    const int64_t wanted = max64(b->in->count / hy_build_bucket, b->rows / BUCKET_ROWS);
-    const int64_t limit  = min64(max64(wanted, 1), MAX_BUCKETS);
+    const int64_t wanted =
+        hy_greater(b->in->count / hy_build_bucket, b->rows / BUCKET_ROWS);
+    const int64_t limit = hy_lesser(hy_greater(wanted, 1), MAX_BUCKETS);
 
     b->shift = 0;
     while ((b->rows - 1) >> b->shift >= limit)
@@ -77,7 +69,7 @@ static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t en
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, in->count);
+        const int64_t stop = hy_lesser((piece + 1) * PIECE_ENTRIES, in->count);
         memset(count, 0, sizeof count);
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
             count[in->row[k] >> b->shift]++;
@@ -100,7 +92,7 @@ static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = min64((piece + 1) * PIECE_ENTRIES, in->count);
+        const int64_t stop = hy_lesser((piece + 1) * PIECE_ENTRIES, in->count);
         for (int64_t i = 0; i < b->buckets; i++)
             at[i] = b->offset[i * b->pieces + piece];
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
@@ -152,10 +144,10 @@ static void sort_row(entry *row, entry *spare, int64_t n)
     if (is_sorted(row, n))
         return;
     for (int64_t i = 0; i < n; i += RUN)
-        insertion_sort(row + i, min64(RUN, n - i));
+        insertion_sort(row + i, hy_lesser(RUN, n - i));
     for (int64_t width = RUN; width < n; width *= 2) {
         for (int64_t i = 0; i < n; i += 2 * width)
-            merge(from + i, min64(width, n - i), min64(2 * width, n - i), to + i);
+            merge(from + i, hy_lesser(width, n - i), hy_lesser(2 * width, n - i), to + i);
         entry *swap = from;
         from        = to;
         to          = swap;
@@ -189,7 +181,7 @@ static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int
 static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
 {
     const int64_t first = bucket << b->shift;
-    const int64_t last  = min64((bucket + 1) << b->shift, b->rows);
+    const int64_t last  = hy_lesser((bucket + 1) << b->shift, b->rows);
     const int64_t begin = b->offset[bucket * b->pieces];
     const int64_t end   = b->offset[(bucket + 1) * b->pieces];
     int64_t *at         = b->row_ptr;
@@ -210,7 +202,7 @@ static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
    begins with the rows, one behind the other. */
 static void build_bucket(const builder *b, int64_t bucket, entry *sorted)
 {
-    const int64_t last  = min64((bucket + 1) << b->shift, b->rows);
+    const int64_t last  = hy_lesser((bucket + 1) << b->shift, b->rows);
     const int64_t begin = b->offset[bucket * b->pieces];
     int64_t to = begin, from = 0;
 
@@ -267,7 +259,7 @@ static hybrid_status move_buckets(void *arg, int part, int64_t begin, int64_t en
         const int64_t from = b->offset[i * b->pieces];
         const int64_t to   = b->row_ptr[i << b->shift];
         const size_t count =
-            (size_t)(b->row_ptr[min64((i + 1) << b->shift, b->rows)] - to);
+            (size_t)(b->row_ptr[hy_lesser((i + 1) << b->shift, b->rows)] - to);
         if (count == 0)
             continue;
         memcpy(b->out->col + to, m->from->col + from, count * sizeof *b->out->col);

@@ -86,16 +86,6 @@ typedef struct inspection {
     int64_t pieces;
 } inspection;
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* First row of piece k: pieces have about as many rows and entries together. */
 static int64_t piece_begin(const inspection *in, int64_t k)
 {
@@ -128,7 +118,7 @@ static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally
         const int64_t to = hy_offset(&A, i + 1), length = to - from;
         nnz[i + 1] = to;
         squares += (double)length * (double)length;
-        longest = larger(longest, length);
+        longest = hy_greater(longest, length);
         from    = to;
     }
     t->counts.squares      = squares;
@@ -148,14 +138,14 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     int64_t sums[BLOCK + 1]; /* over the entries before each of a block, and all of it */
 
     for (int64_t i = begin, n; i < end; at += n) {
-        n       = lesser(stop - at, BLOCK);
+        n       = hy_lesser(stop - at, BLOCK);
         sums[0] = sum;
         sum     = hy_lengths_sums(&in->lengths, in->A->col + at, n, sum, sums + 1);
         for (; i < end && nnz[i + 1] - at <= n; i++) {
             const int64_t upto = sums[nnz[i + 1] - at], own = upto - before;
             products[i + 1] = upto;
-            most            = larger(most, own);
-            bound += lesser(own, widest);
+            most            = hy_greater(most, own);
+            bound += hy_lesser(own, widest);
             before = upto;
         }
     }
@@ -181,7 +171,7 @@ static void note_end(const inspection *in, int64_t begin, int64_t end)
 static void note_ends(const inspection *in, int64_t begin, int64_t end)
 {
     for (int64_t next; begin < end; begin = next) {
-        next = lesser((begin / HY_ENDS_ROWS + 1) * HY_ENDS_ROWS, end);
+        next = hy_lesser((begin / HY_ENDS_ROWS + 1) * HY_ENDS_ROWS, end);
         note_end(in, begin, next);
     }
 }
@@ -212,8 +202,8 @@ static hy_row_counts total(const inspection *in)
     for (int64_t k = 0; k < in->pieces; k++) {
         const hy_row_counts *own = &in->tallies[k].counts;
         sum.squares += own->squares;
-        sum.row_max      = larger(sum.row_max, own->row_max);
-        sum.products_max = larger(sum.products_max, own->products_max);
+        sum.row_max      = hy_greater(sum.row_max, own->row_max);
+        sum.products_max = hy_greater(sum.products_max, own->products_max);
     }
     return sum;
 }
@@ -222,7 +212,7 @@ static hy_row_counts total(const inspection *in)
 static hybrid_status check_size(hy_context *ctx, const inspection *in)
 {
     const hybrid_csr *A = in->A;
-    const double widest = (double)larger(larger(A->rows, A->cols), A->nnz);
+    const double widest = (double)hy_greater(hy_greater(A->rows, A->cols), A->nnz);
     double most         = in->B ? 0 : widest * (double)in->profile->out_cols;
 
     for (int64_t k = 0; k < in->pieces; k++)
@@ -250,7 +240,7 @@ static void bound_piece(hy_profile *p, int64_t begin, int64_t end, const tally *
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t to = p->products[i + 1];
-        sum += lesser(to - from, p->out_cols);
+        sum += hy_lesser(to - from, p->out_cols);
         p->bound[i + 1] = sum;
         from            = to;
     }
@@ -294,8 +284,7 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
         p->bound = p->products;
         return HYBRID_OK;
     }
-    HY_TRY(sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound));
-    return HYBRID_OK;
+    return sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
 hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

@@ -338,6 +338,10 @@ int64_t hy_panels_number(const hy_panels *panels, int64_t cols);
 int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k);
 int64_t hy_panels_width(const hy_panels *panels, int64_t cols, int64_t k);
 
+/* How many of the columns of the panel that begins at column `begin` are the last of X:
+   only the first panel has such, and only if panels wrap. */
+int64_t hy_panels_ends(const hy_panels *panels, int64_t begin);
+
 /* hy_panels.back for a run: with it all panels but the first begin where lines of the
    host's cache do in Y, if they can. It is never more than hy_panels_most_back(). */
 int64_t hy_panels_back(const hy_panels *panels, const hybrid_dense *Y);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "partition/blocking.h"
 #include "partition/gather.h"
 
@@ -27,11 +28,6 @@ enum {
     MOST_LOG_WAYS = 5, /* lanes of a warp */
     ALIGN_CELLS   = 32 /* slices begin where a warp's words are aligned */
 };
-
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- layout ------------------------------------------------------------------ */
 
@@ -67,10 +63,10 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 {
     const int64_t steps = steps_for(rules, f->nnz);
     const int64_t most =
-        lesser(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
+        hy_lesser(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
     const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
-                                     .slices = lesser(f->rows, slices),
+                                     .slices = hy_lesser(f->rows, slices),
                                      .cells =
                                          most + 2 * most / rules->least + ALIGN_CELLS,
                                      .shape = {1, 1}};
@@ -132,7 +128,7 @@ static hybrid_status sort_panels(void *arg, int part, int64_t begin, int64_t end
 
     (void)part;
     for (int64_t k = begin; k < end; k++)
-        sort_panel(p, k * p->panel, lesser((k + 1) * p->panel, p->b.rows));
+        sort_panel(p, k * p->panel, hy_lesser((k + 1) * p->panel, p->b.rows));
     return HYBRID_OK;
 }
 
@@ -150,13 +146,13 @@ static int32_t log_ways_for(const packing *p, int64_t longest)
 static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
                         hy_bellpack_slice *s)
 {
-    const int64_t beyond  = lesser((first / p->panel + 1) * p->panel, p->b.rows);
+    const int64_t beyond  = hy_lesser((first / p->panel + 1) * p->panel, p->b.rows);
     const int64_t longest = p->b.count[p->order[first]];
 
     s->first           = (int32_t)first;
     s->log_ways        = log_ways_for(p, longest);
     const int64_t most = (int64_t)1 << (log_lanes - s->log_ways);
-    const int64_t rows = lesser(most, beyond - first);
+    const int64_t rows = hy_lesser(most, beyond - first);
     s->lanes           = (int32_t)(rows << s->log_ways);
     s->steps = (int32_t)((longest + ((int64_t)1 << s->log_ways) - 1) >> s->log_ways);
     return rows;

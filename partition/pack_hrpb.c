@@ -10,6 +10,7 @@
    the blocks (pack_bricks.c). */
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "partition/bricks.h"
 #include "partition/gather.h"
@@ -23,15 +24,10 @@ static int64_t panels_of(const hy_features *f)
     return (f->rows + HY_HRPB_ROWS - 1) / HY_HRPB_ROWS;
 }
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A panel of e entries has (e + 15) / 16 blocks at most. */
 static int64_t most_blocks(const hy_features *f)
 {
-    const int64_t spare = (HY_HRPB_COLS - 1) * lesser(panels_of(f), f->nnz);
+    const int64_t spare = (HY_HRPB_COLS - 1) * hy_lesser(panels_of(f), f->nnz);
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
@@ -39,7 +35,7 @@ static int64_t most_blocks(const hy_features *f)
    is no less than rules->least, nor than a wave's share of all blocks. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    return 2 * lesser(most_blocks(f) / rules->least + 1, rules->wave);
+    return 2 * hy_lesser(most_blocks(f) / rules->least + 1, rules->wave);
 }
 
 static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[HY_ARRAYS])
@@ -88,7 +84,7 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
     const int64_t row      = chunk->row_begin + panel * HY_HRPB_ROWS;
     const hy_brick_panel b = {.A       = p->A,
                               .row     = row,
-                              .rows    = lesser(HY_HRPB_ROWS, chunk->row_end - row),
+                              .rows    = hy_lesser(HY_HRPB_ROWS, chunk->row_end - row),
                               .touched = &p->touched,
                               .window  = &p->window};
     return b;

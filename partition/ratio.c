@@ -14,10 +14,9 @@ enum {
     FEW         = 64,      /* rows that may be enough, */
     FEW_COST    = 1 << 18, /* with so many products at most, */
     DRAWS       = 64,      /* that one worker makes at a time */
-    SHARE  = 1 << 16,  /* products of a row that one worker counts, if it has entries */
-    MANY   = 1 << 12,  /* entries of which all are counted */
-    PLACES = 4 * MANY, /* that they take in a table, at most */
-    BATCH  = 256       /* columns that are looked through at a time */
+    SHARE  = 1 << 16, /* products of a row that one worker counts, if it has entries */
+    MANY   = 1 << 12, /* entries of which all are counted */
+    PLACES = 4 * MANY /* that they take in a table, at most */
 };
 
 #define ALIKE 0.02 /* and so small a standard error, in parts of the mean */
@@ -41,21 +40,21 @@ typedef struct sample {
     int64_t drawn[SAMPLES]; /* rows, ascending */
     int count;              /* different ones */
     int64_t row[SAMPLES];
-    int weight[SAMPLES];       /* times drawn */
-    int first[SAMPLES + 1];    /* of its shares among those of all rows */
-    column_set empty[SAMPLES]; /* a set for the row */
-    int64_t columns[SAMPLES];  /* that were put in, by all */
-    double density[SAMPLES];   /* entries / products */
+    int weight[SAMPLES];        /* times drawn */
+    int64_t first[SAMPLES + 1]; /* of its shares among those of all rows */
+    column_set empty[SAMPLES];  /* a set for the row */
+    int64_t columns[SAMPLES];   /* that were put in, by all */
+    double density[SAMPLES];    /* entries / products */
 } sample;
 
-/* The row that holds scalar product `at`. */
-static int64_t row_of_product(const hy_profile *p, int64_t at)
+/* Of `count` items, of which number i begins at sums[i], the one that holds `at`. */
+static int64_t holder_of(const int64_t *sums, int64_t count, int64_t at)
 {
-    int64_t low = 0, high = p->rows;
+    int64_t low = 0, high = count;
 
     while (low + 1 < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (p->products[middle] <= at)
+        if (sums[middle] <= at)
             low = middle;
         else
             high = middle;
@@ -76,8 +75,8 @@ static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
 
     (void)part;
     for (int64_t k = begin; k < end; k++)
-        s->drawn[k] =
-            row_of_product(s->profile, k * step + k * rest / s->draws + step / 2);
+        s->drawn[k] = holder_of(s->profile->products, s->profile->rows,
+                                k * step + k * rest / s->draws + step / 2);
     return HYBRID_OK;
 }
 
@@ -224,20 +223,6 @@ static hybrid_status share_out(sample *s, int32_t **tables)
     return HYBRID_OK;
 }
 
-static int row_of_share(const sample *s, int64_t share)
-{
-    int low = 0, high = s->count;
-
-    while (low + 1 < high) {
-        const int middle = low + (high - low) / 2;
-        if (s->first[middle] <= share)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void count_share(sample *s, int k, int64_t share)
 {
     const int64_t begin = hy_offset(s->A, s->row[k]);
@@ -259,7 +244,7 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
 
     (void)part;
     for (int64_t i = begin; i < end; i++) {
-        const int k = row_of_share(s, i);
+        const int k = (int)holder_of(s->first, s->count, i);
         count_share(s, k, i - s->first[k]);
     }
     return HYBRID_OK;

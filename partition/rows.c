@@ -233,22 +233,13 @@ static int is_flat(const storing *s)
     return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
-/* Bytes at the end of each row of the chunk that are at the end of rows of Y. */
-static size_t wrapped(const hy_job *job)
-{
-    const hy_panels *panels = &job->problem->panels;
-
-    return panels->wraps && job->chunk->col_begin == 0
-               ? (size_t)panels->back * hy_value_size(job->problem->Y->type)
-               : 0;
-}
-
 int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
 {
     const hy_problem *p = job->problem;
     const size_t size   = hy_value_size(p->Y->type);
     const storing s     = storing_of(job);
-    const int flat      = is_flat(&s) && wrapped(job) == 0;
+    const int64_t ends  = hy_panels_ends(&p->panels, job->chunk->col_begin);
+    const int flat      = is_flat(&s) && ends == 0;
     const int64_t rows  = flat ? 1 : s.lines;
     const int64_t width = flat ? s.lines * s.length : s.length;
     const int in_rows   = p->panels.cols > 0 && s.along;
@@ -262,7 +253,7 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
                              .src_pitch = (size_t)width * size,
                              .bytes     = (size_t)width * size,
                              .rows      = rows};
-    return hy_wrap_rows(&all, wrapped(job), copies);
+    return hy_wrap_rows(&all, (size_t)ends * size, copies);
 }
 
 hybrid_status hy_rows_store_dense(const hy_job *job)

@@ -56,11 +56,16 @@ int64_t hy_panels_begin(const hy_panels *panels, int64_t cols, int64_t k)
     return panels->wraps ? cols - panels->back : cols;
 }
 
+int64_t hy_panels_ends(const hy_panels *panels, int64_t begin)
+{
+    return panels->wraps && begin == 0 ? panels->back : 0;
+}
+
 int64_t hy_panels_width(const hy_panels *panels, int64_t cols, int64_t k)
 {
-    const int64_t own =
-        hy_panels_begin(panels, cols, k + 1) - hy_panels_begin(panels, cols, k);
-    return k == 0 && panels->wraps ? own + panels->back : own;
+    const int64_t begin = hy_panels_begin(panels, cols, k);
+
+    return hy_panels_begin(panels, cols, k + 1) - begin + hy_panels_ends(panels, begin);
 }
 
 /* Values in a line. */
@@ -136,7 +141,7 @@ hy_x_panel hy_shared_panel(const hy_problem *problem, int64_t panel)
     const int64_t begin   = hy_panels_begin(p, X->cols, panel);
     hy_x_panel x          = {.begin   = begin,
                              .cols    = hy_panels_width(p, X->cols, panel),
-                             .wrapped = panel == 0 && p->wraps ? p->back : 0};
+                             .wrapped = hy_panels_ends(p, begin)};
 
     if (panel > 0) {
         x.first = elements(problem, hy_panels_width(p, X->cols, 0)) +
