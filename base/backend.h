@@ -107,6 +107,14 @@ typedef struct hy_backend_ops {
     hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                             int64_t base);
 
+    /* (optional) Pack *count numbers, at most `most`, as partition/deltas.h says, all of it
+       in device memory, and set *units, a word of pinned memory, to the units that their
+       frames take. Numbers and `packed`, room for hy_deltas_bound(most) bytes, begin at
+       multiples of 16 bytes. */
+    hybrid_status (*pack_deltas)(hy_lane *lane, const int32_t *numbers,
+                                 const int64_t *count, int64_t most, void *packed,
+                                 int64_t *units);
+
     /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
        slow to arrange and pays for memory that is used again. `pin_bytes` is how much
        to pin at once; a copy must not cross from one such piece to the next. Any

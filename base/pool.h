@@ -21,7 +21,7 @@ typedef enum hy_urgency {
     HY_URGENCIES
 } hy_urgency;
 
-enum { HY_DRIVER_CORES = 2 }; /* for the threads that feed a device */
+enum { HY_DRIVER_CORES = 3 }; /* for the threads that feed a device */
 
 /* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
    `run` may free or queue it again. */

@@ -138,12 +138,16 @@ typedef struct hy_job {
     hy_rows out;      /* result where it is computed; room for its bound */
     hy_rows back;     /* result in host memory, after d2h */
     int64_t *out_nnz; /* pinned word: entries in out, set by multiply or finish */
+    void *deltas;     /* SpGEMM: columns of out once more, packed (partition/deltas.h), in
+                         `work`, or NULL; */
+    int64_t *units;   /* pinned word: units of 16 bytes that their frames take */
     int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
     int64_t offset;   /* and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
     int there;          /* `in` holds the pack, of a chunk that is kept, by its turn on the
                            lanes; `pack` then says where its arrays are */
     int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
+    int unpacks;        /* and direct: but for the columns, which came packed */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;
 

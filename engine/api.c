@@ -199,7 +199,7 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
                              .profile  = &plan->profile,
                              .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
                              .in_lines = plan->candidates[plan->chosen].variant->in_lines,
-                             .window   = plan->window};
+                             .window   = plan->layout.window};
     hy_panels_settle(plan, &problem);
     begin_report(plan);
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,

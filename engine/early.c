@@ -1,6 +1,8 @@
 /* engine/early.c - B of a one-shot product goes to the device while the plan is made. */
 #include "engine/early.h"
 
+#include "base/csr.h"
+#include "base/extremes.h"
 #include "engine/rates.h"
 
 /* Whether to try, and the room that B takes, as layout.c has it. */
@@ -29,6 +31,27 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
     return status;
 }
 
+enum {
+    FIRST_PART = 16, /* the first of so many parts of A is taken for the first chunk, the
+                        last one of B for its end */
+    FIRST_ROWS = 16  /* of the first part, that are looked at */
+};
+
+/* Whether rows of the first chunk name rows of B to the end, as some rows of it tell:
+   then it has nothing to begin with before all of B is there. */
+static int needs_all(const hybrid_csr *A)
+{
+    const int64_t step = A->rows / (FIRST_PART * FIRST_ROWS) + 1;
+    int64_t last       = 0;
+
+    for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
+        const int64_t end = hy_offset(A, i + 1);
+        if (end > hy_offset(A, i) && end > 0 && end <= A->nnz) /* A is not checked yet */
+            last = hy_greater(last, A->col[end - 1]);
+    }
+    return last >= A->cols - A->cols / FIRST_PART;
+}
+
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out)
 {
@@ -41,7 +64,7 @@ hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
         return HYBRID_OK;
     const hybrid_status status = open_loader(ctx, engine->device, room, out);
     if (status == HYBRID_OK)
-        hy_loader_begin(*out, &problem);
+        hy_loader_begin(*out, &problem, needs_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* the plan may find a way with less */

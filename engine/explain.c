@@ -104,8 +104,8 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
     double sum[4] = {0}, total = 0;
     int most = 0;
 
-    for (int64_t i = 0; i < plan->chunk_count; i++) {
-        const hy_chunk *chunk  = &plan->chunks[i];
+    for (int64_t i = 0; i < plan->layout.count; i++) {
+        const hy_chunk *chunk  = &plan->layout.chunks[i];
         const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
@@ -130,7 +130,7 @@ static void put_resident(writer *w, const hybrid_plan *plan)
         !plan->candidates[plan->chosen].backend->ops->copy)
         return;
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-        (long long)plan->report.resident_chunks, (long long)plan->chunk_count);
+        (long long)plan->report.resident_chunks, (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);
     put(w, "\n");
 }
@@ -185,44 +185,57 @@ static void put_split(writer *w, const hybrid_plan *plan)
     }
 }
 
+/* What of B or X stays there, passes through, or comes with chunks. */
+static void put_layout(writer *w, const hybrid_plan *plan)
+{
+    const hy_candidate *c   = &plan->candidates[plan->chosen];
+    const hy_layout *layout = &plan->layout;
+    const char *second      = plan->op == HY_SPGEMM ? "B" : "X";
+
+    if (!c->backend->ops->copy) {
+        put(w, "; operands are read in place\n");
+        return;
+    }
+    if (c->variant->carries_b) {
+        put(w, "; each chunk brings a row of B for each entry of A\n");
+        return;
+    }
+    if (layout->gathered) {
+        put(w, "; each chunk brings the rows of %s that it touches\n", second);
+        return;
+    }
+    put(w, "; %s %s the device, ", second,
+        layout->window > 0 ? "passes through" : "stays on");
+    put_bytes(w, (double)layout->shared_bytes);
+    if (layout->panels.cols > 0)
+        put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
+            (long long)layout->panels.cols);
+    if (layout->window > 0) {
+        put(w, ", ");
+        put_count(w, layout->window);
+        put(w, " rows at a time");
+    }
+    if (layout->if_pinned.cols > 0)
+        put(w, "; %lld columns at a time if X and Y are pinned",
+            (long long)layout->if_pinned.cols);
+    put(w, "\n");
+}
+
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
-    const int64_t count       = plan->chunk_count;
+    const int64_t count       = plan->layout.count;
     const int64_t each        = plan->profile.features.products / (count ? count : 1);
     size_t device = 0, pinned = 0;
 
-    hy_slot_sizes(backend, &plan->rates, plan->chunks, count, &device, &pinned);
+    hy_slot_sizes(backend, &plan->rates, plan->layout.chunks, count, &device, &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
         (double)each, plan->pipeline->depth);
     put_bytes(w, (double)device);
     put_bottleneck(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
     put_bytes(w, (double)plan->rates.memory);
-    if (!backend->ops->copy)
-        put(w, "; operands are read in place\n");
-    else if (plan->candidates[plan->chosen].variant->carries_b)
-        put(w, "; each chunk brings a row of B for each entry of A\n");
-    else if (plan->gathered)
-        put(w, "; each chunk brings the rows of %s that it touches\n",
-            plan->op == HY_SPGEMM ? "B" : "X");
-    else {
-        put(w, "; %s %s the device, ", plan->op == HY_SPGEMM ? "B" : "X",
-            plan->window > 0 ? "passes through" : "stays on");
-        put_bytes(w, (double)plan->shared_bytes);
-        if (plan->panels.cols > 0)
-            put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
-                (long long)plan->panels.cols);
-        if (plan->window > 0) {
-            put(w, ", ");
-            put_count(w, plan->window);
-            put(w, " rows at a time");
-        }
-        if (plan->if_pinned.cols > 0)
-            put(w, "; %lld columns at a time if X and Y are pinned",
-                (long long)plan->if_pinned.cols);
-        put(w, "\n");
-    }
+    put_layout(w, plan);
     put_resident(w, plan);
     put_rates(w, plan->engine, backend);
     put_transfers(w, plan);

@@ -11,6 +11,7 @@
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
     OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
+    OUT_CHUNKS      = 8,        /* of a product large enough */
     CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
     MIN_PRODUCTS    = 1 << 20,
     HOST_PRODUCTS =
@@ -22,16 +23,21 @@ enum {
 
 /* ---- how long chunks are to be ---------------------------------------------------- */
 
-/* Products whose result, as far as is known, fills OUT_BYTES: large enough that the host
-   keeps up with the device, small enough that the first and the last chunk cost little.
-   Or, where each product brings its entry of B, CARRIED_BYTES. */
+/* Products of a chunk of SpGEMM on a device: an eighth of all, but no more than make
+   OUT_BYTES, as far as is known. Large enough that kernels, which take 0.2 ms for any
+   chunk, and the host keep up with the bus, small enough that the first and the last
+   chunk cost little. Or, where each product brings its entry of B, CARRIED_BYTES. */
 static int64_t device_products(const hy_features *f, int carried)
 {
+    const int64_t even = f->products / OUT_CHUNKS + 1;
+    const int64_t row  = hy_lesser(f->products_max, even / 16); /* so that none is left */
+    const int64_t share   = even + row;
     const double entry    = 4 + (double)hy_value_size(f->type);
     const double bytes    = carried ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
     const double products = bytes / entry;
+    const int64_t most = products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
 
-    return products < DEVICE_PRODUCTS ? (int64_t)products : DEVICE_PRODUCTS;
+    return hy_greater(hy_lesser(share, most), MIN_PRODUCTS);
 }
 
 /* Chunks that there are to be of a product large enough. */
@@ -59,11 +65,8 @@ static int64_t chunk_products(const hybrid_plan *plan, const hy_layout *layout)
             hy_greater(bytes / DENSE_BYTES, least_chunks(plan, layout));
         return hy_greater(f->products / chunks + 1, MIN_PRODUCTS);
     }
-    if (c->backend->ops->copy) {
-        const int64_t share = f->products / HY_CHUNKS + 1;
-        const int64_t most  = device_products(f, c->variant->carries_b);
-        return hy_greater(share < most ? share : most, MIN_PRODUCTS);
-    }
+    if (c->backend->ops->copy)
+        return device_products(f, c->variant->carries_b);
     return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
@@ -161,6 +164,7 @@ void hy_layout_free(const hybrid_plan *plan, hy_layout *layout)
     hy_array_free(&plan->engine->ctx, layout->chunks);
     layout->chunks = NULL;
     layout->count  = 0;
+    layout->depth  = 0;
 }
 
 /* ---- packs that stay -------------------------------------------------------------- */
@@ -176,18 +180,4 @@ void hy_layout_keep(const hybrid_plan *plan, hy_layout *layout)
 int hy_layout_keeps_all(const hy_layout *layout)
 {
     return layout->count > 0 && layout->chunks[layout->count - 1].kept;
-}
-
-/* ---- a plan's --------------------------------------------------------------------- */
-
-hy_layout hy_layout_of(const hybrid_plan *plan)
-{
-    return (hy_layout){.panels         = plan->panels,
-                       .window         = plan->window,
-                       .gathered       = plan->gathered,
-                       .if_pinned      = plan->if_pinned,
-                       .resident_bytes = plan->resident_bytes,
-                       .shared_bytes   = plan->shared_bytes,
-                       .chunks         = plan->chunks,
-                       .count          = plan->chunk_count};
 }

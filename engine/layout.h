@@ -1,8 +1,7 @@
 /* engine/layout.h - how a product could lie on its device: a value, to be compared.
 
    Of B or X what stays there, what passes through or what chunks bring; slots; and the
-   chunks that all of this leaves room for. cut.c tries layouts and stores one of them into
-   the plan. */
+   chunks that all of this leaves room for. cut.c tries layouts and gives the plan one. */
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
@@ -12,7 +11,7 @@
 struct hybrid_plan;
 
 enum {
-    HY_CHUNKS         = 16, /* at least, of a product large enough */
+    HY_CHUNKS         = 16, /* at least, of an SpMM large enough */
     HY_RESIDENT_SHARE = 4   /* slots beside an A that stays: small, and many fit */
 };
 
@@ -32,6 +31,12 @@ typedef struct hy_layout {
     int64_t count;
 } hy_layout;
 
+/* Bytes up of the ways in which an X that does not fit could come; -1: was not looked at,
+   or is not to be had. */
+typedef struct hy_ways_up {
+    int64_t gathered, window, panels;
+} hy_ways_up;
+
 /* What all layouts of a plan are for. The plan has its profile, candidates and rates. */
 typedef struct hy_planning {
     const struct hybrid_plan *plan;
@@ -49,18 +54,17 @@ typedef struct hy_image {
 hy_image hy_layout_image(const struct hybrid_plan *plan, const hy_layout *layout);
 
 /* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
-   some row does not fit so. To be freed, but for those of a plan. */
+   some row does not fit so. To be freed. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 
 /* The same, where that is an error: NO_DEVICE_MEMORY names the row. */
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
+
+/* Its chunks; it has 0 slots then. One without chunks is fine. */
 void hy_layout_free(const struct hybrid_plan *plan, hy_layout *layout);
 
 /* Packs of A that stay get their places, as many as fit. */
 void hy_layout_keep(const struct hybrid_plan *plan, hy_layout *layout);
 int hy_layout_keeps_all(const hy_layout *layout);
-
-/* That of a plan as it is; its own chunks. */
-hy_layout hy_layout_of(const struct hybrid_plan *plan);
 
 #endif /* HY_LAYOUT_H */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "base/pinned.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 
@@ -85,9 +84,7 @@ static hy_panels panels_of(const hybrid_plan *plan, int64_t cols)
 
 /* ---- X that fits ------------------------------------------------------------------ */
 
-/* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
-   they shall be the same in every run, panels are the same wherever Y lies. */
-static int may_move(const hybrid_plan *plan)
+int hy_panels_may_move(const hybrid_plan *plan)
 {
     return !(plan->flags & HYBRID_DETERMINISTIC);
 }
@@ -96,7 +93,7 @@ static int may_move(const hybrid_plan *plan)
 static double store_Bps(const hybrid_plan *plan)
 {
     const int in_lines = plan->b_cols * value_size(plan) % HY_LINE == 0;
-    return in_lines && may_move(plan) ? STORE_BPS : STORE_PARTS_BPS;
+    return in_lines && hy_panels_may_move(plan) ? STORE_BPS : STORE_PARTS_BPS;
 }
 
 typedef struct speeds {
@@ -305,7 +302,8 @@ hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
 
-    if (!backend->ops->copy_rows || !may_move(plan) || !has_enough_chunks(plan, layout) ||
+    if (!backend->ops->copy_rows || !hy_panels_may_move(plan) ||
+        !has_enough_chunks(plan, layout) ||
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return HYBRID_OK;
     const hy_panels panels = best(plan, layout, 1);
@@ -320,80 +318,9 @@ hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
     return HYBRID_OK;
 }
 
-/* Whether the device copies rows of all of it from or to where it is. */
-static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
-{
-    const int64_t size = value_size(plan), lines = m->rows - 1;
-
-    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
-           hy_pinned(&plan->engine->ctx, m->data,
-                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
-}
-
-/* Rows that begin within lines go down at half of the speed. */
-static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)
-{
-    return plan->engine->pinned_panels > 0 ||
-           (Y->ld * value_size(plan) % HY_X_LINE == 0 &&
-            (uintptr_t)Y->data % HY_X_LINE == 0);
-}
-
-/* So that they begin where lines of Y do. */
-static hy_panels moved(const hybrid_plan *plan, const hy_panels *panels,
-                       const hy_problem *problem)
-{
-    hy_panels p = *panels;
-
-    if (p.cols > 0 && may_move(plan))
-        p.back = hy_panels_back(&p, problem->Y);
-    return p;
-}
-
 /* ---- in a plan -------------------------------------------------------------------- */
 
 int64_t hy_panels_count(const hybrid_plan *plan)
 {
-    return hy_panels_number(&plan->panels, plan->b_cols);
-}
-
-/* Those of a run whose X and Y are pinned. */
-static hy_panels panels_of_pinned(const hybrid_plan *plan, const hy_problem *problem)
-{
-    const hy_panels none    = {.cols = 0};
-    const hy_panels wrapped = hy_panels_wrapped(&plan->if_pinned, problem->X, problem->Y);
-
-    if (wrapped.cols > 0)
-        return wrapped;
-    return in_lines(plan, problem->Y) ? moved(plan, &plan->if_pinned, problem) : none;
-}
-
-/* Those of a run. */
-static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
-{
-    if (plan->if_pinned.cols == 0)
-        return moved(plan, &plan->panels, problem);
-    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
-                   is_pinned(plan, problem->Y)
-               ? panels_of_pinned(plan, problem)
-               : (hy_panels){.cols = 0};
-}
-
-void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
-{
-    const hy_panels before = plan->panels;
-    hy_panels *panels      = &plan->panels;
-
-    *panels         = panels_for(plan, problem);
-    problem->panels = *panels;
-    if (panels->cols == before.cols && panels->back == before.back &&
-        panels->wraps == before.wraps)
-        return;
-    plan->chunk_count =
-        hy_chunks_repeat(plan->chunks, hy_chunk_ranges(plan->chunks, plan->chunk_count),
-                         panels, plan->b_cols);
-    plan->pipeline->count = plan->chunk_count;
-    hy_layout now         = hy_layout_of(plan);
-    now.resident_bytes    = hy_layout_image(plan, &now).bytes;
-    plan->resident_bytes  = now.resident_bytes;
-    plan->traffic.up      = hy_traffic_dense_up(plan, &now);
+    return hy_panels_number(&plan->layout.panels, plan->b_cols);
 }

@@ -24,12 +24,16 @@ hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
    not even a narrow one fits, or the variant takes none. */
 hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes);
 
+/* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
+   they shall be the same in every run, panels are the same wherever Y lies. */
+int hy_panels_may_move(const hybrid_plan *plan);
+
 /* Their number, at least 1. */
 int64_t hy_panels_count(const hybrid_plan *plan);
 
-/* The panels of a run, and the plan's chunks with them: those for pinned X and Y, if that
-   is what the run has; moved so that they begin where lines of Y do, unless all runs are
-   to have the same bits. */
+/* panels_run.c: the panels of a run, and the plan's chunks with them: those for pinned X
+   and Y, if that is what the run has; moved so that they begin where lines of Y do, unless
+   all runs are to have the same bits. */
 void hy_panels_settle(hybrid_plan *plan, hy_problem *problem);
 
 #endif /* HY_PANELS_H */

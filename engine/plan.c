@@ -9,7 +9,7 @@
 
 /* The cheapest candidate whose backend can hold the work. */
 static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                            const hybrid_plan_options *o, int *depth)
+                            const hybrid_plan_options *o)
 {
     hybrid_status status = HYBRID_UNSUPPORTED;
 
@@ -17,7 +17,7 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
         hy_candidate *c = &plan->candidates[plan->chosen];
         if (c->refused)
             continue;
-        status = hy_plan_cut(plan, A, B, o, depth);
+        status = hy_plan_cut(plan, A, B, o);
         if (status == HYBRID_OK)
             c->chosen = 1;
         if (status != HYBRID_NO_DEVICE_MEMORY)
@@ -27,24 +27,25 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return status;
 }
 
-static hybrid_status open_once(hybrid_plan *plan, int depth, hy_loader **early)
+static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
 {
-    const int slots     = plan->chunk_count < depth ? (int)plan->chunk_count : depth;
+    const hy_layout *l  = &plan->layout;
+    const int slots     = l->count < l->depth ? (int)l->count : l->depth;
     hy_backend *backend = plan->candidates[plan->chosen].backend;
-    const size_t shared = plan->chunk_count > 0 ? plan->shared_bytes : 0;
+    const size_t shared = l->count > 0 ? l->shared_bytes : 0;
 
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
         HY_TRY(hy_early_end(early)); /* its place is others' now */
-    HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, plan->chunks,
-                            plan->chunk_count, slots, shared, *early, &plan->pipeline));
+    HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, l->chunks, l->count, slots,
+                            shared, *early, &plan->pipeline));
     *early = NULL;
     return HYBRID_OK;
 }
 
-static hybrid_status open_with_room(hybrid_plan *plan, int depth, hy_loader **early)
+static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
 {
     hy_backend *backend        = plan->candidates[plan->chosen].backend;
-    const hybrid_status status = open_once(plan, depth, early);
+    const hybrid_status status = open_once(plan, early);
 
     if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
@@ -52,12 +53,12 @@ static hybrid_status open_with_room(hybrid_plan *plan, int depth, hy_loader **ea
     hy_message_clear(&plan->engine->ctx.message);
     HY_TRY(hy_early_end(early));
     backend->ops->trim(backend);
-    return open_once(plan, depth, early);
+    return open_once(plan, early);
 }
 
-static hybrid_status open_pipeline(hybrid_plan *plan, int depth, hy_loader **early)
+static hybrid_status open_pipeline(hybrid_plan *plan, hy_loader **early)
 {
-    HY_TRY(open_with_room(plan, depth, early));
+    HY_TRY(open_with_room(plan, early));
     plan->pipeline->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
     return HYBRID_OK;
 }
@@ -68,7 +69,7 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
     int64_t sum             = 0;
 
     for (int64_t i = 0; keeper->there && i < keeper->count; i++) {
-        const hy_features *f = &plan->chunks[i].features;
+        const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
     return sum;
@@ -79,13 +80,13 @@ void hy_plan_start_report(hybrid_plan *plan)
     const hy_keeper *keeper = &plan->pipeline->keeper;
 
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
-    plan->report.chunks              = plan->chunk_count;
+    plan->report.chunks              = plan->layout.count;
     plan->report.rows                = plan->profile.rows;
     plan->report.flops               = 2 * plan->profile.features.products;
     plan->report.predicted_h2d_bytes = plan->traffic.up;
     plan->report.predicted_d2h_bytes = plan->traffic.down;
     plan->report.other_h2d_bytes     = plan->traffic.other_up;
-    plan->report.gathered            = plan->gathered;
+    plan->report.gathered            = plan->layout.gathered;
     if (keeper->lasts) {
         plan->report.resident_chunks = keeper->count * hy_panels_count(plan);
         plan->report.resident_bytes  = (int64_t)keeper->block.bytes;
@@ -109,7 +110,6 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 {
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
-    int depth             = 1;
 
     HY_TRY(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
     plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
@@ -118,8 +118,8 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
         HY_TRY(hy_inspect_fill(ctx, A, &plan->profile));
     HY_TRY(hy_rank(engine, &plan->profile, options, plan->candidates,
                    &plan->candidate_count));
-    HY_TRY(choose(plan, A, B, options, &depth));
-    HY_TRY(open_pipeline(plan, depth, early));
+    HY_TRY(choose(plan, A, B, options));
+    HY_TRY(open_pipeline(plan, early));
     return hy_split_open(plan, options);
 }
 
@@ -159,7 +159,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
         return;
     hy_context *ctx = &plan->engine->ctx;
     hy_pipeline_close(plan->pipeline);
-    hy_array_free(ctx, plan->chunks);
+    hy_layout_free(plan, &plan->layout);
     hy_pattern_free(ctx, &plan->pattern);
     hy_profile_free(ctx, &plan->profile);
     hy_array_free(ctx, plan);

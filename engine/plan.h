@@ -2,6 +2,7 @@
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
+#include "engine/layout.h"
 #include "engine/pattern.h"
 #include "engine/rank.h"
 #include "engine/split.h"
@@ -17,18 +18,10 @@ struct hybrid_plan {
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
     hy_rates rates;              /* of its backend */
-    size_t resident_bytes;       /* B or X sent to the device if it is resident */
-    size_t shared_bytes;         /* and its room there; 0 if it is not */
-    hy_panels panels;            /* of X in the last run, or in the first one; */
-    hy_panels if_pinned;         /* in runs with X and Y pinned. 0 columns: as in others */
-    int64_t window;              /* rows of X that are there at once; 0: all */
-    int gathered;
-    int64_t gathered_up, window_up, panels_up; /* bytes of the ways of a large X; -1: not
-                                                  looked at, or not to be had */
-    hy_chunk *chunks;
-    int64_t chunk_count;
+    hy_layout layout;   /* its panels are those of the last run, or of the first */
+    hy_ways_up ways_up; /* what was compared with it */
     hy_pipeline *pipeline;
-    hy_split split; /* between device and host */
+    hy_split split;     /* between device and host */
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;
     int64_t there_bytes; /* of A's CSR arrays, that the run needs not send */
@@ -44,10 +37,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_plan_options *options, hy_loader *early,
                            hybrid_plan **out);
 
-/* cut.c: chunks for the chosen candidate, in the first layout that holds every row, and
-   how many are to be in flight. */
+/* cut.c: the layout for the chosen candidate. NO_DEVICE_MEMORY: none holds every row. */
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          const hybrid_plan_options *options, int *depth);
+                          const hybrid_plan_options *options);
 
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the
    patterns that it was made for, and what explain and report tell. */

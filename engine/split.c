@@ -53,8 +53,8 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
 {
     hy_stage_times sum = {0, 0, 0, 0};
 
-    for (int64_t i = 0; i < plan->chunk_count; i++) {
-        const hy_chunk *chunk  = &plan->chunks[i];
+    for (int64_t i = 0; i < plan->layout.count; i++) {
+        const hy_chunk *chunk  = &plan->layout.chunks[i];
         const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
@@ -62,7 +62,7 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
         sum.h2d += t.h2d;
         sum.run += t.run;
     }
-    sum.h2d += (double)plan->shared_bytes / plan->rates.h2d_Bps;
+    sum.h2d += (double)plan->layout.shared_bytes / plan->rates.h2d_Bps;
     sum.d2h = result_bytes(plan) / plan->rates.d2h_Bps;
     return sum;
 }
@@ -72,8 +72,8 @@ static double busy_seconds(const hybrid_plan *plan, const hy_stage_times *device
 {
     const double stored = plan->op == HY_SPMM ? result_bytes(plan) : 0;
 
-    return device->prepare +
-           ((double)plan->shared_bytes + stored) / plan->split.sharing.rates.mem_Bps;
+    return device->prepare + ((double)plan->layout.shared_bytes + stored) /
+                                 plan->split.sharing.rates.mem_Bps;
 }
 
 static double host_seconds(const hybrid_plan *plan)
@@ -160,9 +160,9 @@ static const char *find_reason(hybrid_plan *plan, const hybrid_plan_options *o,
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
-    if (plan->panels.cols > 0)
+    if (plan->layout.panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
-    if (plan->window > 0)
+    if (plan->layout.window > 0)
         return "X passes through the device in the order in which its chunks need it";
     if (o->flags & HYBRID_RESIDENT)
         return "A stays on the device in chunks as they were planned";
@@ -197,7 +197,7 @@ hybrid_status hy_split_open(hybrid_plan *plan, const hybrid_plan_options *o)
     hy_candidate host;
 
     split->mode = hy_split_mode(o);
-    if (!plan->candidates[plan->chosen].backend->ops->copy || plan->chunk_count == 0)
+    if (!plan->candidates[plan->chosen].backend->ops->copy || plan->layout.count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
     hy_rank_host(plan->engine, &plan->profile, o, &host);
     split->why_not = find_reason(plan, o, &host);

@@ -147,44 +147,43 @@ static int64_t result_down(const hybrid_plan *plan)
     const double expected = (double)f->products / f->out_ratio;
     const int64_t nnz =
         expected < (double)f->out_bound ? (int64_t)expected : f->out_bound;
-    return (f->rows + plan->chunk_count) * 8 + nnz * (4 + size);
+    return (f->rows + plan->layout.count) * 8 + nnz * (4 + size);
 }
 
 /* If X stayed or came once: by what was looked at, or as if it fitted. */
-static int64_t whole_up(const hybrid_plan *plan, const hy_layout *layout,
-                        const hybrid_csr *A, const hybrid_csr *B)
+static int64_t whole_up(const hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t window = plan->window_up, panels = plan->panels_up;
+    const int64_t window = plan->ways_up.window, panels = plan->ways_up.panels;
 
     if (window >= 0 && panels >= 0)
         return window < panels ? window : panels;
     if (window >= 0 || panels >= 0)
         return window >= 0 ? window : panels;
-    return resident_up(plan, layout, A, B);
+    return resident_up(plan, &plan->layout, A, B);
 }
 
 hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
                               const hybrid_csr *B, hy_traffic *out)
 {
-    const hy_candidate *c  = &plan->candidates[plan->chosen];
-    const hy_layout layout = hy_layout_of(plan);
+    const hy_candidate *c   = &plan->candidates[plan->chosen];
+    const hy_layout *layout = &plan->layout;
 
     *out = (hy_traffic){0, 0, 0, -1};
-    if (!c->backend->ops->copy || plan->chunk_count == 0)
+    if (!c->backend->ops->copy || layout->count == 0)
         return HYBRID_OK;
     out->down = result_down(plan);
-    if (c->variant->carries_b || plan->gathered) {
-        out->up = packed_up(plan, &layout);
+    if (c->variant->carries_b || layout->gathered) {
+        out->up = packed_up(plan, layout);
         if (!c->variant->carries_b)
-            out->other_up = whole_up(plan, &layout, A, B);
+            out->other_up = whole_up(plan, A, B);
         return HYBRID_OK;
     }
-    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan, &layout) : 0;
-    out->up       = resident_up(plan, &layout, A, B) - out->first;
-    out->other_up = plan->gathered_up;
-    if (plan->gathered_up >= 0)
+    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan, layout) : 0;
+    out->up       = resident_up(plan, layout, A, B) - out->first;
+    out->other_up = plan->ways_up.gathered;
+    if (plan->ways_up.gathered >= 0)
         return HYBRID_OK;
     return plan->flags & HYBRID_EXPLAIN
-               ? hy_traffic_gathered_up(plan, &layout, A, B, &out->other_up)
+               ? hy_traffic_gathered_up(plan, layout, A, B, &out->other_up)
                : HYBRID_OK;
 }

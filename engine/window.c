@@ -90,10 +90,8 @@ static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead
         return HYBRID_OK;
     }
     HY_TRY(hy_layout_try(p, out));
-    if (out->depth > 0 && !holds(out, p->plan->b_rows, ahead)) {
+    if (out->depth > 0 && !holds(out, p->plan->b_rows, ahead))
         hy_layout_free(p->plan, out);
-        out->depth = 0;
-    }
     return HYBRID_OK;
 }
 

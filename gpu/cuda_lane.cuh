@@ -34,6 +34,10 @@ hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                         int64_t base);
 
+/* Enqueue hy_backend_ops.pack_deltas. */
+hybrid_status hy_pack_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
+                             int64_t most, void *packed, int64_t *units);
+
 /* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {

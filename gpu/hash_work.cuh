@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "gpu/cuda_scan.cuh"
 #include "gpu/cuda_tuning.h"
 
 /* Entries [begin, end) of B: the row that a nonzero of A selects. */
@@ -58,8 +59,6 @@ template <typename T> struct hy_hash {
     int room[HY_HASH_TREES]; /* bytes of shared memory for a row's tree */
 };
 
-constexpr unsigned HY_ALL = 0xffffffffu;
-
 /* Bits below bit i of a word. */
 __device__ inline unsigned hy_below(int i)
 {
@@ -102,41 +101,6 @@ __device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
         h.list[bin + 1][atomicAdd(&h.counts->listed[bin + 1], 1)] = row;
     else
         hy_hash_cut(h, row);
-}
-
-/* Sum of `mine` over the lanes below; *sum over all. */
-__device__ inline int warp_scan(int mine, int *sum)
-{
-    const int lane = threadIdx.x % 32;
-    int upto       = mine;
-    for (int d = 1; d < 32; d *= 2) {
-        const int left = __shfl_up_sync(HY_ALL, upto, d);
-        if (lane >= d)
-            upto += left;
-    }
-    *sum = __shfl_sync(HY_ALL, upto, 31);
-    return upto - mine;
-}
-
-/* The same over the threads of a block; all of them must call it. */
-template <int THREADS> __device__ int block_scan(int mine, int *sum)
-{
-    constexpr int WARPS = THREADS / 32;
-    /* aligned: the compiler reads it by vectors, and with it what lies beside it */
-    __shared__ alignas(16) int part[WARPS];
-    int in_warp, total = 0, before = 0;
-    const int rank = warp_scan(mine, &in_warp);
-    __syncthreads(); /* the last scan has been read */
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = in_warp;
-    __syncthreads();
-    for (int w = 0; w < WARPS; w++) {
-        if (w == int(threadIdx.x) / 32)
-            before = total;
-        total += part[w];
-    }
-    *sum = total;
-    return before + rank;
 }
 
 /* The threads that work on one row: a warp or a whole block. */

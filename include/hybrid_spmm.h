@@ -128,7 +128,8 @@ typedef enum hybrid_backend {
 typedef struct hybrid_engine_options {
     size_t           struct_size;  /* set by the initializer; do not touch */
     hybrid_backend   backend;
-    int              threads;      /* CPU workers; 0 = one per available core */
+    int              threads;      /* CPU workers; 0 = one per available core, but three cores
+                                      of eight or more are left to threads that feed a GPU */
     int              device;       /* CUDA ordinal */
     size_t           device_bytes; /* hard cap on device memory; 0 = most of what is
                                       free. The host backend keeps the same cap on
@@ -418,15 +419,17 @@ typedef struct hybrid_report {
     double  load_s;          /* B or X to the device, before the first chunk */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
-    double  floor_s;         /* no run on this machine can be shorter, unless CPU and GPU
-                                share it: see README */
+    double  floor_s;         /* what copies and device take at the least; a run can be
+                                shorter if CPU and GPU share it, or if columns of C come
+                                packed: see README */
     double  efficiency;      /* floor_s / total_s */
     int64_t chunks, rows;
     int64_t flops;           /* 2 * scalar products */
     int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
-    int64_t h2d_bytes, d2h_bytes;
+    int64_t h2d_bytes, d2h_bytes; /* d2h: columns of C as packed as they came */
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
-    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan; 0 if nothing is copied */
+    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan, columns of C as they
+                                are; 0 if nothing is copied */
     int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
                                 is none, or it was not asked for by HYBRID_EXPLAIN */
     int     gathered;        /* 1: chunks bring the rows of B or X that they touch;

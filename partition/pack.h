@@ -5,13 +5,8 @@
 #ifndef HY_PACK_H
 #define HY_PACK_H
 
+#include "base/inline.h"
 #include "base/variant.h"
-
-#ifdef __CUDACC__ /* functions that kernels call too */
-#define HY_KERNEL_INLINE static inline __host__ __device__
-#else
-#define HY_KERNEL_INLINE static inline
-#endif
 
 #ifdef __cplusplus
 extern "C" {

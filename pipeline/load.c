@@ -311,8 +311,9 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     hy_slot_push(&loader->gear->loader.queue, &loader->go);
 }
 
-void hy_loader_begin(hy_loader *loader, const hy_problem *problem)
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
 {
+    loader->first = first;
     begin(loader, problem, 0, NULL);
 }
 

@@ -42,6 +42,7 @@ typedef struct hy_loader {
     int next;                                 /* piece to be used */
     hy_load_piece *filled;                    /* by workers, and not sent; or NULL */
     int begun;                                /* and not finished */
+    int first; /* pieces are filled before planning goes on, not in turns with it */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
     hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
                         said itself whenever it tries another way */
@@ -68,8 +69,8 @@ hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out
 void hy_loader_close(hy_loader *loader);
 
 /* Begin to load B or X of the problem, of which a copy is kept, before there is a run.
-   Workers take turns between it and loops of HY_COMPUTE. */
-void hy_loader_begin(hy_loader *loader, const hy_problem *problem);
+   Workers take turns between it and loops of HY_COMPUTE, or load first. */
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first);
 
 /* A run begins, with `free` of its panels or rows not needed: load for it, or go on.
    Ticks come to `inbox`. */

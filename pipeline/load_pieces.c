@@ -41,13 +41,13 @@ static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
 }
 
 /* Chunks wait for it in a run. While they are planned, both take turns: the first chunk
-   needs the plan and its rows of B. */
+   needs the plan and its rows of B; unless these are all of them. */
 static hy_urgency urgency(hy_loader *loader)
 {
     pthread_mutex_lock(&loader->lock);
     const int runs = loader->inbox != NULL;
     pthread_mutex_unlock(&loader->lock);
-    return runs ? HY_PACK : HY_COMPUTE;
+    return runs || loader->first ? HY_PACK : HY_COMPUTE;
 }
 
 /* From where the bytes lie, or from the ring. */

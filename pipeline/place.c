@@ -4,8 +4,15 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
+#include "partition/deltas.h"
 
-enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
+enum {
+    STORE_ENTRIES = 1 << 17,
+    STORE_ROWS    = 1 << 14,
+    UNPACK_FRAMES = 32, /* that a worker takes at a time, */
+    NEAR_FRAMES   = 4   /* and whose numbers are in its first-level cache */
+};
 
 /* ---- the place ------------------------------------------------------------ */
 
@@ -107,10 +114,16 @@ int hy_place_direct(const hy_place *place, const hy_job *job)
            hy_results_pinned(&place->val, begin * size, end * size);
 }
 
+int hy_place_pins(const hy_place *place)
+{
+    return place->ahead.pins > 0;
+}
+
 typedef struct storing {
     const hy_place *place;
     const hy_job *job;
     int64_t first; /* entry of the chunk that lies at 0 of its buffers */
+    const void *packed;
 } storing;
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
@@ -149,6 +162,26 @@ static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+/* `count` frames of packed columns, few enough for the first-level cache. */
+static void unpack_near(const storing *s, int64_t frame, int64_t count)
+{
+    const int64_t nnz = s->job->nnz, first = frame * HY_DELTA_FRAME;
+    int32_t near[NEAR_FRAMES * HY_DELTA_FRAME];
+
+    for (int64_t k = 0; k < count; k++)
+        hy_deltas_unpack(s->packed, nnz, frame + k, near + k * HY_DELTA_FRAME);
+    hy_copy_past((int32_t *)s->place->col.ptr + s->job->offset + first, near,
+                 (size_t)hy_lesser(count * HY_DELTA_FRAME, nnz - first) * 4);
+}
+
+static hybrid_status unpack_frames(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    for (int64_t f = begin; f < end; f += NEAR_FRAMES)
+        unpack_near(arg, f, hy_lesser(NEAR_FRAMES, end - f));
+    return HYBRID_OK;
+}
+
 /* Rows with gaps between them, and where they start; neighbours without a gap go in one
    piece. */
 static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
@@ -172,10 +205,19 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
 hybrid_status hy_place_store_offsets(const hy_place *place, const hy_job *job)
 {
     const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
-    storing s          = {place, job, 0};
+    storing s          = {place, job, 0, NULL};
 
     return hy_pool_for(place->ctx->pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr,
                        &s);
+}
+
+hybrid_status hy_place_unpack(const hy_place *place, const hy_job *job,
+                              const void *packed)
+{
+    storing s = {place, job, 0, packed};
+
+    return hy_pool_for(place->ctx->pool, HY_PACK, 0, hy_deltas_frames(job->nnz),
+                       UNPACK_FRAMES, unpack_frames, &s);
 }
 
 hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t first,
@@ -183,7 +225,7 @@ hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t f
 {
     hy_pool *pool      = place->ctx->pool;
     const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
-    storing s          = {place, job, first};
+    storing s          = {place, job, first, NULL};
 
     if (!job->back.row_at)
         return hy_pool_for(pool, HY_PLACE, 0, count, STORE_ENTRIES, store_entries, &s);

@@ -44,6 +44,13 @@ hybrid_status hy_place_take(hy_place *place, hy_job *job);
 /* Whether the device can copy the chunk's entries straight to their range. */
 int hy_place_direct(const hy_place *place, const hy_job *job);
 
+/* Whether copies will go there: pages of C that were used before are being pinned. */
+int hy_place_pins(const hy_place *place);
+
+/* The columns of all the chunk's entries, `packed` (partition/deltas.h), to their range. */
+hybrid_status hy_place_unpack(const hy_place *place, const hy_job *job,
+                              const void *packed);
+
 /* Store where the chunk's rows start, and `count` of its entries from `first` on, which
    lie at the front of job->back. If there are gaps between rows, hy_place_store() does
    both, for all entries. Chunks may be stored in any order, at once. */

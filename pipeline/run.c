@@ -52,7 +52,7 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
     HY_TRY(hy_step_run(slot, stage, lane));
     HY_TRY(ops->mark_set(lane, passage->end));
     passage->done   = 1;
-    slot->unseen    = passage->end;
+    slot->unseen    = hy_step_mark(slot, stage->step);
     slot->unseen_on = stage->where;
     return HYBRID_OK;
 }
@@ -130,6 +130,13 @@ static hybrid_status watch(hy_pipeline *p, hy_slot *slot)
     return status == HYBRID_OK ? advance(p, slot) : status;
 }
 
+/* What the device waits for goes first: operands, and slots that the bus is soon done
+   with, as it is where columns come packed. */
+static hy_urgency urgency(const hy_slot *slot)
+{
+    return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
+}
+
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
 static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
 {
@@ -149,10 +156,9 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
         } else if (slot->unseen && hy_step_waits(slot, stage->step)) {
             break;
         } else if (stage->where == HY_ON_CPU) {
-            slot->task = (hy_task){.run = cpu_stage};
-            hy_pool_submit(p->ctx->pool,
-                           stage->step == HY_STEP_PREPARE ? HY_PACK : HY_PLACE,
-                           &slot->task);
+            slot->task    = (hy_task){.run = cpu_stage};
+            slot->placing = stage->step == HY_STEP_PLACE;
+            hy_pool_submit(p->ctx->pool, urgency(slot), &slot->task);
             return HYBRID_OK;
         } else if (stage->step == HY_STEP_RESERVE && !may_go_on(p, slot)) {
             slot->parked = 1;

@@ -10,7 +10,7 @@
 #include "pipeline/run.h"
 
 enum {
-    WORD_BYTES    = 256, /* room for out_nnz */
+    WORD_BYTES    = 256, /* room for out_nnz and units */
     SPARE_ENTRIES = 1024,
     BACK_BYTES    = 8 << 20
 };
@@ -64,6 +64,8 @@ static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
         HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].begin));
         HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].end));
     }
+    if (gear->backend->ops->pack_deltas && stages == hy_spgemm_stages)
+        HY_TRY(hy_gear_mark(gear, &slot->columns));
     return HYBRID_OK;
 }
 
@@ -94,6 +96,7 @@ void hy_slot_close(hy_slot *slot)
     hy_backend *backend = slot->pipeline->backend;
     backend->ops->free(backend, &slot->device);
     backend->ops->free(backend, &slot->pinned);
+    backend->ops->free(backend, &slot->packed);
     memset(slot, 0, sizeof *slot);
 }
 
@@ -125,6 +128,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
                             : part(&slot->device, 0, cost.pack_bytes);
     job->work = part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
+    job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)
         job->out = hy_rows_in((char *)slot->device.ptr + out_at, problem->op, f, in_host);
     if (in_host) {
@@ -144,7 +148,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     slot->unseen  = NULL;
     slot->status  = HYBRID_OK;
     slot->busy    = 1;
-    slot->parked = slot->on_lanes = 0;
+    slot->parked = slot->on_lanes = slot->placing = 0;
     for (int step = 0; step < HY_STEPS; step++)
         slot->passage[step].done = 0;
 }

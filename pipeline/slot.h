@@ -27,17 +27,20 @@ typedef struct hy_slot {
     hy_job job;
     hy_lane *run;     /* where the backend computes in place; else NULL */
     hy_buffer device; /* job.in, work and out lie here */
-    hy_buffer pinned; /* job.out_nnz, pack and back lie here */
+    hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
+    hy_buffer packed; /* pinned: columns that come packed; got when they first do */
     hy_chunk chunk;
     int64_t index;         /* of its chunk among those of the pipeline */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
+    hy_mark *columns;      /* SpGEMM: when they have come packed, and values follow; or NULL */
     hy_passage passage[HY_STEPS];
     hybrid_status status;
     int busy;     /* holds a chunk */
     int parked;   /* waits for its turn, on the lanes or, once on_lanes, in C */
     int on_lanes; /* had its turn there */
+    int placing;  /* workers have its result, or had */
 } hy_slot;
 
 /* Device and pinned bytes of a slot for any of these chunks. */

@@ -3,7 +3,7 @@
    reserve needs the number of entries that compress found. Chunks pass it in order of
    rows, so each knows then where in C it starts, and C is stored once. When a plan runs
    again both are known before: reserve waits for nothing, and the lanes follow each other
-   without the host. */
+   without the host, unless columns come packed, whose bytes are counted anew. */
 #include "pipeline/stage.h"
 
 const hy_stage hy_spgemm_stages[] = {

@@ -3,6 +3,7 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
+#include "pipeline/packed.h"
 #include "pipeline/run.h"
 
 static int is_dense(const hy_job *job)
@@ -36,7 +37,13 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || !slot->pipeline->place->known;
+    return step != HY_STEP_RESERVE || !slot->pipeline->place->known || slot->job.deltas;
+}
+
+hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
+{
+    const int early = step == HY_STEP_D2H && slot->job.unpacks;
+    return early ? slot->columns : slot->passage[step].end;
 }
 
 static int64_t chunk_rows(const hy_job *job)
@@ -111,21 +118,30 @@ static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first
                                     count * size);
 }
 
+/* Of a chunk that goes straight to C. */
+static hybrid_status copy_columns(const hy_slot *slot, hy_lane *lane)
+{
+    const hy_job *job = &slot->job;
+
+    if (job->unpacks)
+        return hy_packed_copy(slot, lane);
+    return copy_direct(lane, &slot->pipeline->place->col, (size_t)job->offset * 4,
+                       (const char *)job->out.col, (size_t)job->nnz * 4);
+}
+
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     const hy_place *place = slot->pipeline->place;
     hy_job *job           = &slot->job;
-    const size_t nnz      = (size_t)job->nnz;
-    const size_t at       = (size_t)job->offset;
     const size_t size     = hy_value_size(job->problem->A->type);
 
     job->direct = hy_place_direct(place, job);
-    if (job->direct) {
-        HY_TRY(
-            copy_direct(lane, &place->col, at * 4, (const char *)job->out.col, nnz * 4));
-        return copy_direct(lane, &place->val, at * size, job->out.val, nnz * size);
-    }
-    return copy_turn(slot, lane, 0);
+    if (!job->direct)
+        return copy_turn(slot, lane, 0);
+    job->unpacks = hy_packed_pay(slot);
+    HY_TRY(copy_columns(slot, lane));
+    return copy_direct(lane, &place->val, (size_t)job->offset * size, job->out.val,
+                       (size_t)job->nnz * size);
 }
 
 /* Straight to Y where that is pinned and takes the result as it is. */
@@ -195,6 +211,8 @@ static hybrid_status store_sparse(const hy_slot *slot)
         return hy_place_store(place, job, 0, nnz);
     if (!place->known)
         HY_TRY(hy_place_store_offsets(place, job));
+    if (job->unpacks)
+        return hy_packed_store(slot);
     if (nnz == 0 || job->direct)
         return HYBRID_OK;
     for (int64_t first = 0; first < nnz; first += job->back_room) {
@@ -233,12 +251,14 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         break;
     case HY_STEP_FINISH:
         status = job->variant->finish(lane, job);
+        if (status == HYBRID_OK)
+            status = hy_packed_make(slot, lane);
         break;
     case HY_STEP_RESERVE:
         return hy_place_take(slot->pipeline->place, job);
     case HY_STEP_D2H:
         status         = copy_out(slot, lane);
-        passage->bytes = out_bytes(slot);
+        passage->bytes = out_bytes(slot) - hy_packed_saved(slot);
         break;
     case HY_STEP_PLACE:
         status         = store(slot);

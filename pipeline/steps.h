@@ -8,8 +8,13 @@
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
 /* Whether the host must have seen the stage before it finish; for steps on the pool or the
-   driver. Reserve need not when what a chunk has is known. */
+   driver. Reserve need not when what a chunk has is known, unless its columns were packed:
+   how much they take is not. */
 int hy_step_waits(const hy_slot *slot, hy_step step);
+
+/* The mark that what follows a lane's step waits for: the step's end, or before it the one
+   behind columns that came packed. */
+hy_mark *hy_step_mark(const hy_slot *slot, hy_step step);
 
 /* Do the stage's step: at once on the pool or the driver, enqueued on a lane. Sets
    slot->passage[step].bytes. */

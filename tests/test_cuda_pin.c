@@ -1,24 +1,15 @@
 /* tests/test_cuda_pin.c - pinned memory as the GPU sees it; skips without one. Plain C
    without a test framework: GPU machines seldom have one. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine.h"
 #include "support/cases.h"
+#include "support/expect.h"
 #include "support/open_cuda.h"
 #include "support/oracle.h"
 
 enum { SKIP = 77, BYTES = 80 << 20, ROWS = 20000, COLUMNS = 64 };
-
-static int failed;
-
-static void expect(int truth, const char *what)
-{
-    if (!truth)
-        fprintf(stderr, "wrong: %s\n", what);
-    failed += !truth;
-}
 
 static void check_ranges(hybrid_engine *engine, char *memory)
 {
@@ -112,5 +103,5 @@ int main(void)
     check_product(engine);
     hybrid_engine_destroy(engine);
     free(memory);
-    return failed > 0;
+    return expect_failed() > 0;
 }

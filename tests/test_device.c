@@ -44,10 +44,10 @@ static int resident, gathered, panelled;
 
 static void count_plan(const hybrid_plan *plan)
 {
-    resident += !plan->gathered;
-    gathered += plan->gathered;
-    panelled += plan->chunk_count > 0 && plan->op == HY_SPMM &&
-                plan->chunks[0].col_end < plan->profile.out_cols;
+    resident += !plan->layout.gathered;
+    gathered += plan->layout.gathered;
+    panelled += plan->layout.count > 0 && plan->op == HY_SPMM &&
+                plan->layout.chunks[0].col_end < plan->profile.out_cols;
 }
 
 static hybrid_status wrong(const trial *t, const char *what)

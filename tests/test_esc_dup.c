@@ -208,13 +208,13 @@ static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget
         assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
         return;
     }
-    assert_int_equal(plan->shared_bytes, 0);
-    assert_int_equal(plan->gathered, 0);
-    for (int64_t i = 0; i < plan->chunk_count; i++)
-        assert_int_equal(plan->chunks[i].features.gather_nnz, 0);
-    check_inequality(A, A, plan->chunks, plan->chunk_count, budget,
+    assert_int_equal(plan->layout.shared_bytes, 0);
+    assert_int_equal(plan->layout.gathered, 0);
+    for (int64_t i = 0; i < plan->layout.count; i++)
+        assert_int_equal(plan->layout.chunks[i].features.gather_nnz, 0);
+    check_inequality(A, A, plan->layout.chunks, plan->layout.count, budget,
                      plan->pipeline->depth);
-    *passed += plan->chunk_count > depth && plan->pipeline->depth == depth;
+    *passed += plan->layout.count > depth && plan->pipeline->depth == depth;
     hybrid_plan_destroy(plan);
 }
 

@@ -18,6 +18,7 @@
 #include "base/csr.h"
 #include "io/io.h"
 #include "tests/support/io_fixture.h"
+#include "tests/support/random.h"
 
 static hy_context *ctx;
 
@@ -31,10 +32,10 @@ static void fill(void *val, hybrid_type type, int64_t count)
     uint64_t x             = 7;
 
     for (int64_t k = 0; k < count; k++) {
-        x            = x * 6364136223846793005u + 1442695040888963407u;
-        double value = special[k % 18];
+        const uint64_t random = random_next(&x);
+        double value          = special[k % 18];
         if (k >= 18)
-            memcpy(&value, &x, sizeof value);
+            memcpy(&value, &random, sizeof value);
         if (type == HYBRID_F64)
             ((double *)val)[k] = value;
         else

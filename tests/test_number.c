@@ -11,6 +11,7 @@
 
 #include "io/number.h"
 #include "tests/support/io_fixture.h"
+#include "tests/support/random.h"
 
 enum { TEXT_BYTES = 1500 };
 
@@ -20,8 +21,8 @@ static uint64_t state64 = 1;
 
 static uint64_t next(void)
 {
-    state64 = state64 * 6364136223846793005u + 1442695040888963407u;
-    return state64 ^ state64 >> 29;
+    const uint64_t random = random_next(&state64);
+    return random ^ random >> 29;
 }
 
 /* What strtod() says, of the whole text, and with a character after it that ends it. */

@@ -50,7 +50,7 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     assert_int_equal(hybrid_spmm_run(plan, 2, A, &X, turn, &Y), HYBRID_OK);
     assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
-    if (plan->panels.cols > 0)
+    if (plan->layout.panels.cols > 0)
         assert_null(panels_misplaced(plan, &Y));
     free(line);
     dense_free(&X);
@@ -69,23 +69,23 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     assert_true(r.h2d_bytes >= r.predicted_h2d_bytes - alignment);
     assert_true(r.h2d_bytes <= r.predicted_h2d_bytes);
     assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
-    if (plan->chunks[plan->chunk_count - 1].kept && plan->panels.cols > 0)
+    if (plan->layout.chunks[plan->layout.count - 1].kept && plan->layout.panels.cols > 0)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
-    if (plan->gathered_up >= 0 && plan->panels_up >= 0) {
-        assert_int_equal(r.gathered, plan->gathered_up <= plan->panels_up);
+    if (plan->ways_up.gathered >= 0 && plan->ways_up.panels >= 0) {
+        assert_int_equal(r.gathered, plan->ways_up.gathered <= plan->ways_up.panels);
         assert_int_equal(r.other_h2d_bytes,
-                         r.gathered ? plan->panels_up : plan->gathered_up);
+                         r.gathered ? plan->ways_up.panels : plan->ways_up.gathered);
     }
 }
 
 static void count(const hybrid_plan *plan, tally *sum)
 {
-    const int kept = plan->chunks[plan->chunk_count - 1].kept;
+    const int kept = plan->layout.chunks[plan->layout.count - 1].kept;
 
-    sum->gathered += plan->gathered;
-    sum->whole += !plan->gathered && plan->panels.cols == 0;
-    sum->kept += plan->panels.cols > 0 && kept;
-    sum->part += plan->panels.cols > 0 && !kept;
+    sum->gathered += plan->layout.gathered;
+    sum->whole += !plan->layout.gathered && plan->layout.panels.cols == 0;
+    sum->kept += plan->layout.panels.cols > 0 && kept;
+    sum->part += plan->layout.panels.cols > 0 && !kept;
 }
 
 static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_kind kind,
@@ -158,7 +158,7 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
                           const layout *l)
 {
     const size_t size   = kind.type == HYBRID_F64 ? 8 : 4;
-    const int64_t count = plan->chunk_count;
+    const int64_t count = plan->layout.count;
     int moved           = 0;
     hybrid_dense X, before;
 
@@ -174,9 +174,9 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(panels_misplaced(plan, &Y));
-            moved += plan->panels.back > 0;
-            one_more += plan->chunk_count > count;
-            wider += plan->panels.most > plan->panels.cols;
+            moved += plan->layout.panels.back > 0;
+            one_more += plan->layout.count > count;
+            wider += plan->layout.panels.most > plan->layout.panels.cols;
             free(line);
         }
     dense_free(&X);
@@ -198,7 +198,7 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     options.flags   = flags;
     engine->panels  = l->panels;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
-    assert_true(plan->panels.cols > 0);
+    assert_true(plan->layout.panels.cols > 0);
     assert_int_equal(run_everywhere(plan, A, kind, &in),
                      (l->cols + l->gap) % 16 == 0 && !(flags & HYBRID_DETERMINISTIC)
                          ? 3 * (places - 1)
@@ -247,8 +247,8 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
     hybrid_status status = hybrid_spmm_plan(engine, A, 40, &options, &plan);
     if (status != HYBRID_OK)
         return fake_explained(engine, status);
-    assert_int_equal(plan->panels.room, 2);
-    assert_true(plan->panels.cols * 3 < 40);
+    assert_int_equal(plan->layout.panels.room, 2);
+    assert_true(plan->layout.panels.cols * 3 < 40);
     dense_make(A->cols, 40, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(A->rows, 40, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
     dense_copy(&Y, &before);
@@ -292,9 +292,9 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     engine->device->measured.h2d_Bps = bus_Bps;
     engine->device->measured.d2h_Bps = bus_Bps;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
-    const int64_t width  = plan->panels.cols;
+    const int64_t width  = plan->layout.panels.cols;
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    assert_int_equal(plan->chunk_count % panels, 0);
+    assert_int_equal(plan->layout.count % panels, 0);
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
     hybrid_plan_explain(plan, text, sizeof text);
     assert_int_equal(strstr(text, " panels of ") != NULL, panels > 1);

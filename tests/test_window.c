@@ -101,7 +101,7 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
 
     if (status != HYBRID_OK)
         return status;
-    assert_in_range(plan->window, 1, A->cols - 1);
+    assert_in_range(plan->layout.window, 1, A->cols - 1);
     for (int k = 0; k < runs && status == HYBRID_OK; k++) {
         dense_make(A->cols, COLUMNS, 0, HYBRID_ROW_MAJOR, (unsigned)k, f64, &X);
         dense_make(A->rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
@@ -185,8 +185,8 @@ static void few_rows_of_x_are_gathered(void **state)
     hybrid_csr A      = build_finish(&b, 3, f64);
     engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
-    assert_int_equal(plan->window, 0);
-    assert_true(plan->gathered && plan->gathered_up < plan->window_up);
+    assert_int_equal(plan->layout.window, 0);
+    assert_true(plan->layout.gathered && plan->ways_up.gathered < plan->ways_up.window);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);

@@ -5,5 +5,5 @@ set -uo pipefail
 command -v clang-tidy >/dev/null || exit 77
 cd "$HYBRID_SOURCE" || exit 1
 printf '%s\0' {base,partition,host,pipeline,engine,io,cli}/*.c |
-    xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$HYBRID_BUILD" --quiet \
+    xargs -0 -P "$(nproc)" -n 1 clang-tidy -p "$HYBRID_BUILD" --quiet \
         --extra-arg=-Wno-unknown-warning-option

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/pack.h"
+
 static const double GAP = 12345; /* fills what does not belong to the matrix */
 
 static size_t value_size(hybrid_type type)
@@ -80,7 +82,7 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out)
     memcpy(out->data, from->data, bytes);
 }
 
-enum { LINE = 64, UNTOUCHED = 0xa5 };
+enum { LINE = HY_X_LINE, UNTOUCHED = 0xa5 }; /* the longest that panels know */
 
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out)
 {

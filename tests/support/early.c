@@ -129,12 +129,12 @@ early_shape early_shape_of(const hybrid_plan *plan)
         return (early_shape){.chosen = -1};
     early_shape s = {.chosen   = plan->chosen,
                      .depth    = plan->pipeline->depth,
-                     .gathered = plan->gathered,
-                     .chunks   = plan->chunk_count,
-                     .shared   = (int64_t)plan->shared_bytes};
+                     .gathered = plan->layout.gathered,
+                     .chunks   = plan->layout.count,
+                     .shared   = (int64_t)plan->layout.shared_bytes};
 
-    for (int64_t i = 0; i < plan->chunk_count; i++) {
-        const hy_chunk *c = &plan->chunks[i];
+    for (int64_t i = 0; i < plan->layout.count; i++) {
+        const hy_chunk *c = &plan->layout.chunks[i];
         s.hash = (int64_t)test_hash((uint64_t)(s.hash + c->row_end), (uint64_t)c->needs);
     }
     return s;

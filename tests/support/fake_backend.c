@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 #include "tests/support/poison.h"
 
@@ -290,8 +291,6 @@ typedef struct rebasing {
     int64_t count, base;
 } rebasing;
 
-enum { REBASINGS = 256 }; /* far more than chunks in flight */
-
 static hybrid_status do_rebase(hy_lane *lane, void *arg)
 {
     const rebasing *r = arg;
@@ -305,37 +304,35 @@ static hybrid_status do_rebase(hy_lane *lane, void *arg)
 hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                           int64_t base)
 {
-    static rebasing ring[REBASINGS];
-    static unsigned next;
-    rebasing *r = &ring[__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % REBASINGS];
+    const rebasing r = {dst, src, count, base};
 
-    *r = (rebasing){dst, src, count, base};
-    return hy_fake_enqueue(lane, do_rebase, r);
+    return hy_fake_enqueue_copy(lane, do_rebase, &r, sizeof r);
 }
 
 const hy_backend_ops hy_fake_backend_ops = {
-    .name       = "fake",
-    .open       = open_fake,
-    .close      = close_fake,
-    .describe   = describe,
-    .rates      = rates,
-    .measure    = measure,
-    .alloc      = alloc_block,
-    .free       = free_block,
-    .trim       = trim,
-    .lane_open  = fake_lane_open,
-    .lane_close = fake_lane_close,
-    .copy       = copy,
-    .copy_rows  = copy_rows,
-    .mark_new   = fake_mark_new,
-    .mark_free  = fake_mark_free,
-    .mark_set   = fake_mark_set,
-    .lane_wait  = fake_lane_wait,
-    .host_wait  = fake_host_wait,
-    .mark_ns    = fake_mark_ns,
-    .rebase     = fake_rebase,
-    .pin_bytes  = FAKE_PIN_BYTES,
-    .pin        = fake_pin,
-    .unpin      = fake_unpin,
-    .pinned     = fake_pinned,
+    .name        = "fake",
+    .open        = open_fake,
+    .close       = close_fake,
+    .describe    = describe,
+    .rates       = rates,
+    .measure     = measure,
+    .alloc       = alloc_block,
+    .free        = free_block,
+    .trim        = trim,
+    .lane_open   = fake_lane_open,
+    .lane_close  = fake_lane_close,
+    .copy        = copy,
+    .copy_rows   = copy_rows,
+    .mark_new    = fake_mark_new,
+    .mark_free   = fake_mark_free,
+    .mark_set    = fake_mark_set,
+    .lane_wait   = fake_lane_wait,
+    .host_wait   = fake_host_wait,
+    .mark_ns     = fake_mark_ns,
+    .rebase      = fake_rebase,
+    .pack_deltas = fake_pack_deltas,
+    .pin_bytes   = FAKE_PIN_BYTES,
+    .pin         = fake_pin,
+    .unpin       = fake_unpin,
+    .pinned      = fake_pinned,
 };

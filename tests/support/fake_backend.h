@@ -19,6 +19,11 @@ typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
    reported it and the lane is idle. */
 hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
 
+/* The same with a copy of the 1 to FAKE_ARG_BYTES bytes at `arg`. */
+enum { FAKE_ARG_BYTES = 48 };
+hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg,
+                                   size_t bytes);
+
 /* Delays of lanes opened from now on: up to `most_us` before a fourth of their work. */
 void fake_delays(unsigned seed, int most_us);
 

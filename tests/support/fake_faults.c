@@ -4,6 +4,7 @@
    waited for went wrong. */
 #include "tests/support/fake_backend.h"
 
+#include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 
 static int64_t armed, armed_pins;
@@ -142,28 +143,29 @@ static hybrid_status host_wait(hy_mark *mark)
 }
 
 const hy_backend_ops hy_fault_backend_ops = {
-    .name       = "fake",
-    .open       = open_fault,
-    .close      = close_fault,
-    .describe   = describe,
-    .rates      = rates,
-    .measure    = measure,
-    .alloc      = alloc_fault,
-    .free       = free_fault,
-    .trim       = trim,
-    .lane_open  = lane_open,
-    .lane_close = fake_lane_close,
-    .copy       = copy,
-    .copy_rows  = copy_rows,
-    .mark_new   = mark_new,
-    .mark_free  = fake_mark_free,
-    .mark_set   = mark_set,
-    .lane_wait  = lane_wait,
-    .host_wait  = host_wait,
-    .mark_ns    = fake_mark_ns,
-    .rebase     = fake_rebase,
-    .pin_bytes  = FAKE_PIN_BYTES,
-    .pin        = pin,
-    .unpin      = fake_unpin,
-    .pinned     = fake_pinned,
+    .name        = "fake",
+    .open        = open_fault,
+    .close       = close_fault,
+    .describe    = describe,
+    .rates       = rates,
+    .measure     = measure,
+    .alloc       = alloc_fault,
+    .free        = free_fault,
+    .trim        = trim,
+    .lane_open   = lane_open,
+    .lane_close  = fake_lane_close,
+    .copy        = copy,
+    .copy_rows   = copy_rows,
+    .mark_new    = mark_new,
+    .mark_free   = fake_mark_free,
+    .mark_set    = mark_set,
+    .lane_wait   = lane_wait,
+    .host_wait   = host_wait,
+    .mark_ns     = fake_mark_ns,
+    .rebase      = fake_rebase,
+    .pack_deltas = fake_pack_deltas,
+    .pin_bytes   = FAKE_PIN_BYTES,
+    .pin         = pin,
+    .unpin       = fake_unpin,
+    .pinned      = fake_pinned,
 };

@@ -4,7 +4,9 @@
    the setting that was the last one when the wait was enqueued. */
 #include "tests/support/fake_lane.h"
 
+#include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,8 +19,10 @@ typedef enum action { CALL, COPY, REACH, WAIT } action;
 typedef struct entry {
     struct entry *next;
     action action;
-    hy_fake_fn fn; /* CALL */
+    hy_fake_fn fn; /* CALL, with arg or, if there are any, with kept bytes */
     void *arg;
+    size_t kept;
+    _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
     hy_row_copy rows; /* COPY */
     hy_mark *mark;    /* REACH, WAIT */
     int64_t turn;
@@ -162,13 +166,14 @@ static void copy(const hy_row_copy *c)
 }
 
 /* Status of the lane after the entry, which had `status` before it. */
-static hybrid_status work(lane *l, const entry *e, hybrid_status status)
+static hybrid_status work(lane *l, entry *e, hybrid_status status)
 {
     hybrid_status waited;
 
     switch (e->action) {
     case CALL:
-        return status == HYBRID_OK ? e->fn(&l->base, e->arg) : status;
+        return status == HYBRID_OK ? e->fn(&l->base, e->kept > 0 ? e->bytes : e->arg)
+                                   : status;
     case COPY:
         if (status == HYBRID_OK)
             copy(&e->rows);
@@ -243,12 +248,27 @@ static hybrid_status push(lane *l, const entry *what)
     return HYBRID_OK;
 }
 
-hybrid_status hy_fake_enqueue(hy_lane *base, hy_fake_fn fn, void *arg)
+static hybrid_status launch(hy_lane *base, const entry *e)
 {
     if (base->backend->ops == &hy_fault_backend_ops &&
         fault_hits(base->backend->ctx, "a launch"))
         return HYBRID_DEVICE_FAILED;
-    return push((lane *)base, &(entry){.action = CALL, .fn = fn, .arg = arg});
+    return push((lane *)base, e);
+}
+
+hybrid_status hy_fake_enqueue(hy_lane *base, hy_fake_fn fn, void *arg)
+{
+    return launch(base, &(entry){.action = CALL, .fn = fn, .arg = arg});
+}
+
+hybrid_status hy_fake_enqueue_copy(hy_lane *base, hy_fake_fn fn, const void *arg,
+                                   size_t bytes)
+{
+    entry e = {.action = CALL, .fn = fn, .kept = bytes};
+
+    assert(bytes > 0 && bytes <= sizeof e.bytes);
+    memcpy(e.bytes, arg, bytes);
+    return launch(base, &e);
 }
 
 hybrid_status fake_lane_copy(hy_lane *base, const hy_row_copy *rows)

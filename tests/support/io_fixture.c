@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "base/results.h"
+#include "tests/support/random.h"
 
 static void need(int condition, const char *what)
 {
@@ -138,8 +139,7 @@ void io_remove_temp(void)
 
 static uint64_t next_random(uint64_t *state)
 {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
+    return random_next(state) >> 33;
 }
 
 /* One of: another byte, a byte less, a byte more, a cut end, a piece repeated. `data` has

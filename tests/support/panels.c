@@ -54,25 +54,27 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
 
 static int has_panels(const trial *t)
 {
-    return !strstr(t->name, ".tiled") && t->plan->chunk_count > 0 && t->plan->b_rows > 0;
+    return !strstr(t->name, ".tiled") && t->plan->layout.count > 0 && t->plan->b_rows > 0;
 }
 
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
-    const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = plan->chunk_count - 1;
-    const hy_panels *p = &plan->panels;
+    const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = plan->layout.count - 1;
+    const hy_panels *p = &plan->layout.panels;
     const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
     const int in_lines = !(plan->flags & HYBRID_DETERMINISTIC) &&
                          Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
                          p->cols * size % LINE == 0;
 
     for (int64_t i = 0; i <= last; i++) {
-        const hy_chunk *c     = &plan->chunks[i];
-        const int first       = i == 0 || c->col_begin == plan->chunks[i - 1].col_begin;
-        const int64_t wrapped = i > 0 && plan->chunks[i - 1].col_begin == 0 ? ends : 0;
+        const hy_chunk *c = &plan->layout.chunks[i];
+        const int first = i == 0 || c->col_begin == plan->layout.chunks[i - 1].col_begin;
+        const int64_t wrapped =
+            i > 0 && plan->layout.chunks[i - 1].col_begin == 0 ? ends : 0;
         if (c->col_end <= c->col_begin || c->col_end - c->col_begin > p->most)
             return "a panel has no columns, or more than it may";
-        if (i > 0 && c->col_begin != plan->chunks[i - 1].col_end - wrapped && !first)
+        if (i > 0 && c->col_begin != plan->layout.chunks[i - 1].col_end - wrapped &&
+            !first)
             return "panels do not follow each other";
         if (!in_lines
                 ? c->col_begin % p->cols != 0
@@ -80,7 +82,7 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
                       ((uintptr_t)Y->data + (uintptr_t)(c->col_begin * size)) % LINE != 0)
             return "a panel does not begin where it should";
     }
-    if (last >= 0 && plan->chunks[last].col_end != plan->b_cols - ends)
+    if (last >= 0 && plan->layout.chunks[last].col_end != plan->b_cols - ends)
         return "panels do not end where X does, or where lines of Y do";
     return NULL;
 }
@@ -137,7 +139,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
         return complain(&t, refused);
     if (!t.plan)
         return 0;
-    if ((t.plan->panels.cols > 0) != has_panels(&t))
+    if ((t.plan->layout.panels.cols > 0) != has_panels(&t))
         failed = complain(&t, "panels where none can be, or none where they can");
     for (int turn = 0; turn < 3; turn++)
         failed += run(&t, A, turn);

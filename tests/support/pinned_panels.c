@@ -63,14 +63,14 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size  = A->type == HYBRID_F64 ? 8 : 4;
-    const int offered   = t->plan->if_pinned.cols > 0;
+    const int offered   = t->plan->layout.if_pinned.cols > 0;
     const int in_panels = offered && is_pinned(t) && !has_beta(t);
     hybrid_report r     = HYBRID_REPORT_INIT;
     int failed          = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->panels.cols > 0) != in_panels)
+    if ((t->plan->layout.panels.cols > 0) != in_panels)
         failed += complain(t, "panels, or none, against what was to be");
     const char *misplaced = in_panels ? panels_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
@@ -96,7 +96,7 @@ static int run(trial *t, const hybrid_csr *A)
                t->kind, &x);
     dense_make(A->rows, t->width, gap, HYBRID_ROW_MAJOR, 2, t->kind, &before);
     void *x_line = dense_move(&x, 16, &X);
-    void *line_y = dense_move(&before, (size_t)(5 * t->turn + 4) * size % LINE, &Y);
+    void *line_y = dense_move(&before, (size_t)(5 * t->turn + 4) * size % HY_X_LINE, &Y);
     int failed   = pin(t, &X, 1) + pin(t, &Y, 1);
     if (hybrid_spmm_run(t->plan, 1, A, &X, beta, &Y) != HYBRID_OK) {
         failed += complain(t, hybrid_engine_message(t->engine));
@@ -129,7 +129,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     if (!t.plan)
         return 0;
     if (!strstr(t.name, ".tiled") && A->rows > 0 && A->cols > 0 &&
-        t.plan->if_pinned.cols == 0)
+        t.plan->layout.if_pinned.cols == 0)
         failed += complain(&t, "no panels where they can be");
     for (t.turn = 0; t.turn < RUNS; t.turn++)
         failed += run(&t, A);

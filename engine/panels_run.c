@@ -1,0 +1,81 @@
+/* engine/panels_run.c - the panels of a run: X and Y tell where they begin, and whether
+   those for pinned operands are taken. */
+#include "engine/panels.h"
+
+#include "base/csr.h"
+#include "base/pinned.h"
+#include "partition/chunks.h"
+#include "partition/pack.h"
+
+/* Whether the device copies rows of all of it from or to where it is. */
+static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
+{
+    const int64_t size  = (int64_t)hy_value_size(plan->profile.type);
+    const int64_t lines = m->rows - 1;
+
+    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
+           hy_pinned(&plan->engine->ctx, m->data,
+                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
+}
+
+/* Rows that begin within lines go down at half of the speed. */
+static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)
+{
+    const int64_t size = (int64_t)hy_value_size(plan->profile.type);
+
+    return plan->engine->pinned_panels > 0 ||
+           (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
+}
+
+/* So that they begin where lines of Y do. */
+static hy_panels moved(const hybrid_plan *plan, const hy_panels *panels,
+                       const hy_problem *problem)
+{
+    hy_panels p = *panels;
+
+    if (p.cols > 0 && hy_panels_may_move(plan))
+        p.back = hy_panels_back(&p, problem->Y);
+    return p;
+}
+
+/* Those of a run whose X and Y are pinned. */
+static hy_panels panels_of_pinned(const hybrid_plan *plan, const hy_problem *problem)
+{
+    const hy_panels *pinned = &plan->layout.if_pinned;
+    const hy_panels none    = {.cols = 0};
+    const hy_panels wrapped = hy_panels_wrapped(pinned, problem->X, problem->Y);
+
+    if (wrapped.cols > 0)
+        return wrapped;
+    return in_lines(plan, problem->Y) ? moved(plan, pinned, problem) : none;
+}
+
+/* Those of a run. */
+static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
+{
+    if (plan->layout.if_pinned.cols == 0)
+        return moved(plan, &plan->layout.panels, problem);
+    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
+                   is_pinned(plan, problem->Y)
+               ? panels_of_pinned(plan, problem)
+               : (hy_panels){.cols = 0};
+}
+
+void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
+{
+    hy_layout *layout      = &plan->layout;
+    hy_panels *panels      = &layout->panels;
+    const hy_panels before = *panels;
+
+    *panels         = panels_for(plan, problem);
+    problem->panels = *panels;
+    if (panels->cols == before.cols && panels->back == before.back &&
+        panels->wraps == before.wraps)
+        return;
+    layout->count =
+        hy_chunks_repeat(layout->chunks, hy_chunk_ranges(layout->chunks, layout->count),
+                         panels, plan->b_cols);
+    layout->resident_bytes = hy_layout_image(plan, layout).bytes;
+    plan->pipeline->count  = layout->count;
+    plan->traffic.up       = hy_traffic_dense_up(plan, layout);
+}

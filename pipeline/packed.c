@@ -1,0 +1,114 @@
+/* pipeline/packed.c - columns of C that come packed, and that workers unpack. */
+#include "pipeline/packed.h"
+
+#include "partition/deltas.h"
+#include "pipeline/run.h"
+
+enum {
+    LEAST_ENTRIES = 1 << 14, /* of a chunk: a kernel more costs as much as it saves */
+    LEAST_BYTES   = 1 << 20, /* room in pinned memory, */
+    MOST_BYTES    = 32 << 20 /* at most */
+};
+
+/* Bytes a second of the bus, columns unpacked, with which a worker keeps up: with fewer
+   workers than that takes, they are what is waited for. */
+#define UNPACK_BPS 7e9
+
+/* Whether it can be of use. */
+static int may_pay(const hy_slot *slot)
+{
+    const hy_pipeline *p    = slot->pipeline;
+    const hy_features *f    = &slot->job.chunk->features;
+    const double workers_do = hy_pool_threads(p->ctx->pool) * UNPACK_BPS;
+
+    return p->backend->ops->pack_deltas && hy_deltas_quick() && hy_place_pins(p->place) &&
+           workers_do >= p->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
+           hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
+}
+
+hybrid_status hy_packed_make(hy_slot *slot, hy_lane *lane)
+{
+    hy_job *job          = &slot->job;
+    const hy_features *f = &job->chunk->features;
+
+    if (!may_pay(slot))
+        return HYBRID_OK;
+    job->deltas = job->work.ptr;
+    return lane->backend->ops->pack_deltas(lane, job->out.col, job->out.row_ptr + f->rows,
+                                           f->out_bound, job->deltas, job->units);
+}
+
+static size_t packed_bytes(const hy_job *job)
+{
+    return hy_deltas_bytes(job->nnz, *job->units);
+}
+
+/* Nobody is told if there is none, and what others say of the run stays. */
+static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
+{
+    hy_message unheard;
+
+    hy_message_init(&unheard);
+    hy_message_aside(&unheard);
+    const hybrid_status status = backend->ops->alloc(backend, HY_PINNED, bytes, out);
+    hy_message_aside(NULL);
+    hy_message_destroy(&unheard);
+    return status == HYBRID_OK;
+}
+
+/* Room for them in the slot. It grows by doubling, so that it is found again among what
+   the backend keeps. 0: there is none. */
+static int get_room(hy_slot *slot)
+{
+    hy_backend *backend = slot->pipeline->backend;
+    const size_t needed = packed_bytes(&slot->job) + HY_DELTA_BEHIND;
+    size_t bytes        = LEAST_BYTES;
+
+    if (needed <= slot->packed.bytes)
+        return 1;
+    if (needed > MOST_BYTES)
+        return 0;
+    while (bytes < needed)
+        bytes *= 2;
+    backend->ops->free(backend, &slot->packed);
+    return alloc_quietly(backend, bytes, &slot->packed);
+}
+
+/* Whether more than one chunk has come packed and is not in its place yet. */
+static int workers_lag(const hy_pipeline *p)
+{
+    int waiting = 0;
+
+    for (int i = 0; i < p->depth; i++)
+        waiting += p->slots[i].busy && p->slots[i].placing && p->slots[i].job.unpacks;
+    return waiting > 1;
+}
+
+int hy_packed_pay(hy_slot *slot)
+{
+    const hy_job *job = &slot->job;
+
+    return job->deltas && packed_bytes(job) <= (size_t)job->nnz * 3 &&
+           !workers_lag(slot->pipeline) && get_room(slot);
+}
+
+hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_job *job         = &slot->job;
+
+    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, packed_bytes(job)));
+    return ops->mark_set(lane, slot->columns);
+}
+
+hybrid_status hy_packed_store(const hy_slot *slot)
+{
+    HY_TRY(hy_place_unpack(slot->pipeline->place, &slot->job, slot->packed.ptr));
+    return slot->pipeline->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
+}
+
+int64_t hy_packed_saved(const hy_slot *slot)
+{
+    const hy_job *job = &slot->job;
+    return job->unpacks ? job->nnz * 4 - (int64_t)packed_bytes(job) : 0;
+}
