@@ -1,7 +1,10 @@
 /* host/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row, in place.
 
-   A row of Y is made in registers, up to eight vectors of columns at a time, from the
-   rows of X that the row of A names, in its order.
+   A row of Y is made in registers, up to twelve vectors of columns at a time, from the
+   rows of X that the row of A names, in its order. Wider rows are made panel by panel,
+   one row after the other: all panels of a row before the next row, because a part of
+   each row of X, a power of two apart, would share few sets of the caches. Columns of X
+   that lie apart take a pass of their own for every four of them.
 
    The work of a chunk, its rows and entries together, is cut into pieces of equal size
    that workers draw. A cut may lie within a long row, but only between its segments: a
@@ -21,8 +24,7 @@
 enum {
     PIECES_PER_WORKER = 16,
     PIECE_PRODUCTS    = 1 << 16,  /* at least: some 10 us */
-    ONE_PASS          = 64,       /* columns; more may take several passes */
-    PASS_WORK         = 1 << 14,  /* rows and entries that several passes go over */
+    MOST              = 12,       /* vectors of columns that are made at once */
     SEGMENT           = 2048,     /* entries of a long row that are summed at once */
     AHEAD             = 6,        /* entries of A for which rows of X are fetched early */
     NEAR_BYTES        = 16 << 20, /* of X around a row of A: less is in a cache anyway */
@@ -213,19 +215,15 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 /* ---- the chunk ------------------------------------------------------------------------
  */
 
-/* Enough for all workers to end together; and where the columns take several passes,
-   so many that A's part of a piece stays in a core's cache from pass to pass. */
+/* Enough for all workers to end together. */
 static int64_t count_pieces(const product *p, int threads)
 {
-    const int64_t work     = work_before(p, p->row_end);
-    const int64_t most     = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
-    const double products  = (double)work * (double)p->n;
-    const int64_t pieces   = products < (double)most * PIECE_PRODUCTS
-                                 ? (int64_t)(products / PIECE_PRODUCTS) + 1
-                                 : most;
-    const int64_t in_cache = p->n > ONE_PASS ? work / PASS_WORK + 1 : 1;
+    const int64_t most    = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+    const double products = (double)work_before(p, p->row_end) * (double)p->n;
 
-    return pieces > in_cache ? pieces : in_cache;
+    return products < (double)most * PIECE_PRODUCTS
+               ? (int64_t)(products / PIECE_PRODUCTS) + 1
+               : most;
 }
 
 /* Room for the sums of segments, if there are long rows. */

@@ -139,6 +139,29 @@ static void test_spmm(void **state)
     hy_target_stream_from(-1);
 }
 
+enum { WIDTHS = 108 };
+
+/* As many vectors of columns at once as there can be, and the last of them in part, with
+   every set: up to twelve of four, of eight, and several times twelve of two. */
+static void test_widths(void **state)
+{
+    const int64_t count = sizeof layouts / sizeof *layouts;
+
+    (void)state;
+    for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++)
+        for (int type = HYBRID_F32; type <= HYBRID_F64; type++) {
+            const test_kind kind = {(hybrid_type)type, HYBRID_I32, 1};
+            hybrid_csr A;
+            hy_target_limit((hy_target)target);
+            matrix_random(19, 45, 7, 9, kind, &A);
+            for (int64_t n = 1; n <= WIDTHS; n++)
+                for (int64_t l = n % 2; l < count; l += 2)
+                    check_layout(&A, n, kind, &layouts[l]);
+            matrix_free(&A);
+        }
+    hy_target_stream_from(-1);
+}
+
 /* ---- long rows ----------------------------------------------------------------------
  */
 
@@ -302,9 +325,9 @@ static void test_spmm_nan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmm),      cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_spmm_rectangle),
-        cmocka_unit_test(test_spmm_nan),
+        cmocka_unit_test(test_spmm),           cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_long_rows),      cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_spmm_rectangle), cmocka_unit_test(test_spmm_nan),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }
