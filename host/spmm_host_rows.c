@@ -4,7 +4,7 @@
    rows of X that the row of A names, in its order. Wider rows are made panel by panel,
    one row after the other: all panels of a row before the next row, because a part of
    each row of X, a power of two apart, would share few sets of the caches. Columns of X
-   that lie apart take a pass of their own for every four of them.
+   that lie apart are turned into rows first, some at a time (host/turn.h).
 
    The work of a chunk, its rows and entries together, is cut into pieces of equal size
    that workers draw. A cut may lie within a long row, but only between its segments: a
@@ -19,6 +19,8 @@
 #include "host/host_lane.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
+#include "host/turn.h"
 #include "host/vectors.h"
 
 enum {
@@ -29,16 +31,18 @@ enum {
     AHEAD             = 6,        /* entries of A for which rows of X are fetched early */
     NEAR_BYTES        = 16 << 20, /* of X around a row of A: less is in a cache anyway */
     SAMPLES           = 64,       /* rows by which that is estimated */
+    TURNED            = 128,      /* bytes of a row of columns that are turned at once */
+    LOOK              = 1 << 14,  /* rows of A that are looked at at once */
     STREAM_SHARE      = 8 /* a Y of this part of the last-level cache is streamed */
 };
 
-/* Element (i, j) of X is at x[i * x_row + j * x_col], j counted within the chunk; Y
-   likewise. */
+/* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col], j counted
+   within the chunk or the columns of it that are made. */
 typedef struct product {
     const hybrid_csr *A;
     const void *x;
     void *y;
-    int64_t x_row, x_col, y_row, y_col;
+    int64_t x_row, y_row, y_col;
     int64_t n; /* columns */
     double alpha, beta;
     int64_t row_begin, row_end, pieces;
@@ -279,7 +283,6 @@ static product product_of(const hy_problem *problem, const hy_chunk *chunk)
     const int64_t size = (int64_t)hy_value_size(problem->A->type);
     product p          = {.A         = problem->A,
                           .x_row     = x_rows ? X->ld : 1,
-                          .x_col     = x_rows ? 1 : X->ld,
                           .y_row     = y_rows ? Y->ld : 1,
                           .y_col     = y_rows ? 1 : Y->ld,
                           .n         = chunk->col_end - chunk->col_begin,
@@ -288,25 +291,89 @@ static product product_of(const hy_problem *problem, const hy_chunk *chunk)
                           .row_begin = chunk->row_begin,
                           .row_end   = chunk->row_end};
 
-    p.x     = (const char *)X->data + chunk->col_begin * p.x_col * size;
+    p.x     = (const char *)X->data + chunk->col_begin * (x_rows ? 1 : X->ld) * size;
     p.y     = (char *)Y->data + chunk->col_begin * p.y_col * size;
     p.y_col = p.n == 1 ? 1 : p.y_col; /* one column lies side by side in any order */
     return p;
 }
 
+static hybrid_status make(hy_lane *lane, const hy_job *job, product *p)
+{
+    hy_pool *pool = lane->backend->ctx->pool;
+
+    p->ahead  = near_bytes(p) < NEAR_BYTES ? 0 : hy_offset(p->A, p->row_end) - AHEAD;
+    p->pieces = count_pieces(p, hy_pool_threads(pool));
+    HY_TRY(find_room(lane, job, p));
+    return hy_pool_for(pool, HY_COMPUTE, 0, p->pieces, 1, make_pieces, p);
+}
+
+/* The first and behind the last column of some rows of A. */
+typedef struct extent {
+    const hybrid_csr *A;
+    int64_t first, end;
+} extent;
+
+static hybrid_status look_at(void *arg, int part, int64_t begin, int64_t end)
+{
+    extent *e     = arg;
+    int64_t first = e->A->cols, last = -1;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        if (hy_offset(e->A, i) < hy_offset(e->A, i + 1)) {
+            first = hy_lesser(first, e->A->col[hy_offset(e->A, i)]);
+            last  = hy_greater(last, e->A->col[hy_offset(e->A, i + 1) - 1]);
+        }
+    hy_lower_to(&e->first, first);
+    hy_raise_to(&e->end, last + 1);
+    return HYBRID_OK;
+}
+
+/* X in columns: those rows of X that the chunk needs are turned, up to a few columns of
+   them at a time. */
+static hybrid_status make_turned(hy_lane *lane, const hy_job *job, const product *all)
+{
+    const hybrid_dense *X = job->problem->X;
+    hy_pool *pool         = lane->backend->ctx->pool;
+    const int64_t size    = (int64_t)hy_value_size(X->type);
+    const int64_t panels  = (all->n * size + TURNED - 1) / TURNED;
+    const int64_t width   = (all->n + panels - 1) / panels;
+    extent e              = {all->A, all->A->cols, 0};
+    void *turned;
+    size_t fresh;
+
+    HY_TRY(
+        hy_pool_for(pool, HY_COMPUTE, all->row_begin, all->row_end, LOOK, look_at, &e));
+    const int64_t rows = e.end > e.first ? e.end - e.first : 0;
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_TURNED, (size_t)(rows * width * size + 1),
+                             &turned, &fresh));
+    for (int64_t at = 0; at < all->n; at += width) {
+        product p = *all;
+        p.n       = hy_lesser(width, all->n - at);
+        p.x_row   = p.n;
+        p.y       = (char *)all->y + at * all->y_col * size;
+        HY_TRY(hy_turn_to_rows(pool, X->type,
+                               (const char *)all->x + (at * X->ld + e.first) * size,
+                               X->ld, rows, p.n, turned));
+        /* row 0, which may lie before what was turned */
+        p.x = (const void *)((uintptr_t)turned - (uintptr_t)(e.first * p.n * size));
+        HY_TRY(make(lane, job, &p));
+    }
+    return HYBRID_OK;
+}
+
 static hybrid_status run(hy_lane *lane, void *arg)
 {
-    const hy_job *job = arg;
-    hy_pool *pool     = lane->backend->ctx->pool;
-    product p         = product_of(job->problem, job->chunk);
+    const hy_job *job     = arg;
+    const hybrid_dense *X = job->problem->X;
+    product p             = product_of(job->problem, job->chunk);
 
     if (p.row_begin == p.row_end || p.n == 0)
         return HYBRID_OK;
-    p.ahead  = near_bytes(&p) < NEAR_BYTES ? 0 : hy_offset(p.A, p.row_end) - AHEAD;
-    p.pieces = count_pieces(&p, hy_pool_threads(pool));
-    p.stream = streams(&p, job->problem->Y, pool);
-    HY_TRY(find_room(lane, job, &p));
-    return hy_pool_for(pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p);
+    if (X->order == HYBRID_COL_MAJOR && p.n > 1)
+        return make_turned(lane, job, &p);
+    p.stream = streams(&p, job->problem->Y, lane->backend->ctx->pool);
+    return make(lane, job, &p);
 }
 
 /* ---- the variant

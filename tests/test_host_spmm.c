@@ -243,6 +243,48 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
     dense_free(&Y);
 }
 
+/* The same elements in columns. */
+static void in_columns(const hybrid_dense *rows, test_kind kind, hybrid_dense *out)
+{
+    dense_make(rows->rows, rows->cols, 3, HYBRID_COL_MAJOR, 1, kind, out);
+    for (int64_t i = 0; i < rows->rows; i++)
+        for (int64_t j = 0; j < rows->cols; j++)
+            value_set(out->data, out->type, j * out->ld + i, dense_at(rows, i, j));
+}
+
+/* From two columns on it makes no difference to any bit whether X lies in rows or in
+   columns, of which chunks turn the rows that they need. */
+static void test_turned(void **state)
+{
+    static const int64_t widths[] = {2, 3, 17, 33, 100};
+
+    (void)state;
+    for (int type = HYBRID_F32; type <= HYBRID_F64; type++)
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            const test_kind kind = {(hybrid_type)type, HYBRID_I64, 0};
+            hybrid_csr A;
+            hybrid_dense X, cols, Y, again;
+            matrix_random(90, 3000, 5, 4, kind, &A);
+            dense_make(A.cols, widths[w], 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+            in_columns(&X, kind, &cols);
+            dense_make(A.rows, widths[w], 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
+            in_chunks(&A, &X, &Y, A.rows);
+            dense_copy(&Y, &again);
+            for (int64_t rows = 1; rows <= A.rows; rows += 29) {
+                dense_set(&again, NAN);
+                in_chunks(&A, &cols, &again, rows);
+                assert_memory_equal(Y.data, again.data,
+                                    (size_t)(Y.rows * Y.ld) *
+                                        (type == HYBRID_F64 ? 8 : 4));
+            }
+            dense_free(&X);
+            dense_free(&cols);
+            dense_free(&Y);
+            dense_free(&again);
+            matrix_free(&A);
+        }
+}
+
 /* Threads, chunks and the way of storing change no bit. */
 static void test_same_bits(void **state)
 {
@@ -325,9 +367,10 @@ static void test_spmm_nan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmm),           cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_long_rows),      cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_spmm_rectangle), cmocka_unit_test(test_spmm_nan),
+        cmocka_unit_test(test_spmm),      cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_long_rows), cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_turned),    cmocka_unit_test(test_spmm_rectangle),
+        cmocka_unit_test(test_spmm_nan),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }
