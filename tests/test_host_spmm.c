@@ -252,37 +252,68 @@ static void in_columns(const hybrid_dense *rows, test_kind kind, hybrid_dense *o
             value_set(out->data, out->type, j * out->ld + i, dense_at(rows, i, j));
 }
 
+/* Y again, from X in columns, in chunks of `rows` rows. */
+static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
+                         const hybrid_dense *Y, int64_t rows)
+{
+    const size_t size = Y->type == HYBRID_F64 ? 8 : 4;
+    hybrid_dense again;
+
+    dense_copy(Y, &again);
+    dense_set(&again, NAN);
+    in_chunks(A, cols, &again, rows);
+    assert_memory_equal(Y->data, again.data, (size_t)(Y->rows * Y->ld) * size);
+    dense_free(&again);
+}
+
+/* Where there is room for none or for half of the columns that are turned at once. */
+static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
+                               const hybrid_dense *Y)
+{
+    hy_meter *meter   = &ctx->memory.meter;
+    const int64_t cap = meter->cap;
+
+    hy_host_scratch_trim((hy_host_backend *)host);
+    ctx->memory.failures = 1;
+    check_turned(A, cols, Y, A->rows);
+    assert_int_equal(ctx->memory.failures, 0);
+    hy_host_scratch_trim((hy_host_backend *)host);
+    meter->cap = hy_meter_used(meter) + 1;
+    check_turned(A, cols, Y, A->rows);
+    meter->cap = cap;
+    assert_string_equal(ctx->message.text, "");
+}
+
+static void check_width(int64_t n, test_kind kind)
+{
+    hybrid_csr A;
+    hybrid_dense X, cols, Y;
+
+    matrix_random(90, 3000, 5, 4, kind, &A);
+    dense_make(A.cols, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+    in_columns(&X, kind, &cols);
+    dense_make(A.rows, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
+    in_chunks(&A, &X, &Y, A.rows);
+    for (int64_t rows = 1; rows <= A.rows; rows += 29)
+        check_turned(&A, &cols, &Y, rows);
+    check_without_room(&A, &cols, &Y);
+    dense_free(&X);
+    dense_free(&cols);
+    dense_free(&Y);
+    matrix_free(&A);
+}
+
 /* From two columns on it makes no difference to any bit whether X lies in rows or in
-   columns, of which chunks turn the rows that they need. */
+   columns, of which chunks turn the rows that they need, as many as there is room for;
+   of 257 in f64 the last is alone. */
 static void test_turned(void **state)
 {
-    static const int64_t widths[] = {2, 3, 17, 33, 100};
+    static const int64_t widths[] = {2, 3, 4, 17, 33, 100, 257};
 
     (void)state;
     for (int type = HYBRID_F32; type <= HYBRID_F64; type++)
-        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
-            const test_kind kind = {(hybrid_type)type, HYBRID_I64, 0};
-            hybrid_csr A;
-            hybrid_dense X, cols, Y, again;
-            matrix_random(90, 3000, 5, 4, kind, &A);
-            dense_make(A.cols, widths[w], 0, HYBRID_ROW_MAJOR, 1, kind, &X);
-            in_columns(&X, kind, &cols);
-            dense_make(A.rows, widths[w], 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
-            in_chunks(&A, &X, &Y, A.rows);
-            dense_copy(&Y, &again);
-            for (int64_t rows = 1; rows <= A.rows; rows += 29) {
-                dense_set(&again, NAN);
-                in_chunks(&A, &cols, &again, rows);
-                assert_memory_equal(Y.data, again.data,
-                                    (size_t)(Y.rows * Y.ld) *
-                                        (type == HYBRID_F64 ? 8 : 4));
-            }
-            dense_free(&X);
-            dense_free(&cols);
-            dense_free(&Y);
-            dense_free(&again);
-            matrix_free(&A);
-        }
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+            check_width(widths[w], (test_kind){(hybrid_type)type, HYBRID_I64, 0});
 }
 
 /* Threads, chunks and the way of storing change no bit. */

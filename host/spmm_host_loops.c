@@ -1,0 +1,153 @@
+/* host/spmm_host_loops.c - a piece of Y = alpha*A*X + beta*Y, with the vectors that this
+   CPU has.
+
+   A row of Y is made in registers, up to twelve vectors of columns at a time, from the
+   rows of X that the row of A names, in its order. Wider rows are made panel by panel,
+   one row after the other: all panels of a row before the next row, because a part of
+   each row of X, a power of two apart, would share few sets of the caches.
+
+   A Y that is too large to stay in the caches with X is stored past them: it is not read
+   before it is written, and does not displace X. Rows of X are fetched ahead only where
+   rows of A name them far and wide. */
+#include "host/spmm_host.h"
+
+#include "base/csr.h"
+#include "host/vectors.h"
+
+enum { MOST = 12 /* vectors of columns that are made at once */ };
+
+/* Where a piece begins or ends. */
+typedef struct cut {
+    int64_t row, segment; /* segment > 0: within a long row */
+} cut;
+
+typedef struct piece {
+    cut begin, end;
+} piece;
+
+/* Of the first segment of the long row that begins at entry k; the next ones follow. No
+   two segments have the same, because segments have HY_SEGMENT entries or more. */
+static inline int64_t segment_id(const hy_product *p, int64_t k)
+{
+    return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
+}
+
+#define T float
+#define VEC f32x4
+#define NAME(x) x##_f32x4
+#define TARGET HY_PORTABLE
+#define LANES 4
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#if HY_X86
+#define VEC f32x8
+#define NAME(x) x##_f32x8
+#define TARGET HY_AVX2
+#define LANES 8
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#define VEC f32x16
+#define NAME(x) x##_f32x16
+#define TARGET HY_AVX512
+#define LANES 16
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+#endif
+#undef T
+
+#define T double
+#define VEC f64x2
+#define NAME(x) x##_f64x2
+#define TARGET HY_PORTABLE
+#define LANES 2
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#if HY_X86
+#define VEC f64x4
+#define NAME(x) x##_f64x4
+#define TARGET HY_AVX2
+#define LANES 4
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+
+#define VEC f64x8
+#define NAME(x) x##_f64x8
+#define TARGET HY_AVX512
+#define LANES 8
+#include "host/spmm_host_loops.inc"
+#undef VEC
+#undef NAME
+#undef TARGET
+#undef LANES
+#endif
+#undef T
+
+/* ---- pieces -------------------------------------------------------------------------
+ */
+
+/* Begin of a piece: the first row, or segment of a long row, before which there is its
+   share of the work, or nearly so. */
+static cut find_cut(const hy_product *p, int64_t k)
+{
+    const int64_t total = hy_work_before(p, p->row_end);
+    const int64_t share = total / p->pieces * k + total % p->pieces * k / p->pieces;
+    int64_t low = p->row_begin, high = p->row_end;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (hy_work_before(p, middle) < share)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > p->row_begin && hy_work_before(p, low) > share) {
+        const int64_t all  = hy_segments(hy_offset(p->A, low) - hy_offset(p->A, low - 1));
+        const int64_t into = (share - hy_work_before(p, low - 1)) / HY_SEGMENT;
+        if (all > 1 && into < all)
+            return (cut){low - 1, into};
+    }
+    return (cut){low, 0};
+}
+
+static void make_piece(const hy_product *p, const piece *w)
+{
+    const int f64 = p->A->type == HYBRID_F64;
+
+    switch (p->target) {
+#if HY_X86
+    case HY_TARGET_AVX512:
+        (f64 ? product_f64x8 : product_f32x16)(p, w);
+        return;
+    case HY_TARGET_AVX2:
+        (f64 ? product_f64x4 : product_f32x8)(p, w);
+        return;
+#endif
+    default:
+        (f64 ? product_f64x2 : product_f32x4)(p, w);
+    }
+}
+
+void hy_product_pieces(const hy_product *p, int64_t begin, int64_t end)
+{
+    const piece w = {find_cut(p, begin), find_cut(p, end)};
+
+    make_piece(p, &w);
+}
