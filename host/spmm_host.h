@@ -4,7 +4,8 @@
    A cut may lie within a long row, but only between its segments: a row of
    2 * HY_SEGMENT entries or more is always summed as segments of HY_SEGMENT entries, and
    their sums are added in order by whoever finishes the last of them. So every bit of Y
-   depends on A, X and the instruction set alone, not on chunks, pieces or threads. */
+   depends on A, X, the number of columns and the instruction set alone, not on how rows
+   are cut, nor on threads. */
 #ifndef HY_SPMM_HOST_H
 #define HY_SPMM_HOST_H
 
@@ -25,7 +26,7 @@ typedef struct hy_product {
     void             *y;
     int64_t           x_row, y_row, y_col;
     int64_t           n;      /* columns */
-    int               single; /* X has no other column than this */
+    int               single; /* the chunk has one column, which is summed another way */
     hy_target         target;
     double            alpha, beta;
     int64_t           row_begin, row_end, pieces;

@@ -1,4 +1,4 @@
-/* host/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row, in place. */
+/* host/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row. */
 #include <string.h>
 
 #include "base/csr.h"
@@ -171,7 +171,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 
 const hy_variant hy_spmm_host_rows = {
     .name     = "spmm.host.rows",
-    .summary  = "rows of Y in vector registers, A and X as they are",
+    .summary  = "rows of Y in vector registers, columns of X as rows",
     .source   = "Gustavson 1978, row by row",
     .op       = HY_SPMM,
     .in_place = 1,

@@ -1,16 +1,20 @@
 /* host/spmm_host_turned.c - Y = alpha*A*X + beta*Y where columns of X lie apart: those
    rows of X that a chunk needs are turned, some columns at a time, and the product of
-   these is made as of any rows. */
+   these is made as of any rows. They lie in pages that results are made of, which are
+   there from the last time, belong to no worker, and go when memory is short. */
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/message.h"
 #include "base/pool.h"
+#include "base/results.h"
 #include "host/spmm_host.h"
 #include "host/turn.h"
 
 enum {
-    TURNED = 128,    /* bytes of a row of columns that are turned at once */
-    LOOK   = 1 << 14 /* rows of A that are looked at at once */
+    TURNED       = 128,     /* bytes of a row of columns that are turned at once */
+    TURNED_BYTES = 1 << 30, /* of all these rows, at most */
+    FEW          = 8,       /* rows of X for an entry of A: more are not worth turning */
+    LOOK         = 1 << 14  /* rows of A that are looked at at once */
 };
 
 /* The first and behind the last column of some rows of A. */
@@ -35,26 +39,37 @@ static hybrid_status look_at(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Room for so many rows of up to *width columns. Where there is none, of fewer; one
-   column needs none, since it is read where it is. */
-static hybrid_status find_room(hy_lane *lane, int64_t rows, int64_t size, int64_t *width,
-                               void **turned)
+/* How many columns are worth turning at once: a part of each row of X that is needed
+   takes its share of a chunk with many entries, and more than all else of one with few.
+ */
+static int64_t worth(const hy_product *p, const extent *e, int64_t size)
 {
-    hybrid_status status = HYBRID_NO_MEMORY;
+    const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
+    const int64_t rows    = e->end - e->first;
+    const int64_t most    = hy_lesser(TURNED, TURNED_BYTES / (rows + 1)) / size;
+
+    if (entries < rows / FEW || most < 1)
+        return 1;
+    const int64_t panels = (p->n + most - 1) / most;
+    return (p->n + panels - 1) / panels;
+}
+
+/* Room for so many rows of up to *width columns, to be released. Where there is none, of
+   fewer; one column needs none, since it is read where it is. */
+static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *width)
+{
+    void *turned = NULL;
     hy_message unheard;
-    size_t fresh;
 
     hy_message_init(&unheard);
     hy_message_aside(&unheard);
-    for (; *width > 1; *width = (*width + 1) / 2) {
-        status = hy_host_workspace(lane, HY_SCRATCH_TURNED,
-                                   (size_t)(rows * *width * size) + 1, turned, &fresh);
-        if (status != HYBRID_NO_MEMORY)
+    for (; *width > 1; *width = (*width + 1) / 2)
+        if (hy_results_array(ctx, rows * *width, (size_t)size, "columns of X", &turned) ==
+            HYBRID_OK)
             break;
-    }
     hy_message_aside(NULL);
     hy_message_destroy(&unheard);
-    return status == HYBRID_NO_MEMORY ? HYBRID_OK : status;
+    return turned;
 }
 
 /* Columns [at, at + p->n) of X. */
@@ -77,23 +92,30 @@ static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int
     return hy_product_make(lane, job, p);
 }
 
-hybrid_status hy_product_turned(hy_lane *lane, const hy_job *job, const hy_product *all)
+static hybrid_status make_panels(hy_lane *lane, const hy_job *job, const hy_product *all,
+                                 const extent *e, int64_t width, void *turned)
 {
-    const int64_t size   = (int64_t)hy_value_size(all->A->type);
-    const int64_t panels = (all->n * size + TURNED - 1) / TURNED;
-    int64_t width        = (all->n + panels - 1) / panels;
-    extent e             = {all->A, all->A->cols, 0};
-    void *turned         = NULL;
-
-    HY_TRY(hy_pool_for(lane->backend->ctx->pool, HY_COMPUTE, all->row_begin, all->row_end,
-                       LOOK, look_at, &e));
-    e.first = hy_lesser(e.first, e.end); /* no entries */
-    HY_TRY(find_room(lane, e.end - e.first, size, &width, &turned));
     for (int64_t at = 0; at < all->n; at += width) {
         hy_product p = *all;
         p.n          = hy_lesser(width, all->n - at);
         p.stream     = all->stream && width == all->n; /* whole rows of Y */
-        HY_TRY(make(lane, job, &e, at, turned, &p));
+        HY_TRY(make(lane, job, e, at, turned, &p));
     }
     return HYBRID_OK;
+}
+
+hybrid_status hy_product_turned(hy_lane *lane, const hy_job *job, const hy_product *all)
+{
+    hy_context *ctx    = lane->backend->ctx;
+    const int64_t size = (int64_t)hy_value_size(all->A->type);
+    extent e           = {all->A, all->A->cols, 0};
+
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, all->row_begin, all->row_end, LOOK, look_at,
+                       &e));
+    e.first                    = hy_lesser(e.first, e.end); /* no entries */
+    int64_t width              = worth(all, &e, size);
+    void *turned               = find_room(ctx, e.end - e.first, size, &width);
+    const hybrid_status status = make_panels(lane, job, all, &e, width, turned);
+    hy_results_release(ctx, turned);
+    return status;
 }

@@ -1,12 +1,11 @@
-/* host/turn.c - columns of a dense matrix as rows, a line of each column after another.
- */
+/* host/turn.c - columns of a dense matrix as rows, some rows after others. */
 #include "host/turn.h"
 
 #include "base/extremes.h"
 
 enum {
-    LINES = 16,     /* rows of a tile: a line of the caches in each column */
-    GRAIN = 1 << 10 /* rows that one worker takes at a time */
+    TILE_ROWS = 16,     /* a line or two of the caches in each column */
+    GRAIN     = 1 << 10 /* rows that one worker takes at a time */
 };
 
 typedef struct turning {
@@ -28,8 +27,8 @@ typedef struct turning {
     static hybrid_status turn_##T(void *arg, int part, int64_t begin, int64_t end)       \
     {                                                                                    \
         (void)part;                                                                      \
-        for (int64_t i = begin; i < end; i += LINES)                                     \
-            turn_tile_##T(arg, i, hy_lesser(i + LINES, end));                            \
+        for (int64_t i = begin; i < end; i += TILE_ROWS)                                 \
+            turn_tile_##T(arg, i, hy_lesser(i + TILE_ROWS, end));                        \
         return HYBRID_OK;                                                                \
     }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/csr.h"
+#include "base/results.h"
 #include "base/variant.h"
 #include "host/host_lane.h"
 #include "host/target.h"
@@ -118,8 +119,8 @@ static void check_layout(const hybrid_csr *A, int64_t n, test_kind kind, const l
 
 static void dense_products(test_kind kind)
 {
-    static const int64_t widths[] = {0,  1,  2,  3,  4,   5,   8,   9,   16,
-                                     31, 32, 33, 64, 100, 128, 129, 256, 512};
+    static const int64_t widths[] = {0,  1,  2,  3,   4,   5,   8,   9,   16, 31,
+                                     32, 33, 64, 100, 128, 129, 192, 256, 512};
     hybrid_csr A;
 
     matrix_random(70, 45, 7, 9, kind, &A);
@@ -142,7 +143,8 @@ static void test_spmm(void **state)
 enum { WIDTHS = 108 };
 
 /* As many vectors of columns at once as there can be, and the last of them in part, with
-   every set: up to twelve of four, of eight, and several times twelve of two. */
+   every set: up to twelve of four, of eight, and several times twelve of two; of sixteen
+   see above. */
 static void test_widths(void **state)
 {
     const int64_t count = sizeof layouts / sizeof *layouts;
@@ -273,11 +275,11 @@ static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
     hy_meter *meter   = &ctx->memory.meter;
     const int64_t cap = meter->cap;
 
-    hy_host_scratch_trim((hy_host_backend *)host);
+    hy_results_trim(ctx);
     ctx->memory.failures = 1;
     check_turned(A, cols, Y, A->rows);
     assert_int_equal(ctx->memory.failures, 0);
-    hy_host_scratch_trim((hy_host_backend *)host);
+    hy_results_trim(ctx);
     meter->cap = hy_meter_used(meter) + 1;
     check_turned(A, cols, Y, A->rows);
     meter->cap = cap;
