@@ -32,6 +32,18 @@ void hy_message_aside(hy_message *aside)
     kept_aside = aside;
 }
 
+void hy_message_hush(hy_message *unheard)
+{
+    hy_message_init(unheard);
+    hy_message_aside(unheard);
+}
+
+void hy_message_heed(hy_message *unheard)
+{
+    hy_message_aside(NULL);
+    hy_message_destroy(unheard);
+}
+
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...)
 {

@@ -35,6 +35,10 @@ void hy_message_clear(hy_message *message);
    ahead of a call that tries several ways. */
 void hy_message_aside(hy_message *aside);
 
+/* Nobody is told what the calling thread says until it heeds again; `unheard` is its own. */
+void hy_message_hush(hy_message *unheard);
+void hy_message_heed(hy_message *unheard);
+
 /* Keep the sentence unless there is one already, and return `status`, so that a
    caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. */
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,

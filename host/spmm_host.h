@@ -9,8 +9,8 @@
 #ifndef HY_SPMM_HOST_H
 #define HY_SPMM_HOST_H
 
-#include "base/variant.h"
 #include "base/csr.h"
+#include "base/variant.h"
 #include "host/host_lane.h"
 #include "host/target.h"
 

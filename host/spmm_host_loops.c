@@ -38,10 +38,6 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 #define TARGET HY_PORTABLE
 #define LANES 4
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 
 #if HY_X86
 #define VEC f32x8
@@ -49,20 +45,12 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 #define TARGET HY_AVX2
 #define LANES 8
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 
 #define VEC f32x16
 #define NAME(x) x##_f32x16
 #define TARGET HY_AVX512
 #define LANES 16
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 #endif
 #undef T
 
@@ -72,10 +60,6 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 #define TARGET HY_PORTABLE
 #define LANES 2
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 
 #if HY_X86
 #define VEC f64x4
@@ -83,20 +67,12 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 #define TARGET HY_AVX2
 #define LANES 4
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 
 #define VEC f64x8
 #define NAME(x) x##_f64x8
 #define TARGET HY_AVX512
 #define LANES 8
 #include "host/spmm_host_loops.inc"
-#undef VEC
-#undef NAME
-#undef TARGET
-#undef LANES
 #endif
 #undef T
 

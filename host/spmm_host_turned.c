@@ -8,16 +8,18 @@
 #include "base/pool.h"
 #include "base/results.h"
 #include "host/spmm_host.h"
-#include "host/turn.h"
+#include "partition/extents.h"
+#include "partition/turn.h"
 
 enum {
     TURNED       = 128,     /* bytes of a row of columns that are turned at once */
     TURNED_BYTES = 1 << 30, /* of all these rows, at most */
     FEW          = 8,       /* rows of X for an entry of A: more are not worth turning */
+    TURN_ROWS    = 1 << 10, /* that one worker turns at a time */
     LOOK         = 1 << 14  /* rows of A that are looked at at once */
 };
 
-/* The first and behind the last column of some rows of A. */
+/* Between which columns rows of A lie, by all workers. */
 typedef struct extent {
     const hybrid_csr *A;
     int64_t first, end;
@@ -25,17 +27,31 @@ typedef struct extent {
 
 static hybrid_status look_at(void *arg, int part, int64_t begin, int64_t end)
 {
-    extent *e     = arg;
-    int64_t first = e->A->cols, last = -1;
+    extent *e            = arg;
+    int64_t widest       = 0;
+    const hy_extent rows = hy_extents_look(e->A, begin, end, &widest);
 
     (void)part;
-    for (int64_t i = begin; i < end; i++)
-        if (hy_offset(e->A, i) < hy_offset(e->A, i + 1)) {
-            first = hy_lesser(first, e->A->col[hy_offset(e->A, i)]);
-            last  = hy_greater(last, e->A->col[hy_offset(e->A, i + 1) - 1]);
-        }
-    hy_lower_to(&e->first, first);
-    hy_raise_to(&e->end, last + 1);
+    hy_lower_to(&e->first, rows.first);
+    hy_raise_to(&e->end, rows.end);
+    return HYBRID_OK;
+}
+
+typedef struct turning {
+    const char *from;
+    char *to;
+    int64_t ld, cols;
+    size_t size;
+} turning;
+
+/* Rows [begin, end) of the columns at `from`. */
+static hybrid_status turn(void *arg, int part, int64_t begin, int64_t end)
+{
+    const turning *t = arg;
+
+    (void)part;
+    hy_turn(t->from + (size_t)begin * t->size, t->ld, end - begin, t->cols, t->size,
+            t->to + (size_t)(begin * t->cols) * t->size, t->cols);
     return HYBRID_OK;
 }
 
@@ -61,14 +77,12 @@ static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *wid
     void *turned = NULL;
     hy_message unheard;
 
-    hy_message_init(&unheard);
-    hy_message_aside(&unheard);
+    hy_message_hush(&unheard);
     for (; *width > 1; *width = (*width + 1) / 2)
         if (hy_results_array(ctx, rows * *width, (size_t)size, "columns of X", &turned) ==
             HYBRID_OK)
             break;
-    hy_message_aside(NULL);
-    hy_message_destroy(&unheard);
+    hy_message_heed(&unheard);
     return turned;
 }
 
@@ -84,8 +98,9 @@ static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int
     p->x_row = p->n;
     p->y     = (char *)p->y + at * p->y_col * size;
     if (p->n > 1) {
-        HY_TRY(hy_turn_to_rows(lane->backend->ctx->pool, X->type, x + e->first * size,
-                               X->ld, e->end - e->first, p->n, turned));
+        turning t = {x + e->first * size, turned, X->ld, p->n, (size_t)size};
+        HY_TRY(hy_pool_for(lane->backend->ctx->pool, HY_COMPUTE, 0, e->end - e->first,
+                           TURN_ROWS, turn, &t));
         /* row 0, which may lie before what was turned */
         p->x = (const void *)((uintptr_t)turned - (uintptr_t)(e->first * p->n * size));
     }

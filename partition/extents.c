@@ -21,8 +21,8 @@ static hy_extent joined(hy_extent a, hy_extent b)
                        .end   = a.end > b.end ? a.end : b.end};
 }
 
-/* Of rows [begin, end); *widest is raised to the columns that one of them spans. */
-static hy_extent of_rows(const hybrid_csr *A, int64_t begin, int64_t end, int64_t *widest)
+hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
+                          int64_t *widest)
 {
     hy_extent all = {INT32_MAX, 0};
 
@@ -49,7 +49,7 @@ static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
         if (__atomic_load_n(&l->too_wide, __ATOMIC_RELAXED))
             return HYBRID_OK;
         const int64_t stop = b < rows / BLOCK ? (b + 1) * BLOCK : rows;
-        l->blocks[b]       = of_rows(l->A, b * BLOCK, stop, &widest);
+        l->blocks[b]       = hy_extents_look(l->A, b * BLOCK, stop, &widest);
     }
     if (widest > l->most)
         __atomic_store_n(&l->too_wide, 1, __ATOMIC_RELAXED);
@@ -83,9 +83,9 @@ hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
     int64_t widest = 0;
 
     if (from >= to)
-        return of_rows(extents->A, begin, end, &widest);
-    hy_extent all = joined(of_rows(extents->A, begin, from * BLOCK, &widest),
-                           of_rows(extents->A, to * BLOCK, end, &widest));
+        return hy_extents_look(extents->A, begin, end, &widest);
+    hy_extent all = joined(hy_extents_look(extents->A, begin, from * BLOCK, &widest),
+                           hy_extents_look(extents->A, to * BLOCK, end, &widest));
     for (int64_t b = from; b < to; b++)
         all = joined(all, extents->blocks[b]);
     return all;

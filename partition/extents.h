@@ -24,6 +24,11 @@ typedef struct hy_extents {
     hy_extent *blocks; /* NULL: a row was too wide, and the rest is not known */
 } hy_extents;
 
+/* Of rows [begin, end), by looking at each; *widest is raised to the columns that one of
+   them spans. */
+hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
+                          int64_t *widest);
+
 /* In parallel. What rows touch is given up if one of them spans more than `most` columns.
    To be freed, also after a failure. */
 hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "partition/turn.h"
 
 /* ---- B: row_ptr | col | val -------------------------------------------------- */
 
@@ -97,32 +98,6 @@ static void make_offsets(const void *source, int64_t begin, int64_t end, char *d
     }
 }
 
-static void copy_element(char *to, const char *from, size_t size)
-{
-    if (size == 8)
-        memcpy(to, from, 8);
-    else
-        memcpy(to, from, 4);
-}
-
-/* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length; tile by tile, so
-   that both sides stay in the cache. Strides in elements. */
-static void transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length,
-                      size_t size, char *to, int64_t to_ld)
-{
-    enum { TILE = 32 };
-
-    for (int64_t i0 = 0; i0 < lines; i0 += TILE)
-        for (int64_t j0 = 0; j0 < length; j0 += TILE)
-            for (int64_t i = i0; i < lines && i < i0 + TILE; i++) {
-                const size_t n  = (size_t)(length - j0 < TILE ? length - j0 : TILE);
-                const char *src = from + (size_t)(j0 * from_ld + i) * size;
-                char *dst       = to + (size_t)(i * to_ld + j0) * size;
-                for (size_t j = 0; j < n; j++)
-                    copy_element(dst + j * size, src + j * (size_t)from_ld * size, size);
-            }
-}
-
 /* Element (row, col) of X. */
 static const char *element(const hybrid_dense *X, int64_t row, int64_t col)
 {
@@ -138,7 +113,7 @@ static void copy_rows(const hybrid_dense *X, int64_t row, int64_t rows, int64_t 
     const size_t size = hy_value_size(X->type);
 
     if (X->order == HYBRID_COL_MAJOR) {
-        transpose(element(X, row, begin), X->ld, rows, end - begin, size, dst, ld);
+        hy_turn(element(X, row, begin), X->ld, rows, end - begin, size, dst, ld);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
@@ -169,7 +144,7 @@ static void copy_cols(const hybrid_dense *X, int64_t row, int64_t rows, int64_t 
     const size_t size = hy_value_size(X->type);
 
     if (X->order == HYBRID_ROW_MAJOR) {
-        transpose(element(X, row, begin), X->ld, end - begin, rows, size, dst, ld);
+        hy_turn(element(X, row, begin), X->ld, end - begin, rows, size, dst, ld);
         return;
     }
     for (int64_t j = begin; j < end; j++)

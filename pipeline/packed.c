@@ -48,11 +48,9 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 {
     hy_message unheard;
 
-    hy_message_init(&unheard);
-    hy_message_aside(&unheard);
+    hy_message_hush(&unheard);
     const hybrid_status status = backend->ops->alloc(backend, HY_PINNED, bytes, out);
-    hy_message_aside(NULL);
-    hy_message_destroy(&unheard);
+    hy_message_heed(&unheard);
     return status == HYBRID_OK;
 }
 

@@ -1,0 +1,51 @@
+/* partition/turn.c - columns of a dense matrix as rows, and rows as columns. */
+#include "partition/turn.h"
+
+#include <string.h>
+
+#include "base/extremes.h"
+
+static void copy_element(char *to, const char *from, size_t size)
+{
+    if (size == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, 4);
+}
+
+/* Bytes of an element, and from one to the next in the loops. */
+typedef struct turning {
+    size_t size, from_outer, from_inner, to_outer, to_inner;
+} turning;
+
+static void turn_tile(const turning *t, const char *from, char *to, int64_t outer,
+                      int64_t inner)
+{
+    for (int64_t i = 0; i < outer; i++) {
+        const char *src = from + (size_t)i * t->from_outer;
+        char *dst       = to + (size_t)i * t->to_outer;
+        for (int64_t j = 0; j < inner; j++, src += t->from_inner, dst += t->to_inner)
+            copy_element(dst, src, t->size);
+    }
+}
+
+/* The side whose strides are longer is passed along its lines: it may have few of the
+   caches' sets to itself, and would lose a line before all of it was used. */
+void hy_turn(const char *from, int64_t from_ld, int64_t lines, int64_t length,
+             size_t size, char *to, int64_t to_ld)
+{
+    enum { TILE = 32 };
+
+    const size_t far_from = (size_t)from_ld * size, far_to = (size_t)to_ld * size;
+    const int along_to = to_ld > from_ld;
+    const turning t    = along_to ? (turning){size, size, far_from, far_to, size}
+                                  : (turning){size, far_from, size, size, far_to};
+
+    for (int64_t i = 0; i < lines; i += TILE)
+        for (int64_t j = 0; j < length; j += TILE) {
+            const int64_t m = hy_lesser(TILE, lines - i), n = hy_lesser(TILE, length - j);
+            turn_tile(&t, from + (size_t)j * far_from + (size_t)i * size,
+                      to + (size_t)i * far_to + (size_t)j * size, along_to ? m : n,
+                      along_to ? n : m);
+        }
+}
