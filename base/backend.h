@@ -107,6 +107,13 @@ typedef struct hy_backend_ops {
     hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                             int64_t base);
 
+    /* (optional) products[i] = scalar products of row i of A*B, fewer than 2^32: the sum of
+       the lengths of B's rows over its entries. `products` is pinned, the rest is in
+       device memory. */
+    hybrid_status (*products)(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
+                              const int32_t *a_col, const int64_t *b_row_ptr,
+                              uint32_t *products);
+
     /* (optional) Pack *count numbers, at most `most`, as partition/deltas.h says, all of it
        in device memory, and set *units, a word of pinned memory, to the units that their
        frames take. Numbers and `packed`, room for hy_deltas_bound(most) bytes, begin at

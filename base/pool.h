@@ -2,7 +2,9 @@
 
    Tasks wait in one queue per priority; a worker always takes from the most
    urgent one, so that packing for the device is never behind computing on the
-   host, and touching pages ahead happens only when nobody has anything to do. */
+   host, and touching pages ahead happens only when nobody has anything to do.
+   Planning's loops are short and follow each other, so they go before an operand
+   that is brought to the device meanwhile, which keeps workers for longer. */
 #ifndef HY_POOL_H
 #define HY_POOL_H
 
@@ -15,6 +17,7 @@ extern "C" {
 
 typedef enum hy_urgency {
     HY_PACK,
+    HY_PLAN,
     HY_PLACE,
     HY_COMPUTE,
     HY_IDLE,

@@ -71,6 +71,19 @@ hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+static hybrid_status count(void *early, const uint32_t **products)
+{
+    return hy_loader_count(early, products);
+}
+
+hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_csr *B)
+{
+    if (!early || !early->first || A->rows != B->rows || A->row_ptr != B->row_ptr ||
+        A->col != B->col)
+        return (hy_counter){NULL, NULL, 0};
+    return (hy_counter){count, early, HY_COUNTED_ROW};
+}
+
 hybrid_status hy_early_end(hy_loader **early)
 {
     hy_loader *loader = *early;

@@ -8,6 +8,7 @@
 #define HY_EARLY_H
 
 #include "engine/engine.h"
+#include "partition/inspect.h"
 #include "pipeline/load.h"
 
 /* Less of B is there before planning misses it. */
@@ -18,6 +19,11 @@ enum { HY_EARLY_BYTES = 1 << 20 };
    plans hold the room. */
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
+
+/* Who counts the products of A's rows for the plan: the device, if A is B and nothing
+   else can begin before all of it is there; `count` is NULL if not, as without `early`.
+ */
+hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Stop, and give memory and lanes back: nobody wants it. What went wrong meanwhile is
    told. *loader may be NULL, and is then. */

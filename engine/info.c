@@ -84,7 +84,7 @@ static hybrid_status square_info(hy_context *ctx, survey *s, hybrid_matrix_info 
     HY_TRY(status);
     out->pattern_symmetric = !s->pattern_differs;
     out->value_symmetric   = !s->pattern_differs && !s->value_differs;
-    HY_TRY(hy_inspect(ctx, s->A, s->A, 0, &profile));
+    HY_TRY(hy_inspect(ctx, s->A, s->A, 0, NULL, &profile));
     out->products   = profile.features.products;
     out->square_nnz = (int64_t)((double)out->products / profile.features.out_ratio + 0.5);
     out->square_bytes = hy_csr_bytes(s->A->rows, out->square_nnz, s->A->type);
@@ -105,7 +105,7 @@ hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
     HY_TRY(hy_csr_check(ctx, A, "A"));
     HY_TRY(hy_tile_fill(ctx, A, &synergy));
-    HY_TRY(hy_inspect(ctx, A, NULL, 1, &profile));
+    HY_TRY(hy_inspect(ctx, A, NULL, 1, NULL, &profile));
     hybrid_matrix_info info = {.synergy       = synergy,
                                .synergy_class = hy_synergy_class(synergy),
                                .row_max       = profile.features.row_max,

@@ -108,10 +108,12 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
                           int64_t dense_cols, const hybrid_plan_options *options,
                           hy_loader **early)
 {
-    hybrid_engine *engine = plan->engine;
-    hy_context *ctx       = &engine->ctx;
+    hybrid_engine *engine    = plan->engine;
+    hy_context *ctx          = &engine->ctx;
+    const hy_counter counter = hy_early_counter(*early, A, B);
 
-    HY_TRY(hy_inspect(ctx, A, B, dense_cols, &plan->profile));
+    HY_TRY(hy_inspect(ctx, A, B, dense_cols, counter.count ? &counter : NULL,
+                      &plan->profile));
     plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
     /* the host has no use for it, who asks for an explanation has */
     if (!B && (engine->device || options->flags & HYBRID_EXPLAIN))

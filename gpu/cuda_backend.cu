@@ -304,6 +304,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .host_wait   = host_wait,
     .mark_ns     = mark_ns,
     .rebase      = hy_rebase,
+    .products    = hy_count_products,
     .pack_deltas = hy_pack_deltas,
     .pin_bytes   = HY_PIN_BYTES,
     .pin         = hy_cuda_pin,

@@ -34,6 +34,11 @@ hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                         int64_t base);
 
+/* Enqueue hy_backend_ops.products. */
+hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
+                                const int32_t *a_col, const int64_t *b_row_ptr,
+                                uint32_t *products);
+
 /* Enqueue hy_backend_ops.pack_deltas. */
 hybrid_status hy_pack_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *packed, int64_t *units);

@@ -1,7 +1,8 @@
 /* partition/count.c - how many entries and products rows have.
 
    A is read once, in pieces, by all workers; then sums over the rows of a piece become
-   sums over all rows before. */
+   sums over all rows before. Where a device counts the products, workers look at what
+   else they need of A, wait for the counts, and sum them up piece by piece. */
 #include "partition/count.h"
 
 #include <string.h>
@@ -81,8 +82,10 @@ typedef struct tally {
 typedef struct inspection {
     const hybrid_csr *A, *B;
     hy_profile *profile;
-    hy_lengths lengths; /* of the rows of B */
-    tally *tallies;     /* one a piece */
+    hy_lengths lengths;      /* of the rows of B */
+    const uint32_t *counted; /* products of rows, by somebody else; NULL: workers count */
+    int later;               /* products come in a second loop */
+    tally *tallies;          /* one a piece */
     int64_t pieces;
 } inspection;
 
@@ -154,6 +157,25 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     t->bound               = bound;
 }
 
+/* The same from what somebody counted. */
+static void take_products(const inspection *in, int64_t begin, int64_t end, tally *t)
+{
+    const uint32_t *counted = in->counted;
+    const int64_t widest    = in->profile->out_cols;
+    int64_t *products       = in->profile->products;
+    int64_t sum = 0, most = 0, bound = 0;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t own = counted[i];
+        products[i + 1]   = sum += own;
+        most              = hy_greater(most, own);
+        bound += hy_lesser(own, widest);
+    }
+    t->counts.products_max = most;
+    t->products            = sum;
+    t->bound               = bound;
+}
+
 /* The last column of rows [begin, end), all of one block: rows of several pieces may be.
    A row without entries has the last one before it, which is the block's too. */
 static void note_end(const inspection *in, int64_t begin, int64_t end)
@@ -185,11 +207,25 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
         const int64_t row = piece_begin(in, k), last = piece_begin(in, k + 1);
         tally t = {.row = row};
         look_at_rows(in, row, last, &t);
-        if (in->B) {
+        if (in->B && !in->later)
             count_products(in, row, last, &t);
+        if (in->B)
             note_ends(in, row, last);
-        }
         in->tallies[k] = t;
+    }
+    return HYBRID_OK;
+}
+
+/* After inspect_pieces(), which left the products out. */
+static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t end)
+{
+    const inspection *in = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        tally *t           = &in->tallies[k];
+        const int64_t last = k + 1 < in->pieces ? t[1].row : in->A->rows;
+        (in->counted ? take_products : count_products)(in, t->row, last, t);
     }
     return HYBRID_OK;
 }
@@ -274,7 +310,7 @@ static hybrid_status sum_up(hy_context *ctx, inspection *in)
         products += own[0];
         bound += own[1];
     }
-    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, in->pieces, 1, sum_pieces, in);
+    return hy_pool_for(ctx->pool, HY_PLAN, 0, in->pieces, 1, sum_pieces, in);
 }
 
 /* Where no row has more products than there are columns, these are the bound. */
@@ -287,21 +323,38 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
     return sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
-hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
-                            hy_profile *profile, hy_row_counts *out)
+/* Products by whoever counts them, where they have been left out. */
+static hybrid_status count_later(hy_context *ctx, inspection *in,
+                                 const hy_counter *counter)
 {
-    inspection in = {
-        .A = A, .B = B, .profile = profile, .pieces = (A->rows + A->nnz) / PIECE + 1};
+    if (total(in).row_max <= counter->longest)
+        HY_TRY(counter->count(counter->arg, &in->counted));
+    if (!in->counted)
+        HY_TRY(hy_lengths_note(ctx, in->B, &in->lengths));
+    return hy_pool_for(ctx->pool, HY_PLAN, 0, in->pieces, 1, add_products, in);
+}
+
+hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                            const hy_counter *counter, hy_profile *profile,
+                            hy_row_counts *out)
+{
+    inspection in = {.A       = A,
+                     .B       = B,
+                     .profile = profile,
+                     .later   = B && counter,
+                     .pieces  = (A->rows + A->nnz) / PIECE + 1};
     hybrid_status status;
     void *memory;
 
     HY_TRY_ELSE_DONE(alloc_sums(ctx, profile));
     HY_TRY_ELSE_DONE(hy_array(ctx, in.pieces, sizeof(tally), "tallies of rows", &memory));
     in.tallies = memory;
-    if (B)
+    if (B && !in.later)
         HY_TRY_ELSE_DONE(hy_lengths_note(ctx, B, &in.lengths));
     HY_TRY_ELSE_DONE(
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, in.pieces, 1, inspect_pieces, &in));
+        hy_pool_for(ctx->pool, HY_PLAN, 0, in.pieces, 1, inspect_pieces, &in));
+    if (in.later)
+        HY_TRY_ELSE_DONE(count_later(ctx, &in, counter));
     *out = total(&in);
     HY_TRY_ELSE_DONE(check_size(ctx, &in));
     if (B) {

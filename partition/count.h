@@ -14,10 +14,11 @@ typedef struct hy_row_counts {
     int64_t row_max, products_max;
 } hy_row_counts;
 
-/* Make the arrays of `profile`, whose sizes are set. B NULL: SpMM. hy_profile_free() frees
-   them, also after an error. */
+/* Make the arrays of `profile`, whose sizes are set. B NULL: SpMM; counter NULL: workers
+   count. hy_profile_free() frees them, also after an error. */
 hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
-                            hy_profile *profile, hy_row_counts *out);
+                            const hy_counter *counter, hy_profile *profile,
+                            hy_row_counts *out);
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,7 @@ hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *
 }
 
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
-                         int64_t dense_cols, hy_profile *out)
+                         int64_t dense_cols, const hy_counter *counter, hy_profile *out)
 {
     hybrid_status status;
     hy_row_counts counts;
@@ -51,7 +51,7 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
                     .cols     = A->cols,
                     .out_cols = B ? B->cols : dense_cols};
 
-    HY_TRY_ELSE_DONE(hy_count_rows(ctx, A, B, &p, &counts));
+    HY_TRY_ELSE_DONE(hy_count_rows(ctx, A, B, counter, &p, &counts));
     set_features(&p, &counts);
     if (B)
         HY_TRY_ELSE_DONE(hy_estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));

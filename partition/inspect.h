@@ -29,9 +29,20 @@ typedef struct hy_profile {
 
 enum { HY_ENDS_ROWS = 64 };
 
-/* `B` NULL for SpMM with dense_cols columns. Free with hy_profile_free(). */
+/* Somebody who counts the products of rows sooner than the workers: a device that has
+   both operands. */
+typedef struct hy_counter {
+    /* Those of each row of A, valid until `arg` is used for anything else; NULL in
+       *products: not this time. */
+    hybrid_status (*count)(void *arg, const uint32_t **products);
+    void *arg;
+    int64_t longest; /* row of A that it takes */
+} hy_counter;
+
+/* `B` NULL for SpMM with dense_cols columns; `counter` NULL: workers count. Free with
+   hy_profile_free(). */
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
-                         int64_t dense_cols, hy_profile *out);
+                         int64_t dense_cols, const hy_counter *counter, hy_profile *out);
 void hy_profile_free(hy_context *ctx, hy_profile *profile);
 
 /* Features of rows [begin, end) and `cols` columns of the result. Row statistics and

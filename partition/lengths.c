@@ -66,7 +66,7 @@ static hybrid_status note_in(hy_context *ctx, noting *n, int bytes)
 {
     n->lengths->bytes = bytes;
     HY_TRY(hy_array(ctx, n->B->rows, (size_t)bytes, "lengths of rows", &n->lengths->of));
-    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, n->B->rows, ROWS, note, n);
+    return hy_pool_for(ctx->pool, HY_PLAN, 0, n->B->rows, ROWS, note, n);
 }
 
 /* Rows are seldom long: bytes are tried, which also tells what is needed. */

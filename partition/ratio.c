@@ -86,7 +86,7 @@ static hybrid_status draw(sample *s, int draws, int64_t *cost)
     s->draws = draws;
     s->count = 0;
     *cost    = 0;
-    HY_TRY(hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, draws, DRAWS, draw_rows, s));
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, DRAWS, draw_rows, s));
     for (int k = 0; k < draws; k++) {
         if (s->count > 0 && s->row[s->count - 1] == s->drawn[k]) {
             s->weight[s->count - 1]++;
@@ -257,7 +257,7 @@ static hybrid_status count_samples(sample *s)
 
     HY_TRY_ELSE_DONE(share_out(s, &tables));
     HY_TRY_ELSE_DONE(
-        hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, s->first[s->count], 1, count_shares, s));
+        hy_pool_for(s->ctx->pool, HY_PLAN, 0, s->first[s->count], 1, count_shares, s));
     for (int k = 0; k < s->count; k++)
         note_density(s, k);
 done:

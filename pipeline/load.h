@@ -16,7 +16,10 @@
 #include "partition/pack.h"
 #include "pipeline/gear.h"
 
-enum { HY_LOAD_PIECES = 4 };
+enum {
+    HY_LOAD_PIECES = 4,
+    HY_COUNTED_ROW = 4096 /* its square is a 32-bit number */
+};
 
 /* One piece of the ring: workers fill it, then it is copied. */
 typedef struct hy_load_piece {
@@ -76,6 +79,12 @@ void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first);
    Ticks come to `inbox`. */
 void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
                      hy_slot_queue *inbox);
+
+/* load_count.c: products of the rows of A, counted by the device when all of B is there,
+   for an A that is B and has rows of no more than HY_COUNTED_ROW entries; in the ring,
+   until there is a run. NULL in *products: the backend cannot, or loading failed, which
+   the run will tell. */
+hybrid_status hy_loader_count(hy_loader *loader, const uint32_t **products);
 
 /* Whether all that the chunk touches is under way on the lane to the device. If not, the
    tick comes when it is. Called by the driver. */

@@ -217,7 +217,7 @@ static void run_case(int i)
     case_make(i, kind, &c);
     for (int gathered = 0; gathered < 2; gathered++) {
         hy_cut cut = {.A = &c.A, .profile = &p, .gathered = gathered};
-        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
         cut.B       = &c.B;
         cut.variant = &spgemm;
         vary_aims(cut);
@@ -225,7 +225,7 @@ static void run_case(int i)
         cut.B       = NULL;
         cut.variant = &spmm;
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
-            assert_int_equal(hy_inspect(ctx, &c.A, NULL, widths[w], &p), HYBRID_OK);
+            assert_int_equal(hy_inspect(ctx, &c.A, NULL, widths[w], NULL, &p), HYBRID_OK);
             vary_aims(cut);
             hy_profile_free(ctx, &p);
         }
@@ -251,7 +251,7 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
 
     (void)state;
     case_named("one_row", kind, &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 100, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 100, NULL, &p), HYBRID_OK);
     hy_cut cut              = {.A            = &c.A,
                                .profile      = &p,
                                .variant      = &spmm,
@@ -278,7 +278,7 @@ static void products_are_balanced(void **state)
 
     (void)state;
     case_named("random", kind, &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
     const hy_cut cut = {.A            = &c.A,
                         .B            = &c.B,
                         .profile      = &p,
@@ -307,7 +307,7 @@ static void failed_allocations_leave_nothing(void **state)
 
     (void)state;
     case_named("tall", kind, &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 8, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 8, NULL, &p), HYBRID_OK);
     used       = hy_meter_used(&ctx->memory.meter);
     hy_cut cut = {.A            = &c.A,
                   .profile      = &p,

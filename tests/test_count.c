@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -63,12 +64,91 @@ static void check_ends(const hy_profile *p, const hybrid_csr *A)
     }
 }
 
+/* ---- by somebody else ---------------------------------------------------------------
+ */
+
+typedef struct counting {
+    uint32_t *products; /* NULL: not this time */
+    int asked;
+} counting;
+
+static hybrid_status count(void *arg, const uint32_t **products)
+{
+    counting *c = arg;
+
+    c->asked++;
+    *products = c->products;
+    return HYBRID_OK;
+}
+
+static hybrid_status refuse(void *arg, const uint32_t **products)
+{
+    (void)arg;
+    (void)products;
+    return HYBRID_DEVICE_FAILED;
+}
+
+static void assert_same(const hy_profile *p, const hy_profile *q)
+{
+    const size_t bytes = (size_t)(p->rows + 1) * sizeof *p->nnz;
+
+    assert_memory_equal(p->nnz, q->nnz, bytes);
+    assert_memory_equal(p->products, q->products, bytes);
+    assert_memory_equal(p->bound, q->bound, bytes);
+    assert_memory_equal(&p->features, &q->features, sizeof p->features);
+    for (int64_t i = 0; i < p->rows; i += HY_ENDS_ROWS)
+        assert_int_equal(p->ends[i / HY_ENDS_ROWS], q->ends[i / HY_ENDS_ROWS]);
+}
+
+/* Whoever counts, the profile is that of the workers; rows too long are not asked for. */
+static void check_counter(const hybrid_csr *A, const hybrid_csr *B, const hy_profile *p)
+{
+    uint32_t *products = malloc((size_t)(A->rows + 1) * sizeof *products);
+
+    assert_non_null(products);
+    for (int64_t i = 0; i < A->rows; i++)
+        products[i] = (uint32_t)(p->products[i + 1] - p->products[i]);
+    for (int way = 0; way < 3; way++) {
+        counting c               = {way == 1 ? NULL : products, 0};
+        const hy_counter counter = {count, &c, p->features.row_max - (way == 2)};
+        hy_profile q;
+        assert_int_equal(hy_inspect(ctx, A, B, 0, &counter, &q), HYBRID_OK);
+        assert_int_equal(c.asked, way < 2);
+        assert_same(p, &q);
+        hy_profile_free(ctx, &q);
+    }
+    free(products);
+}
+
+static void what_the_counter_says_counts(void **state)
+{
+    uint32_t products[900];
+    counting c               = {products, 0};
+    const hy_counter wrong   = {count, &c, INT64_MAX};
+    const hy_counter failing = {refuse, NULL, INT64_MAX};
+    hybrid_csr A;
+    hy_profile p;
+
+    (void)state;
+    matrix_random(900, 900, 4, 3, kinds[0], &A);
+    for (int64_t i = 0; i < A.rows; i++)
+        products[i] = (uint32_t)i;
+    assert_int_equal(hy_inspect(ctx, &A, &A, 0, &wrong, &p), HYBRID_OK);
+    assert_int_equal(p.features.products, 900 * 899 / 2);
+    assert_int_equal(p.features.products_max, 899);
+    hy_profile_free(ctx, &p);
+    assert_int_equal(hy_inspect(ctx, &A, &A, 0, &failing, &p), HYBRID_DEVICE_FAILED);
+    matrix_free(&A);
+}
+
+/* ---- by workers -------------------------------------------------------------------- */
+
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
     int64_t products = 0, bound = 0, costliest = 0;
     hy_profile p;
 
-    assert_int_equal(hy_inspect(ctx, A, B, 0, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, B, 0, NULL, &p), HYBRID_OK);
     check_rows(&p, A);
     check_ends(&p, A);
     assert_int_equal(p.op, HY_SPGEMM);
@@ -88,6 +168,7 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
     assert_int_equal(p.features.products_max, costliest);
     assert_int_equal(p.features.out_cols, B->cols);
     assert_true(p.features.out_ratio >= 1);
+    check_counter(A, B, &p);
     hy_profile_free(ctx, &p);
 }
 
@@ -95,7 +176,7 @@ static void check_spmm(const hybrid_csr *A, int64_t cols)
 {
     hy_profile p;
 
-    assert_int_equal(hy_inspect(ctx, A, NULL, cols, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, NULL, cols, NULL, &p), HYBRID_OK);
     check_rows(&p, A);
     assert_int_equal(p.op, HY_SPMM);
     assert_ptr_equal(p.products, p.nnz);
@@ -216,6 +297,7 @@ static void one_row_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_counter_says_counts),
         cmocka_unit_test(cases_are_counted),
         cmocka_unit_test(many_pieces_are_counted),
         cmocka_unit_test(long_rows_are_counted),

@@ -112,6 +112,40 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
     early_operands_free(&w);
 }
 
+/* Rows of A name columns to the end, so nothing begins before all of B is there. Then the
+   device counts what rows of A squared take, and the plan is the same. */
+static void the_device_counts_when_it_has_both(void **state)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hy_loader *early;
+    hybrid_plan *plan, *other;
+    early_world w;
+
+    (void)state;
+    fake_delays(4, 50);
+    early_operands(&w, 5);
+    early_open(&w, early_staying, 0);
+    const int64_t before = fake_counts();
+    assert_int_equal(early_multiply(&w, 0), HYBRID_OK);
+    assert_int_equal(fake_counts(), before); /* the columns of A are not there */
+    assert_int_equal(early_multiply(&w, 1), HYBRID_OK);
+    assert_int_equal(fake_counts(), before + 1);
+
+    assert_int_equal(hy_early_begin(w.engine, &w.A, &w.A, &early), HYBRID_OK);
+    assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, early, &plan),
+                     HYBRID_OK);
+    assert_int_equal(fake_counts(), before + 2);
+    assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, NULL, &other),
+                     HYBRID_OK);
+    assert_int_equal(fake_counts(), before + 2);
+    const early_shape with = early_shape_of(plan), without = early_shape_of(other);
+    assert_memory_equal(&with, &without, sizeof with);
+    hybrid_plan_destroy(other);
+    hybrid_plan_destroy(plan);
+    early_close(&w);
+    early_operands_free(&w);
+}
+
 static void delays_change_no_result(void **state)
 {
     early_world w;
@@ -224,6 +258,7 @@ int main(void)
         cmocka_unit_test(the_plan_takes_over_what_was_begun),
         cmocka_unit_test(b_is_sent_once),
         cmocka_unit_test(b_is_on_its_way_before_there_is_a_plan),
+        cmocka_unit_test(the_device_counts_when_it_has_both),
         cmocka_unit_test(delays_change_no_result),
         cmocka_unit_test(pinned_operands_come_from_where_they_are),
         cmocka_unit_test(empty_operands_are_no_exception),

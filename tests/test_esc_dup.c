@@ -88,7 +88,7 @@ static int check_budgets(const hybrid_csr *A, const hybrid_csr *B, int np, doubl
     int64_t count;
     int checked = 0;
 
-    assert_int_equal(hy_inspect(ctx, A, B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, B, 0, NULL, &profile), HYBRID_OK);
     const hy_cost all = dup_cost(&profile.features, NULL);
     for (size_t budget = 2 * (size_t)np * hy_cost_bytes(&all);; budget -= budget / 16) {
         const hy_cut cut = {.A            = A,

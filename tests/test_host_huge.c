@@ -167,7 +167,7 @@ static hybrid_status run_rows(const hybrid_csr *A, const hybrid_csr *B,
     hy_profile profile;
     int64_t nnz = 0;
 
-    assert_int_equal(hy_inspect(host.ctx, A, planned, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(host.ctx, A, planned, 0, NULL, &profile), HYBRID_OK);
     hy_problem problem = {
         .op = HY_SPGEMM, .ctx = host.ctx, .A = A, .B = B, .profile = &profile};
     hy_chunk chunk = {.row_begin = begin, .row_end = end, .col_end = B->cols};

@@ -219,7 +219,8 @@ static void test_wrong_pattern(void **state)
     hy_profile profile;
     matrix_random(50, 50, 6, 2, kind, &A);
     matrix_random(50, 50, 2, 2, kind, &planned);
-    assert_int_equal(hy_inspect(host.ctx, &planned, &planned, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(host.ctx, &planned, &planned, 0, NULL, &profile),
+                     HYBRID_OK);
     hy_problem problem = {
         .op = HY_SPGEMM, .ctx = host.ctx, .A = &A, .B = &A, .profile = &profile};
     hy_chunk chunk = {.row_end = 50, .col_end = 50};

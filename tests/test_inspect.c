@@ -26,8 +26,8 @@ static void ranges_are_differences(void **state)
 
     (void)state;
     case_named("power_law", kinds[1], &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 20, &q), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 20, NULL, &q), HYBRID_OK);
     for (int64_t begin = 0; begin <= c.A.rows; begin += 31)
         for (int64_t end = begin; end <= c.A.rows; end += 17) {
             hy_features f = hy_profile_range(&p, begin, end, c.B.cols);
@@ -60,7 +60,7 @@ static void ratio_is_estimated(void **state)
         hy_profile p;
         case_make(i, kinds[0], &c);
         oracle_spgemm(&c.A, &c.B, &o);
-        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
         const double products = (double)p.features.products;
         const double ratio    = products > 0 ? products / (double)o.nnz : 1;
         const double slack    = products <= 512 ? 1e-9 : 0.1;
@@ -94,7 +94,7 @@ static void costly_row_stands_at_its_bound(void **state)
     for (int32_t k = 0; k < n; k++)
         a_col[k] = k;
     const hybrid_csr A = {1, n, n, HYBRID_I64, one, a_col, &zero, HYBRID_F32};
-    assert_int_equal(hy_inspect(ctx, &A, &B, 0, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, &B, 0, NULL, &p), HYBRID_OK);
     assert_int_equal(p.features.products, 3000000);
     assert_true(fabs(p.features.out_ratio - 2000) < 1e-6);
     hy_profile_free(ctx, &p);
@@ -127,7 +127,7 @@ static void shared_rows_are_counted(void **state)
     for (int threads = 1; threads <= 8; threads++) {
         hy_context *some = test_context(threads);
         hy_profile p;
-        assert_int_equal(hy_inspect(some, &A, &B, 0, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect(some, &A, &B, 0, NULL, &p), HYBRID_OK);
         ratio = ratio > 0 ? ratio : p.features.out_ratio;
         assert_true(p.features.out_ratio == ratio);
         assert_true(fabs(ratio / ((double)p.features.products / (double)o.nnz) - 1) <
@@ -163,7 +163,7 @@ static void columns_that_defy_the_hash_end(void **state)
     for (int threads = 1; threads <= 8; threads++) {
         hy_context *some = test_context(threads);
         hy_profile p;
-        assert_int_equal(hy_inspect(some, &A, &B, 0, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect(some, &A, &B, 0, NULL, &p), HYBRID_OK);
         assert_int_equal(p.features.products, entries * each);
         assert_true(p.features.out_ratio == 1);
         hy_profile_free(some, &p);
@@ -183,7 +183,7 @@ static void blocks_are_found(void **state)
     for (int k = 0; k < 64; k++) {
         const int r = k / 8 + 1, c = k % 8 + 1;
         blocked_matrix(r * 200 - r / 2, c * 900 - c / 2, r, c, 9, 0, 0, kinds[k % 2], &A);
-        assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &p), HYBRID_OK);
         assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
         const hy_features *f = &p.features;
         if (f->block_rows != r || f->block_cols != c)
@@ -206,14 +206,14 @@ static void fill_of_blocks_is_estimated(void **state)
 
     (void)state;
     blocked_matrix(90000, 90000, 3, 3, 4, 0, 9, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &p), HYBRID_OK);
     assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
     assert_int_equal(p.features.block_rows, 3);
     assert_int_equal(p.features.block_cols, 3);
     assert_true(fabs(p.features.block_fill - 8.0 / 9) < 0.02);
     assert_true(hy_profile_range(&p, 5, 9, 1).block_fill == p.features.block_fill);
     hy_profile_free(ctx, &p);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 2, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 2, NULL, &p), HYBRID_OK);
     assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
     assert_true(p.features.block_fill == 0); /* SpMM does not ask */
     hy_profile_free(ctx, &p);
@@ -227,7 +227,7 @@ static void scattered_entries_are_no_blocks(void **state)
 
     (void)state;
     matrix_random(3000, 3000, 8, 3, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &p), HYBRID_OK);
     assert_non_null(hy_block_refuse(&p.features));
     hy_profile_free(ctx, &p);
     matrix_free(&A);
@@ -241,7 +241,7 @@ static void absurd_sizes_are_refused(void **state)
     (void)state;
     case_named("random", kinds[0], &c);
     hy_message_clear(&ctx->message);
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, (int64_t)1 << 60, &p),
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, (int64_t)1 << 60, NULL, &p),
                      HYBRID_UNSUPPORTED);
     assert_non_null(strstr(ctx->message.text, "2^60 is the most"));
     case_free(&c);
@@ -259,7 +259,7 @@ static void failed_allocations_leave_nothing(void **state)
     case_named("banded", kinds[0], &c);
     for (; status != HYBRID_OK; failures++) {
         ctx->memory.failures = failures + 1;
-        status               = hy_inspect(ctx, &c.A, &c.B, 0, &p);
+        status               = hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p);
         if (status != HYBRID_OK) {
             assert_int_equal(status, HYBRID_NO_MEMORY);
             assert_int_equal(hy_meter_used(&ctx->memory.meter), before);

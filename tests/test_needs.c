@@ -56,7 +56,7 @@ static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
         build_end_row(&b);
     hybrid_csr B = build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
     memcpy(known, chunks, (size_t)count * sizeof *known);
-    assert_int_equal(hy_inspect(ctx, A, &B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, &B, 0, NULL, &profile), HYBRID_OK);
     assert_int_equal(hy_chunks_find_needs(ctx, A, profile.ends, with_own, known, count),
                      HYBRID_OK);
     assert_int_equal(hy_chunks_find_needs(ctx, A, NULL, with_own, chunks, count),

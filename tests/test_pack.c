@@ -165,7 +165,7 @@ static void check_case(int i, test_kind kind)
 
     case_make(i, kind, &c);
     hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &profile), HYBRID_OK);
     for (int gathered = 0; gathered < 2; gathered++)
         check_packs(&problem, &profile, gathered);
     hy_profile_free(ctx, &profile);
@@ -174,7 +174,7 @@ static void check_case(int i, test_kind kind)
     problem.X  = &X;
     for (int order = 0; order < 2; order++) {
         dense_make(c.A.cols, 37, 3, orders[order], 5, kind, &X);
-        assert_int_equal(hy_inspect(ctx, &c.A, NULL, X.cols, &profile), HYBRID_OK);
+        assert_int_equal(hy_inspect(ctx, &c.A, NULL, X.cols, NULL, &profile), HYBRID_OK);
         for (int gathered = 0; gathered < 2; gathered++)
             check_packs(&problem, &profile, gathered);
         hy_profile_free(ctx, &profile);
@@ -200,7 +200,7 @@ static void large_packs_are_slices(void **state)
     (void)state;
     matrix_random(30000, 30000, 8, 3, kinds[0], &A);
     const hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A};
-    assert_int_equal(hy_inspect(ctx, &A, &A, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, &A, 0, NULL, &profile), HYBRID_OK);
     check_packs(&problem, &profile, 0);
     check_packs(&problem, &profile, 1);
     hy_profile_free(ctx, &profile);

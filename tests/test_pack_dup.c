@@ -86,7 +86,7 @@ static void check_packs(const hybrid_csr *A, const hybrid_csr *B)
     hy_chunk *chunks;
     int64_t count;
 
-    assert_int_equal(hy_inspect(ctx, A, B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, B, 0, NULL, &profile), HYBRID_OK);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const hy_cut cut = {.A            = A,
                             .B            = B,
@@ -151,7 +151,7 @@ static void other_patterns_are_refused(void **state)
     hy_problem p   = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
     hy_job job     = {.problem = &p, .chunk = &chunk};
     hy_profile profile;
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &profile), HYBRID_OK);
     chunk.features = hy_profile_range(&profile, 0, 3, c.B.cols);
     job.pack.mem   = (hy_buffer){block, sizeof block, HY_PINNED};
     assert_true(hy_pack_dup_bytes(&chunk.features) <= sizeof block);
@@ -186,7 +186,7 @@ static void failed_allocations_leave_nothing(void **state)
     const hy_problem p = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
     hy_chunk chunk     = {.row_end = 3, .col_end = c.B.cols};
     hy_job job         = {.problem = &p, .chunk = &chunk};
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &profile), HYBRID_OK);
     chunk.features = hy_profile_range(&profile, 0, 3, c.B.cols);
     hy_profile_free(ctx, &profile);
     job.pack.mem         = (hy_buffer){block, sizeof block, HY_PINNED};

@@ -254,7 +254,7 @@ static void check_matrix(const hybrid_csr *A, test_kind kind)
 
     dense_make(A->cols, 9, 2, HYBRID_ROW_MAJOR, 5, kind, &X);
     const hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = A, .X = &X};
-    assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < RULES; i++)
         for (int w = 0; w < WAYS; w++) {
             current = &rules[i];
@@ -312,7 +312,7 @@ static void dense_rows_fill_their_bricks(void **state)
     current            = &rules[0];
     hy_chunk chunk     = {.row_end = 16};
     hy_job job         = {.problem = &p, .chunk = &chunk};
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
     assert_int_equal(hy_tile_fill(ctx, &A, &profile.features.tile_fill), HYBRID_OK);
     assert_true(profile.features.tile_fill == 1);
     chunk.features     = profile.features;
@@ -340,7 +340,7 @@ static void bytes_grow_with_rows(void **state)
 
     (void)state;
     matrix_random(500, 300, 5, 3, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 70, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 70, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < RULES; i++)
         for (int64_t end = 1; end < A.rows; end++) {
             const hy_features f    = hy_profile_range(&profile, 0, end, 70);
@@ -363,7 +363,7 @@ static void failures_leave_nothing(void **state)
     (void)state;
     case_named("banded", kinds[0], &c);
     current = &rules[0];
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 0, NULL, &profile), HYBRID_OK);
     const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &c.A};
     hy_chunk chunk     = {.row_end = c.A.rows, .features = profile.features};
     const size_t bytes = hy_pack_hrpb_bytes(&chunk.features, current);

@@ -119,7 +119,7 @@ static int64_t check_matrix(const hybrid_csr *A, test_kind kind)
 
     dense_make(A->cols, 9, 2, order, 5, kind, &X);
     const hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = A, .X = &X, .in_cols = 1};
-    assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < 3; i++)
         for (int gathered = 0; gathered < 2; gathered++) {
             segment = segments[i];
@@ -258,7 +258,7 @@ static void bytes_grow_with_rows(void **state)
     hy_profile profile;
 
     (void)state;
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 70, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 70, NULL, &profile), HYBRID_OK);
     for (segment = 1; segment < 5000; segment *= 3)
         for (int64_t end = 1; end < A.rows; end++) {
             const hy_features f       = hy_profile_range(&profile, 0, end, 70);
@@ -280,7 +280,7 @@ static void failures_leave_nothing(void **state)
 
     (void)state;
     segment = 4;
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 0, NULL, &profile), HYBRID_OK);
     const hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .A = &A, .in_cols = 1};
     hy_chunk chunk             = {.row_end = A.rows, .features = profile.features};
     const hy_tiled_rules rules = rules_for(&chunk.features);

@@ -16,7 +16,7 @@ static double estimate(builder *b)
     hybrid_csr A = build_finish(b, 8, kind);
     hy_profile profile;
 
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 4, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 4, NULL, &profile), HYBRID_OK);
     assert_int_equal(hy_inspect_fill(ctx, &A, &profile), HYBRID_OK);
     const double fill = profile.features.tile_fill;
     hy_profile_free(ctx, &profile);

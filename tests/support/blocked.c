@@ -209,7 +209,7 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
                                 .X      = &X,
                                 .Y      = &Y,
                                 .shared = {X.data, (size_t)A->cols * 4, HY_DEVICE}};
-    assert_int_equal(hy_inspect(ctx, A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = shape.rows;
     profile.features.block_cols = shape.cols;
     for (int gathered = 0; gathered < 2; gathered++)
@@ -293,7 +293,7 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
         const blocked_reader r = {.seen = seen, .stored = stored, .Y = &Y};
         x[0]                   = i / 2 ? INFINITY : 2;
         x[3]                   = i / 2 ? 5 : INFINITY;
-        assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+        assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
         profile.features.block_rows = i % 2 ? 1 : 2;
         profile.features.block_cols = i % 2 ? 1 : 4;
         hy_chunk chunk              = {.row_end  = 2,
@@ -318,7 +318,7 @@ void blocked_check_bounds(hy_context *ctx, const blocked_format *format)
     hy_profile profile;
 
     blocked_matrix(900, 500, 3, 2, 9, 1, 5, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
     for (int64_t begin = 0; begin < 60; begin += 29)
         for (int64_t end = begin + 1; end < A.rows; end++) {
             const hy_features f    = hy_profile_range(&profile, begin, end, 1);
@@ -338,7 +338,7 @@ void blocked_check_failures(hy_context *ctx, const blocked_format *format, int l
     int failing = 1;
 
     matrix_random(200, 100, 4, 3, kinds[0], &A); /* too scattered for its shape */
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = profile.features.block_cols = 4;
     const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};
     hy_chunk chunk     = {.row_end = A.rows, .features = profile.features};

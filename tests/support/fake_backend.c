@@ -26,11 +26,16 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive, pins, direct;
+static int64_t alive, pins, direct, counts;
 
 int64_t fake_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+int64_t fake_counts(void)
+{
+    return __atomic_load_n(&counts, __ATOMIC_RELAXED);
 }
 
 int64_t fake_pins(void)
@@ -309,6 +314,41 @@ hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64
     return hy_fake_enqueue_copy(lane, do_rebase, &r, sizeof r);
 }
 
+/* ---- products of rows ----------------------------------------------------------- */
+
+typedef struct counting {
+    int64_t rows;
+    const int64_t *a_row_ptr;
+    const int32_t *a_col;
+    const int64_t *b_row_ptr;
+    uint32_t *products;
+} counting;
+
+static hybrid_status do_count(hy_lane *lane, void *arg)
+{
+    const counting *c = arg;
+
+    (void)lane;
+    for (int64_t i = 0; i < c->rows; i++) {
+        c->products[i] = 0;
+        for (int64_t k = c->a_row_ptr[i]; k < c->a_row_ptr[i + 1]; k++) {
+            const int64_t *row = c->b_row_ptr + c->a_col[k];
+            c->products[i] += (uint32_t)(row[1] - row[0]);
+        }
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
+                            const int32_t *a_col, const int64_t *b_row_ptr,
+                            uint32_t *products)
+{
+    const counting c = {rows, a_row_ptr, a_col, b_row_ptr, products};
+
+    __atomic_add_fetch(&counts, 1, __ATOMIC_RELAXED);
+    return hy_fake_enqueue_copy(lane, do_count, &c, sizeof c);
+}
+
 const hy_backend_ops hy_fake_backend_ops = {
     .name        = "fake",
     .open        = open_fake,
@@ -330,6 +370,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .host_wait   = fake_host_wait,
     .mark_ns     = fake_mark_ns,
     .rebase      = fake_rebase,
+    .products    = fake_products,
     .pack_deltas = fake_pack_deltas,
     .pin_bytes   = FAKE_PIN_BYTES,
     .pin         = fake_pin,

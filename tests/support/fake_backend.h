@@ -34,6 +34,9 @@ int64_t fake_alive(void);
 int64_t fake_pins(void);
 int64_t fake_direct(void);
 
+/* Times that products of rows were counted by the device. */
+int64_t fake_counts(void);
+
 /* ---- fake_faults.c: the same device, of which one call fails ---- */
 
 extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */

@@ -163,6 +163,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .host_wait   = host_wait,
     .mark_ns     = fake_mark_ns,
     .rebase      = fake_rebase,
+    .products    = fake_products,
     .pack_deltas = fake_pack_deltas,
     .pin_bytes   = FAKE_PIN_BYTES,
     .pin         = pin,

@@ -25,6 +25,9 @@ enum { FAKE_PIN_BYTES = 4096 };
 
 hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                           int64_t base);
+hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
+                            const int32_t *a_col, const int64_t *b_row_ptr,
+                            uint32_t *products);
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
 void fake_unpin(hy_backend *base, void *ptr);
 size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes);

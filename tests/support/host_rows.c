@@ -62,7 +62,7 @@ static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_c
     hy_chunk chunk = {.row_begin = begin, .row_end = end, .col_end = B->cols};
     hy_rates rates;
 
-    assert_int_equal(hy_inspect(h->ctx, A, B, 0, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect(h->ctx, A, B, 0, NULL, &profile), HYBRID_OK);
     hy_problem problem = {
         .op = HY_SPGEMM, .ctx = h->ctx, .A = A, .B = B, .profile = &profile};
     hy_job job     = {.problem = &problem, .chunk = &chunk, .variant = variant};
