@@ -83,6 +83,32 @@ int hy_ahead_goes_on(const hy_ahead *a)
            __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches;
 }
 
+static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
+{
+    hy_ahead *a = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED) - a->pins;
+        if (step < a->touches)
+            touch_step(a, (size_t)(step + a->touch_first));
+    }
+    return HYBRID_OK;
+}
+
+/* Workers that write to parts of one huge page would all find it missing, and each would
+   be given a page full of zeros, of which all but one are thrown away. */
+hybrid_status hy_ahead_reach(hy_ahead *a, int64_t entries)
+{
+    const int64_t steps = (entries + TOUCH_ENTRIES - 1) / TOUCH_ENTRIES - a->touch_first;
+    const int64_t until = steps < a->touches ? steps : a->touches;
+    const int64_t drawn = __atomic_load_n(&a->next, __ATOMIC_RELAXED) - a->pins;
+
+    if (a->submitted == 0 || drawn < 0 || drawn >= until)
+        return HYBRID_OK;
+    return hy_pool_for(a->ctx->pool, HY_PLACE, 0, until - drawn, 1, touch_more, a);
+}
+
 void hy_ahead_stop(hy_ahead *a)
 {
     int withdrawn = 0;

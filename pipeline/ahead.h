@@ -1,7 +1,8 @@
 /* pipeline/ahead.h - idle workers make pages of C ready before they are written.
 
    Pages that were used before are pinned, so that the device copies to them directly;
-   fresh ones are touched. Both only while nobody has anything better to do. */
+   fresh ones are touched. Both only while nobody has anything better to do, until somebody
+   is about to write to fresh pages. */
 #ifndef HY_AHEAD_H
 #define HY_AHEAD_H
 
@@ -35,6 +36,9 @@ void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
 
 /* Whether workers that have nothing better to do would still find something. */
 int hy_ahead_goes_on(const hy_ahead *ahead);
+
+/* So many entries are about to be written by all workers: touch what nobody is at. */
+hybrid_status hy_ahead_reach(hy_ahead *ahead, int64_t entries);
 
 /* Returns when no worker is at it. Harmless when repeated. */
 void hy_ahead_stop(hy_ahead *ahead);

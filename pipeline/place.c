@@ -220,13 +220,14 @@ hybrid_status hy_place_unpack(const hy_place *place, const hy_job *job,
                        UNPACK_FRAMES, unpack_frames, &s);
 }
 
-hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t first,
+hybrid_status hy_place_store(hy_place *place, const hy_job *job, int64_t first,
                              int64_t count)
 {
     hy_pool *pool      = place->ctx->pool;
     const int64_t rows = job->chunk->row_end - job->chunk->row_begin;
     storing s          = {place, job, first, NULL};
 
+    HY_TRY(hy_ahead_reach(&place->ahead, job->offset + first + count));
     if (!job->back.row_at)
         return hy_pool_for(pool, HY_PLACE, 0, count, STORE_ENTRIES, store_entries, &s);
     const int64_t grain = 1 + STORE_ENTRIES / (1 + count / rows);

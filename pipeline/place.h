@@ -55,7 +55,7 @@ hybrid_status hy_place_unpack(const hy_place *place, const hy_job *job,
    lie at the front of job->back. If there are gaps between rows, hy_place_store() does
    both, for all entries. Chunks may be stored in any order, at once. */
 hybrid_status hy_place_store_offsets(const hy_place *place, const hy_job *job);
-hybrid_status hy_place_store(const hy_place *place, const hy_job *job, int64_t first,
+hybrid_status hy_place_store(hy_place *place, const hy_job *job, int64_t first,
                              int64_t count);
 
 /* All rows are stored: hand the arrays out. */

@@ -202,9 +202,9 @@ static hybrid_status check_count(const hy_job *job)
 
 static hybrid_status store_sparse(const hy_slot *slot)
 {
-    const hy_job *job     = &slot->job;
-    const hy_place *place = slot->pipeline->place;
-    const int64_t nnz     = job->nnz;
+    const hy_job *job = &slot->job;
+    hy_place *place   = slot->pipeline->place;
+    const int64_t nnz = job->nnz;
 
     HY_TRY(check_count(job));
     if (job->back.row_at) /* never copied: all of it is here */

@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
 #include "base/look.h"
+#include "base/pages.h"
 #include "engine/engine.h"
 #include "pipeline/ahead.h"
 #include "support/fake_backend.h"
@@ -74,10 +76,80 @@ static void a_quarter_more_than_expected(void **state)
                     ENTRIES / 8 * 5 + FAKE_PIN_BYTES);
 }
 
+/* ---- fresh pages ------------------------------------------------------------------- */
+
+enum { STEP = 1 << 19, STEPS = 6 };
+
+static hybrid_status sleep_until(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    (void)begin;
+    (void)end;
+    while (!__atomic_load_n((int *)arg, __ATOMIC_ACQUIRE))
+        hy_relax();
+    return HYBRID_OK;
+}
+
+/* Whether the page with that byte is there. */
+static int is_present(const hy_span *span, size_t at)
+{
+    unsigned char there = 0;
+
+    assert_int_equal(mincore(span->ptr + at / HY_PAGE * HY_PAGE, 1, &there), 0);
+    return there & 1;
+}
+
+static int both_present(const hy_span *col, const hy_span *val, int64_t entry)
+{
+    return is_present(col, (size_t)entry * 4) && is_present(val, (size_t)entry * 8);
+}
+
+/* Workers are busy, so nothing is touched until somebody is about to write. */
+static void what_is_written_next_is_touched_first(void **state)
+{
+    hybrid_engine *engine = fake_spmm(0);
+    hy_context *ctx       = &engine->ctx;
+    const int workers     = hy_pool_threads(ctx->pool);
+    int go_on             = 0;
+    hy_span col, val;
+    hy_ahead ahead;
+    hy_loop busy;
+
+    (void)state;
+    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 4, &col), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, &val), HYBRID_OK);
+    hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
+    hy_ahead_start(&ahead, ctx, &col, &val, 8, STEPS * STEP);
+    assert_int_equal(ahead.touches, STEPS);
+    __atomic_store_n(&ahead.stop, 1,
+                     __ATOMIC_RELEASE); /* of what idle workers would do */
+    __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
+    assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
+    hy_ahead_stop(&ahead);
+    assert_false(both_present(&col, &val, 3 * STEP));
+
+    ahead.next      = 0;
+    ahead.submitted = 1;
+    assert_int_equal(hy_ahead_reach(&ahead, 2 * STEP + 1), HYBRID_OK);
+    assert_int_equal(ahead.next, 3);
+    for (int64_t i = 0; i < 3; i++)
+        assert_true(both_present(&col, &val, i * STEP));
+    assert_false(both_present(&col, &val, 5 * STEP));
+    assert_int_equal(hy_ahead_reach(&ahead, 3 * STEP), HYBRID_OK);
+    assert_int_equal(ahead.next, 3);
+    assert_int_equal(hy_ahead_reach(&ahead, 9 * STEP), HYBRID_OK);
+    assert_int_equal(ahead.next, STEPS);
+    assert_true(both_present(&col, &val, STEPS * STEP - 1));
+    hy_results_release(ctx, col.ptr);
+    hy_results_release(ctx, val.ptr);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quarter_more_than_expected),
+        cmocka_unit_test(what_is_written_next_is_touched_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
