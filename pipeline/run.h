@@ -36,6 +36,7 @@ typedef struct hy_pipeline {
     hy_keeper keeper;  /* of A */
     hy_slot *slots;
     int depth;
+    hy_buffer device, pinned; /* of all slots */
     struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
     struct hy_pipeline *crew; /* that helps; NULL */
     const hy_sharing *sharing;

@@ -69,19 +69,17 @@ static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
     return HYBRID_OK;
 }
 
-hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t pinned,
-                           hy_slot *slot)
+hybrid_status hy_slot_open(struct hy_pipeline *pipeline, hy_buffer device,
+                           hy_buffer pinned, hy_slot *slot)
 {
-    hy_backend *backend  = pipeline->backend;
-    hybrid_status status = HYBRID_OK;
+    hybrid_status status;
 
     memset(slot, 0, sizeof *slot);
     slot->pipeline = pipeline;
-    if (device > 0)
-        HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_DEVICE, device, &slot->device));
-    HY_TRY_ELSE_DONE(backend->ops->alloc(backend, HY_PINNED, pinned, &slot->pinned));
+    slot->device   = device;
+    slot->pinned   = pinned;
     HY_TRY_ELSE_DONE(open_marks(slot, pipeline->stages));
-    if (!backend->ops->copy)
+    if (!pipeline->backend->ops->copy)
         HY_TRY_ELSE_DONE(hy_gear_run_lane(pipeline->gear, &slot->run));
 done:
     if (status != HYBRID_OK)
@@ -94,8 +92,6 @@ void hy_slot_close(hy_slot *slot)
     if (!slot->pipeline)
         return;
     hy_backend *backend = slot->pipeline->backend;
-    backend->ops->free(backend, &slot->device);
-    backend->ops->free(backend, &slot->pinned);
     backend->ops->free(backend, &slot->packed);
     memset(slot, 0, sizeof *slot);
 }
@@ -105,7 +101,7 @@ hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
     return slot->run ? slot->run : slot->pipeline->gear->lanes[where];
 }
 
-static hy_buffer part(const hy_buffer *block, size_t at, size_t bytes)
+hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
 {
     hy_buffer b = {block->ptr ? (char *)block->ptr + at : NULL, bytes, block->space};
     return b;
@@ -124,9 +120,10 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     hy_job *job          = &slot->job;
 
     *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in   = chunk->kept ? part(&keeper->block, chunk->kept_at, cost.pack_bytes)
-                            : part(&slot->device, 0, cost.pack_bytes);
-    job->work = part(&slot->device, work_at, cost.work_bytes);
+    job->in   = chunk->kept
+                    ? hy_buffer_part(&keeper->block, chunk->kept_at, cost.pack_bytes)
+                    : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
+    job->work = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)
@@ -134,7 +131,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
     if (in_host) {
         job->back = job->out;
     } else {
-        job->pack.mem          = part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
+        job->pack.mem = hy_buffer_part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
         const hy_features back = back_features(f);
         job->back = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + room, problem->op,
                                &back, 0);

@@ -26,7 +26,7 @@ typedef struct hy_slot {
     struct hy_pipeline *pipeline;
     hy_job job;
     hy_lane *run;     /* where the backend computes in place; else NULL */
-    hy_buffer device; /* job.in, work and out lie here */
+    hy_buffer device; /* job.in, work and out lie here: parts of the pipeline's blocks */
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
     hy_chunk chunk;
@@ -47,10 +47,13 @@ typedef struct hy_slot {
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
 
-/* Allocate blocks and marks. On failure nothing is held. */
-hybrid_status hy_slot_open(struct hy_pipeline *pipeline, size_t device, size_t pinned,
-                           hy_slot *slot);
+/* Get marks; the blocks are borrowed. On failure nothing is held. */
+hybrid_status hy_slot_open(struct hy_pipeline *pipeline, hy_buffer device,
+                           hy_buffer pinned, hy_slot *slot);
 void hy_slot_close(hy_slot *slot);
+
+/* Bytes [at, at + bytes) of a block. */
+hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 
 /* The lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
