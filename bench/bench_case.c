@@ -129,6 +129,16 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
+/* In core the device is alone, whose stages are timed; an engine without one, and the
+   host's variants, know of no other split than the default. */
+static hybrid_split core_split(const bench_case *c, const char *variant)
+{
+    const int device = hybrid_engine_backend(c->engine) == HYBRID_CUDA;
+
+    return device && (!variant || !strstr(variant, ".host")) ? HYBRID_SPLIT_GPU
+                                                             : HYBRID_SPLIT_DEFAULT;
+}
+
 /* In core: one chunk, or as few as fit, of an A that has been packed, as cuSPARSE's has
    been looked at. End to end: the planner's. */
 static hybrid_status time_mode(bench_case *c, const bench_product *product,
@@ -147,7 +157,7 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
     o.split      = c->bench->options.split;
     o.host_share = c->bench->options.host_share;
     if (core) {
-        o.split      = HYBRID_SPLIT_DEFAULT;
+        o.split      = core_split(c, variant);
         o.depth      = 1;
         o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
     }

@@ -100,12 +100,13 @@ static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
     hybrid_report *r          = &plan->report;
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
 
-    r->nnz_out    = nnz_out;
-    r->total_s    = (double)(hy_now_ns() - start_ns) * 1e-9;
-    r->floor_s    = hy_floor(&plan->profile.features, plan->op, second_bytes,
-                             plan->there_bytes, nnz_out, &plan->rates);
-    r->efficiency = r->floor_s / r->total_s;
-    r->overlap    = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
+    r->resident_chunks = hy_plan_resident_chunks(plan);
+    r->nnz_out         = nnz_out;
+    r->total_s         = (double)(hy_now_ns() - start_ns) * 1e-9;
+    r->floor_s         = hy_floor(&plan->profile.features, plan->op, second_bytes,
+                                  plan->there_bytes, nnz_out, &plan->rates);
+    r->efficiency      = r->floor_s / r->total_s;
+    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
                  r->total_s;
     r->peak_device_bytes = hy_meter_peak(&backend->device);
@@ -152,6 +153,7 @@ static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status;
     hy_place place;
 
+    hy_split_settle(plan, &problem);
     begin_report(plan);
     HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
                          (int64_t)((double)f->products / f->out_ratio), known, &place));
@@ -201,6 +203,7 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
                              .in_lines = plan->candidates[plan->chosen].variant->in_lines,
                              .window   = plan->layout.window};
     hy_panels_settle(plan, &problem);
+    hy_split_settle(plan, &problem);
     begin_report(plan);
     HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
                            engine->trace_user, &plan->report));
@@ -225,7 +228,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
     if (plan)
-        plan->pipeline->keeper.there = 0;
+        hy_keeper_forget(&plan->pipeline->keeper);
 }
 
 /* ---- one shot -----------------------------------------------------------------------

@@ -67,7 +67,7 @@ static int depth_of(const hy_planning *p)
    columns. */
 static int shares(const hy_planning *p)
 {
-    return hy_split_mode(p->options) == HYBRID_SPLIT_SHARE;
+    return p->options->split == HYBRID_SPLIT_SHARE;
 }
 
 static int has_panels(const hy_planning *p)
@@ -255,7 +255,7 @@ static hybrid_status complete(const hy_planning *p, hy_layout *best)
 {
     if (!backend_of(p->plan)->ops->copy || best->panels.cols > 0)
         return HYBRID_OK;
-    if (hy_split_mode(p->options) == HYBRID_SPLIT_GPU && best->window == 0)
+    if (p->options->split != HYBRID_SPLIT_AUTO && !shares(p) && best->window == 0)
         HY_TRY(hy_panels_offer(p->plan, best));
     if (p->plan->flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
         hy_layout_keep(p->plan, best);

@@ -130,9 +130,10 @@ static void put_resident(writer *w, const hybrid_plan *plan)
         !plan->candidates[plan->chosen].backend->ops->copy)
         return;
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-        (long long)plan->report.resident_chunks, (long long)plan->layout.count);
+        (long long)(plan->pipeline->keeper.count * hy_panels_count(plan)),
+        (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);
-    put(w, "\n");
+    put(w, "%s\n", plan->split.crew ? ", but for chunks that the host computes" : "");
 }
 
 /* What is predicted of the way taken and of the other, and the last run beside it. */
@@ -167,22 +168,37 @@ static void put_rates(writer *w, const hybrid_engine *engine, const hy_backend *
         put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }
 
+static void put_forecast(writer *w, const hy_forecast *f)
+{
+    if (f->why_not)
+        put(w, "the device alone: %s", f->why_not);
+    else
+        put(w, "host %.0f %% of the work%s by %s", 100 * f->share,
+            f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
+}
+
 /* What the host is expected to take from the device. */
 static void put_split(writer *w, const hybrid_plan *plan)
 {
-    const hy_split *split = &plan->split;
+    const hy_split *split     = &plan->split;
+    const hy_forecast *all    = &split->of[HY_RUNS_PAGEABLE],
+                      *pinned = &split->of[HY_RUNS_PINNED];
 
-    if (split->why_not)
-        put(w, "split     the device alone: %s\n", split->why_not);
-    else if (split->slots > 0) {
-        put(w,
-            "split     host %.0f %% of the work%s by %s, pieces of %.3g products, slots "
-            "%d x ",
-            100 * split->share, split->sharing.share < 0 ? " expected" : "",
-            split->sharing.variant->name, (double)split->sharing.products, split->slots);
-        put_bytes(w, (double)split->sharing.slot_bytes);
-        put(w, "\n");
+    if (!split->crew && !pinned->why_not) /* there is no device */
+        return;
+    put(w, "split     ");
+    put_forecast(w, pinned);
+    if (split->crew && (all->why_not != pinned->why_not || all->share < pinned->share ||
+                        all->share > pinned->share)) {
+        put(w, " if X and Y are pinned, else ");
+        put_forecast(w, all);
     }
+    if (split->crew) {
+        put(w, "; pieces of %.3g products, slots %d x ", (double)pinned->sharing.products,
+            split->slots);
+        put_bytes(w, (double)pinned->sharing.slot_bytes);
+    }
+    put(w, "\n");
 }
 
 /* What of B or X stays there, passes through, or comes with chunks. */

@@ -3,20 +3,8 @@
 #include "engine/panels.h"
 
 #include "base/csr.h"
-#include "base/pinned.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
-
-/* Whether the device copies rows of all of it from or to where it is. */
-static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
-{
-    const int64_t size  = (int64_t)hy_value_size(plan->profile.type);
-    const int64_t lines = m->rows - 1;
-
-    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
-           hy_pinned(&plan->engine->ctx, m->data,
-                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
-}
 
 /* Rows that begin within lines go down at half of the speed. */
 static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)
@@ -55,8 +43,7 @@ static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
 {
     if (plan->layout.if_pinned.cols == 0)
         return moved(plan, &plan->layout.panels, problem);
-    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
-                   is_pinned(plan, problem->Y)
+    return problem->alpha == 1 && problem->beta == 0 && hy_plan_pinned(plan, problem)
                ? panels_of_pinned(plan, problem)
                : (hy_panels){.cols = 0};
 }

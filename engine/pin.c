@@ -1,5 +1,7 @@
 /* engine/pin.c - arrays of the caller that a device copies from and to directly. */
-#include "engine/engine.h"
+#include "base/csr.h"
+#include "base/pinned.h"
+#include "engine/plan.h"
 
 hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
 {
@@ -14,4 +16,19 @@ hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr)
 {
     HY_TRY(hy_engine_begin(engine));
     return hy_pins_remove(&engine->ctx, ptr);
+}
+
+static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
+{
+    const int64_t size  = (int64_t)hy_value_size(plan->profile.type);
+    const int64_t lines = m->rows - 1;
+
+    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
+           hy_pinned(&plan->engine->ctx, m->data,
+                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
+}
+
+int hy_plan_pinned(const hybrid_plan *plan, const hy_problem *problem)
+{
+    return is_pinned(plan, problem->X) && is_pinned(plan, problem->Y);
 }

@@ -68,11 +68,30 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
     const hy_keeper *keeper = &plan->pipeline->keeper;
     int64_t sum             = 0;
 
-    for (int64_t i = 0; keeper->there && i < keeper->count; i++) {
+    for (int64_t i = 0; keeper->lasts && i < keeper->count; i++) {
         const hy_features *f = &plan->layout.chunks[i].features;
-        sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
+        if (keeper->packs[i].bytes > 0)
+            sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
     return sum;
+}
+
+/* Chunks that the host may take are there once the device has had them. */
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
+{
+    const hy_keeper *keeper = &plan->pipeline->keeper;
+
+    if (!keeper->lasts)
+        return 0;
+    return plan->split.crew ? hy_keeper_there(keeper)
+                            : keeper->count * hy_panels_count(plan);
+}
+
+int hy_plan_has_a(const hybrid_plan *plan)
+{
+    const hy_keeper *keeper = &plan->pipeline->keeper;
+
+    return keeper->there && keeper->count == plan->pipeline->ranges;
 }
 
 void hy_plan_start_report(hybrid_plan *plan)
@@ -87,12 +106,11 @@ void hy_plan_start_report(hybrid_plan *plan)
     plan->report.predicted_d2h_bytes = plan->traffic.down;
     plan->report.other_h2d_bytes     = plan->traffic.other_up;
     plan->report.gathered            = plan->layout.gathered;
+    plan->report.resident_chunks     = hy_plan_resident_chunks(plan);
     if (keeper->lasts) {
-        plan->report.resident_chunks = keeper->count * hy_panels_count(plan);
-        plan->report.resident_bytes  = (int64_t)keeper->block.bytes;
+        plan->report.resident_bytes = (int64_t)keeper->block.bytes;
+        plan->report.predicted_h2d_bytes += hy_traffic_first(plan);
     }
-    if (!keeper->there)
-        plan->report.predicted_h2d_bytes += plan->traffic.first;
 }
 
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
@@ -160,6 +178,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     if (!plan)
         return;
     hy_context *ctx = &plan->engine->ctx;
+    hy_split_close(&plan->split);
     hy_pipeline_close(plan->pipeline);
     hy_layout_free(plan, &plan->layout);
     hy_pattern_free(ctx, &plan->pattern);

@@ -45,8 +45,15 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Of A's CSR arrays, the bytes of rows that are on the device, packed. */
+/* pin.c: whether the device copies rows of all of X and Y from and to where they are. */
+int hy_plan_pinned(const hybrid_plan *plan, const hy_problem *problem);
+
+/* HYBRID_RESIDENT: of A's CSR arrays, the bytes of rows that are on the device, packed;
+   how many chunks have theirs there; and whether all do, since a run that succeeded: then
+   nobody reads A. */
 int64_t hy_plan_there_bytes(const hybrid_plan *plan);
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan);
+int hy_plan_has_a(const hybrid_plan *plan);
 
 /* A report of what is known before a run. */
 void hy_plan_start_report(hybrid_plan *plan);

@@ -2,8 +2,10 @@
 
    Both are predicted by their cost models: of the device the longest stage of the whole
    product, with the bytes that are expected to be copied; of the host its time on the
-   cores that are left. Packing for the device, filling the ring that feeds it and storing
-   dense results keep all of them busy for a while. */
+   cores that are left. Packing for the device keeps all of them busy for a while, and so
+   do, unless X and Y are pinned, filling the ring that feeds it and storing dense
+   results. Of an A that stays on the device runs after the first are meant, which pack
+   what does not stay. */
 #include "engine/split.h"
 
 #include <math.h>
@@ -13,9 +15,6 @@
 #include "engine/rates.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
-
-/* What is known to be never slower than the device alone is the default. */
-static const hybrid_split DEFAULT = HYBRID_SPLIT_GPU;
 
 enum {
     SLOTS       = 4,         /* pieces in flight */
@@ -29,9 +28,13 @@ static const double LEAST_GAIN = 0.05; /* of the device's time, */
 static const double LEAST_GAIN_S =
     200e-6; /* and in seconds: less is not worth its slots */
 
-hybrid_split hy_split_mode(const hybrid_plan_options *o)
+/* What the bus gives each way while it is used both ways (docs/performance.md). */
+static const double BOTH_WAYS = 0.9;
+
+/* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
+static int has_kinds(const hybrid_plan *plan)
 {
-    return o->split == HYBRID_SPLIT_DEFAULT ? DEFAULT : o->split;
+    return plan->op == HY_SPMM && !plan->candidates[plan->chosen].variant->in_cols;
 }
 
 /* ---- prediction ---------------------------------------------------------------------
@@ -58,105 +61,73 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
         const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
+        sum.run += t.run;
+        if (chunk->kept)
+            continue;
         sum.prepare += t.prepare;
         sum.h2d += t.h2d;
-        sum.run += t.run;
     }
     sum.h2d += (double)plan->layout.shared_bytes / plan->rates.h2d_Bps;
     sum.d2h = result_bytes(plan) / plan->rates.d2h_Bps;
     return sum;
 }
 
+/* Where no worker holds it up, the bus is used both ways at once. */
+static double device_seconds(const hy_stage_times *t, hy_run_kind kind)
+{
+    const double both = fmin(t->h2d, t->d2h), most = fmax(t->h2d, t->d2h);
+
+    if (kind == HY_RUNS_PAGEABLE)
+        return hy_longest_stage(t);
+    return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
+}
+
 /* Seconds for which the device's pipeline keeps all cores busy. */
-static double busy_seconds(const hybrid_plan *plan, const hy_stage_times *device)
+static double busy_seconds(const hybrid_plan *plan, const hy_stage_times *device,
+                           hy_run_kind kind)
 {
     const double stored = plan->op == HY_SPMM ? result_bytes(plan) : 0;
 
+    if (kind == HY_RUNS_PINNED)
+        return device->prepare;
     return device->prepare + ((double)plan->layout.shared_bytes + stored) /
-                                 plan->split.sharing.rates.mem_Bps;
+                                 plan->split.of[kind].sharing.rates.mem_Bps;
 }
 
-static double host_seconds(const hybrid_plan *plan)
+static double host_seconds(const hybrid_plan *plan, const hy_sharing *s)
 {
-    const hy_sharing *s = &plan->split.sharing;
-    const hy_cost cost  = s->variant->cost(&plan->profile.features, &s->rates);
+    const hy_cost cost = s->variant->cost(&plan->profile.features, &s->rates);
 
     return cost.multiply_s + cost.finish_s;
 }
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
-static double predict(hybrid_plan *plan)
+static double predict(hybrid_plan *plan, hy_run_kind kind)
 {
-    hy_sharing *s               = &plan->split.sharing;
+    hy_forecast *forecast       = &plan->split.of[kind];
+    hy_sharing *s               = &forecast->sharing;
     const hy_features *f        = &plan->profile.features;
     const double work           = (double)f->products + (double)f->rows;
     const hy_stage_times stages = device_stages(plan);
-    const double device_s       = hy_longest_stage(&stages);
-    const double left_s         = fmax(device_s - busy_seconds(plan, &stages), 0);
+    const double device_s       = device_seconds(&stages, kind);
+    const double left_s         = fmax(device_s - busy_seconds(plan, &stages, kind), 0);
 
     if (device_s <= 0)
         return 0;
-    s->device_rate    = work / device_s;
-    s->host_rate      = left_s / device_s * work / host_seconds(plan);
-    plan->split.share = s->host_rate / (s->host_rate + s->device_rate);
-    return plan->split.share * device_s;
+    s->device_rate  = work / device_s;
+    s->host_rate    = left_s / device_s * work / host_seconds(plan, s);
+    forecast->share = s->host_rate / (s->host_rate + s->device_rate);
+    return forecast->share * device_s;
 }
 
-/* ---- the crew -----------------------------------------------------------------------
+/* ---- whether --------------------------------------------------------------------------
  */
 
-/* Room for a piece, or for the costliest row if that is more, but no more than the host's
-   budget gives a slot: rows beyond it are left to the device. */
-static void size_slots(hy_split *split, const hy_features *f)
-{
-    const size_t budget   = split->sharing.rates.memory / SLOTS;
-    const int64_t longest = f->products_max < f->out_cols ? f->products_max : f->out_cols;
-    hy_features *room     = &split->largest.features;
-    hy_cost cost;
-
-    split->largest.variant = split->sharing.variant;
-    *room                  = *f;
-    room->rows             = f->rows / PIECES + SPARE_ROWS;
-    room->products         = split->sharing.products;
-    room->out_bound        = room->products > longest ? room->products : longest;
-    for (;; room->rows = room->rows / 2 + 1, room->out_bound /= 2) {
-        cost = split->sharing.variant->cost(room, &split->sharing.rates);
-        if (hy_cost_bytes(&cost) <= budget || room->out_bound == 0)
-            break;
-    }
-    split->sharing.slot_bytes = hy_cost_bytes(&cost);
-}
-
-static void size_pieces(hybrid_plan *plan, const hybrid_plan_options *o)
-{
-    hy_sharing *s         = &plan->split.sharing;
-    const hy_features *f  = &plan->profile.features;
-    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
-    const int64_t most    = threads * (plan->op == HY_SPMM ? PIECE_DENSE : PIECE);
-    const int64_t part    = f->products / PIECES + 1;
-
-    s->products = part < most ? part : most;
-    s->rows     = o->chunk_rows > 0 ? o->chunk_rows : INT64_MAX;
-    size_slots(&plan->split, f);
-}
-
-static hybrid_status open_crew(hybrid_plan *plan)
-{
-    hy_split *split = &plan->split;
-    hy_pipeline *crew;
-
-    HY_TRY(hy_pipeline_open(plan->engine->host, &split->sharing.rates, plan->op,
-                            &split->largest, 1, SLOTS, 0, NULL, &crew));
-    hy_pipeline_share(plan->pipeline, crew, &split->sharing);
-    split->slots = SLOTS;
-    return HYBRID_OK;
-}
-
-/* NULL, or why the host shall not take part. */
-static const char *find_reason(hybrid_plan *plan, const hybrid_plan_options *o,
+/* NULL, or why the host shall not take part in any run. */
+static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_options *o,
                                const hy_candidate *host)
 {
-    if (plan->split.mode == HYBRID_SPLIT_GPU)
+    if (o->split == HYBRID_SPLIT_GPU)
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
@@ -164,25 +135,100 @@ static const char *find_reason(hybrid_plan *plan, const hybrid_plan_options *o,
         return "X comes in panels, for which A stays on the device";
     if (plan->layout.window > 0)
         return "X passes through the device in the order in which its chunks need it";
-    if (o->flags & HYBRID_RESIDENT)
-        return "A stays on the device in chunks as they were planned";
     if (plan->op == HY_SPMM && o->flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
     return NULL;
 }
 
-/* For HYBRID_SPLIT_AUTO. Where places in C follow from the rows before, a device's chunk
-   waits for the host's pieces in front of it: measured, that costs up to a third of the
-   run and gains 3 % at best (docs/performance.md). */
-static const char *find_loss(const hybrid_plan *plan, double gain_s)
+/* Unless a share is asked for. Where places in C follow from the rows before, a device's
+   chunk waits for the host's pieces in front of it: measured, that costs up to a third of
+   the run and gains 3 % at best (docs/performance.md). */
+static const char *find_loss(const hybrid_plan *plan)
 {
+    const hy_layout *layout = &plan->layout;
+
+    if (plan->op == HY_SPGEMM && plan->split.mode == HYBRID_SPLIT_DEFAULT)
+        return "so it is by default where the result is sparse";
     if (plan->op == HY_SPGEMM && !(plan->flags & HYBRID_REUSE))
         return "its chunks would wait for the host's to know their place";
     if (plan->engine->ctx.memory.meter.cap > 0)
         return "host memory is capped";
-    if (plan->split.share < LEAST_GAIN || gain_s < LEAST_GAIN_S)
+    if (layout->if_pinned.cols > 0)
+        return "X comes in panels if X and Y are pinned";
+    if (layout->gathered &&
+        hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
+        return "chunks bring X in panels of columns";
+    return NULL;
+}
+
+/* The same of runs of one kind. By default the host takes part where it has nothing else
+   to do. */
+static const char *find_small_gain(const hybrid_plan *plan, hy_run_kind kind,
+                                   double gain_s)
+{
+    if (plan->split.mode == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
+        return "workers load X and store Y";
+    if (plan->split.of[kind].share < LEAST_GAIN || gain_s < LEAST_GAIN_S)
         return "the host would gain too little";
     return NULL;
+}
+
+static void set_why_not(hy_split *split, const char *why_not)
+{
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        split->of[kind].why_not = why_not;
+}
+
+/* ---- the crew -----------------------------------------------------------------------
+ */
+
+/* Room for a piece, or for the costliest row if that is more, but no more than the host's
+   budget gives a slot: rows beyond it are left to the device. */
+static void size_slots(hy_split *split, hy_sharing *sharing, const hy_features *f)
+{
+    const size_t budget   = sharing->rates.memory / SLOTS;
+    const int64_t longest = f->products_max < f->out_cols ? f->products_max : f->out_cols;
+    hy_features *room     = &split->largest.features;
+    hy_cost cost;
+
+    split->largest.variant = sharing->variant;
+    *room                  = *f;
+    room->rows             = f->rows / PIECES + SPARE_ROWS;
+    room->products         = sharing->products;
+    room->out_bound        = room->products > longest ? room->products : longest;
+    for (;; room->rows = room->rows / 2 + 1, room->out_bound /= 2) {
+        cost = sharing->variant->cost(room, &sharing->rates);
+        if (hy_cost_bytes(&cost) <= budget || room->out_bound == 0)
+            break;
+    }
+    sharing->slot_bytes = hy_cost_bytes(&cost);
+}
+
+/* What the host takes at a time. */
+static void size_pieces(hybrid_plan *plan, const hybrid_plan_options *o,
+                        const hy_variant *variant, hy_sharing *s)
+{
+    const hy_features *f  = &plan->profile.features;
+    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
+    const int64_t most    = threads * (plan->op == HY_SPMM ? PIECE_DENSE : PIECE);
+    const int64_t part    = f->products / PIECES + 1;
+
+    s->variant = variant;
+    hy_rates_of(plan->engine->host, &s->rates);
+    s->products = part < most ? part : most;
+    s->rows     = o->chunk_rows > 0 ? o->chunk_rows : INT64_MAX;
+    s->share    = -1;
+    size_slots(&plan->split, s, f);
+}
+
+static hybrid_status open_crew(hybrid_plan *plan)
+{
+    hy_split *split = &plan->split;
+
+    HY_TRY(hy_pipeline_open(plan->engine->host, &split->of[0].sharing.rates, plan->op,
+                            &split->largest, 1, SLOTS, 0, NULL, &split->crew));
+    split->slots = SLOTS;
+    return HYBRID_OK;
 }
 
 static hybrid_status refuse(hybrid_plan *plan, const char *why)
@@ -191,34 +237,78 @@ static hybrid_status refuse(hybrid_plan *plan, const char *why)
                    "the product cannot be shared with the host: %s", why);
 }
 
-hybrid_status hy_split_open(hybrid_plan *plan, const hybrid_plan_options *o)
+/* As asked for, in all runs. */
+static hybrid_status open_share(hybrid_plan *plan, double share)
+{
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        plan->split.of[kind].sharing.share = plan->split.of[kind].share = share;
+    return open_crew(plan);
+}
+
+/* In runs of which a gain is predicted, if there are such. */
+static hybrid_status open_predicted(hybrid_plan *plan)
 {
     hy_split *split = &plan->split;
+    int any         = 0;
+
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
+        const hy_run_kind like  = has_kinds(plan) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
+        const double gain_s     = predict(plan, like);
+        split->of[kind]         = split->of[like];
+        split->of[kind].why_not = find_small_gain(plan, like, gain_s);
+        any |= !split->of[kind].why_not;
+    }
+    const hybrid_status status = any ? open_crew(plan) : HYBRID_OK;
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    set_why_not(split, "other plans hold the host's budget for chunks");
+    hy_message_clear(&plan->engine->ctx.message);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_split_open(hybrid_plan *plan, const hybrid_plan_options *o)
+{
+    hy_split *split     = &plan->split;
+    const int by_share  = o->split == HYBRID_SPLIT_SHARE;
+    const char *why_not = NULL;
     hy_candidate host;
 
-    split->mode = hy_split_mode(o);
+    split->mode = o->split;
     if (!plan->candidates[plan->chosen].backend->ops->copy || plan->layout.count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
     hy_rank_host(plan->engine, &plan->profile, o, &host);
-    split->why_not = find_reason(plan, o, &host);
-    if (split->why_not)
-        return split->mode == HYBRID_SPLIT_SHARE ? refuse(plan, split->why_not)
-                                                 : HYBRID_OK;
-    split->sharing.variant = host.variant;
-    hy_rates_of(plan->engine->host, &split->sharing.rates);
-    size_pieces(plan, o);
-    const double gain_s  = predict(plan);
-    split->sharing.share = split->mode == HYBRID_SPLIT_SHARE ? o->host_share : -1;
-    if (split->mode == HYBRID_SPLIT_SHARE)
-        split->share = o->host_share;
-    else
-        split->why_not = find_loss(plan, gain_s);
-    if (split->why_not)
+    why_not = find_reason(plan, o, &host);
+    if (why_not && by_share)
+        return refuse(plan, why_not);
+    why_not = why_not || by_share ? why_not : find_loss(plan);
+    set_why_not(split, why_not);
+    if (why_not)
         return HYBRID_OK;
-    const hybrid_status status = open_crew(plan);
-    if (split->mode == HYBRID_SPLIT_SHARE || status != HYBRID_NO_DEVICE_MEMORY)
-        return status;
-    split->why_not = "other plans hold the host's budget for chunks";
-    hy_message_clear(&plan->engine->ctx.message);
-    return HYBRID_OK;
+    size_pieces(plan, o, host.variant, &split->of[HY_RUNS_PAGEABLE].sharing);
+    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
+    return by_share ? open_share(plan, o->host_share) : open_predicted(plan);
+}
+
+void hy_split_close(hy_split *split)
+{
+    hy_pipeline_close(split->crew);
+    split->crew = NULL;
+}
+
+/* ---- a run --------------------------------------------------------------------------
+ */
+
+/* Once all of A is on the device nobody promises that it is still in host memory. */
+void hy_split_settle(hybrid_plan *plan, const hy_problem *problem)
+{
+    hy_split *split = &plan->split;
+
+    if (!split->crew)
+        return;
+    const int pinned            = has_kinds(plan) && hy_plan_pinned(plan, problem);
+    const hy_forecast *forecast = &split->of[pinned ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+    if (forecast->why_not || hy_plan_has_a(plan))
+        hy_pipeline_share(plan->pipeline, NULL, NULL);
+    else
+        hy_pipeline_share(plan->pipeline, split->crew, &forecast->sharing);
 }

@@ -1,4 +1,8 @@
-/* engine/split.h - how much of a product the host takes from the device. */
+/* engine/split.h - how much of a product the host takes from the device.
+
+   A plan knows neither X nor Y. Where both are pinned the device copies by itself, and
+   workers are free to compute; in other runs they load X and store Y. So of SpMM there
+   are two forecasts, and each run goes by the one that is about it. */
 #ifndef HY_SPLIT_H
 #define HY_SPLIT_H
 
@@ -6,20 +10,31 @@
 
 struct hybrid_plan;
 
+typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
+
+/* Of runs of one kind. */
+typedef struct hy_forecast {
+    const char *why_not; /* the device is alone; NULL if it is not, or there is none */
+    hy_sharing sharing;  /* unless the device is alone */
+    double share;        /* of the work that the host is expected to take */
+} hy_forecast;
+
 /* What a plan holds of it. */
 typedef struct hy_split {
-    hybrid_split mode;  /* as asked for, or the default */
-    const char *why_not; /* the device is alone; NULL if it is not, or there is none */
-    hy_sharing sharing; /* unless the device is alone */
-    double share;       /* of the work that the host is expected to take */
-    hy_chunk largest;   /* for which its slots are made */
+    hybrid_split mode; /* as asked for */
+    hy_forecast
+        of[HY_RUN_KINDS]; /* the same twice where pinned operands change nothing */
+    hy_pipeline *crew;    /* the host's; NULL: the device is alone in all runs */
+    hy_chunk largest;     /* for which its slots are made */
     int slots;
 } hy_split;
 
-/* What HYBRID_SPLIT_DEFAULT stands for. */
-hybrid_split hy_split_mode(const hybrid_plan_options *options);
-
-/* Chunks are cut and the device's pipeline is open: choose the share and open the crew. */
+/* Chunks are cut and the device's pipeline is open: choose the shares, and open the crew
+   if runs of either kind may use it. */
 hybrid_status hy_split_open(struct hybrid_plan *plan, const hybrid_plan_options *options);
+void hy_split_close(hy_split *split); /* before the pipeline */
+
+/* Before a run: whether the host takes part in it, and how. */
+void hy_split_settle(struct hybrid_plan *plan, const hy_problem *problem);
 
 #endif /* HY_SPLIT_H */

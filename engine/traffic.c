@@ -137,6 +137,17 @@ int64_t hy_traffic_dense_up(const hybrid_plan *plan, const hy_layout *layout)
     return resident_up(plan, layout, NULL, NULL) - kept;
 }
 
+int64_t hy_traffic_first(const hybrid_plan *plan)
+{
+    const hy_keeper *keeper = &plan->pipeline->keeper;
+    int64_t sum             = 0;
+
+    for (int64_t i = 0; i < keeper->count; i++)
+        if (keeper->packs[i].bytes == 0)
+            sum += own_bytes(plan, &plan->layout.chunks[i]);
+    return sum;
+}
+
 static int64_t result_down(const hybrid_plan *plan)
 {
     const hy_features *f = &plan->profile.features;
@@ -168,7 +179,7 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
     const hy_candidate *c   = &plan->candidates[plan->chosen];
     const hy_layout *layout = &plan->layout;
 
-    *out = (hy_traffic){0, 0, 0, -1};
+    *out = (hy_traffic){0, 0, -1};
     if (!c->backend->ops->copy || layout->count == 0)
         return HYBRID_OK;
     out->down = result_down(plan);
@@ -178,9 +189,9 @@ hybrid_status hy_plan_traffic(const hybrid_plan *plan, const hybrid_csr *A,
             out->other_up = whole_up(plan, A, B);
         return HYBRID_OK;
     }
-    out->first    = plan->flags & HYBRID_RESIDENT ? kept_up(plan, layout) : 0;
-    out->up       = resident_up(plan, layout, A, B) - out->first;
-    out->other_up = plan->ways_up.gathered;
+    const int64_t kept = plan->flags & HYBRID_RESIDENT ? kept_up(plan, layout) : 0;
+    out->up            = resident_up(plan, layout, A, B) - kept;
+    out->other_up      = plan->ways_up.gathered;
     if (plan->ways_up.gathered >= 0)
         return HYBRID_OK;
     return plan->flags & HYBRID_EXPLAIN

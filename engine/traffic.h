@@ -7,7 +7,6 @@
 
 typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
-    int64_t first;    /* more up in a run that makes A resident */
     int64_t other_up; /* if B or X were gathered instead of resident, or resident (X that
                          does not fit: in a window or in panels) instead of gathered; -1:
                          there is no other way */
@@ -16,6 +15,9 @@ typedef struct hy_traffic {
 /* SpMM: bytes up in that layout; without those of an A that is there from the first run.
  */
 int64_t hy_traffic_dense_up(const struct hybrid_plan *plan, const hy_layout *layout);
+
+/* More up in the next run, which packs what stays of A and is not there yet. */
+int64_t hy_traffic_first(const struct hybrid_plan *plan);
 
 /* The same, if each chunk brought the rows of X that it touches: counted for a few chunks
    of the layout, which has X on the device, and scaled by entries of A. */

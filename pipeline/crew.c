@@ -5,7 +5,8 @@ void hy_pipeline_share(hy_pipeline *p, hy_pipeline *crew, const hy_sharing *shar
 {
     p->crew    = crew;
     p->sharing = sharing;
-    crew->lead = p;
+    if (crew)
+        crew->lead = p;
 }
 
 int hy_crew_in_flight(const hy_pipeline *p)

@@ -7,7 +7,8 @@
 
 #include "pipeline/run.h"
 
-/* Let `crew`, which computes in place, take part from now on; `sharing` is borrowed. */
+/* Let `crew`, which computes in place, take part in runs from now on; NULL: nobody. Crew
+   and `sharing` are borrowed: a crew is closed by who opened it, before the pipeline. */
 void hy_pipeline_share(hy_pipeline *pipeline, hy_pipeline *crew,
                        const hy_sharing *sharing);
 

@@ -83,8 +83,8 @@ static hy_chunk piece_of(const hy_deck *deck, const hy_chunk *chunk, int64_t beg
                          int64_t end)
 {
     hy_chunk piece = rows_of(deck, chunk, begin, end);
-    piece.gathered = 0;
-    piece.variant  = deck->sharing->variant;
+    piece.gathered = piece.kept = 0;
+    piece.variant               = deck->sharing->variant;
     return piece;
 }
 
@@ -139,7 +139,7 @@ static hy_chunk find_piece(const hy_deck *deck, const hy_chunk *rest)
     const int back      = deck->from_back;
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered) /* to be taken whole */
+    if (rest->gathered || rest->kept) /* to be taken whole */
         return piece_of(deck, rest, begin, every_row_fits(deck, rest) ? end : begin);
     const int64_t rows = fitting_rows(deck, rest, back);
     return back ? piece_of(deck, rest, end - rows, end)

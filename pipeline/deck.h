@@ -10,8 +10,10 @@
                         are further on their way than itself, and C is stored once.
 
    What the host took of a chunk is missing when the device's turn comes: a chunk with
-   fewer rows fits wherever the whole one did. A gathered chunk is not divided, because
-   what it carries was counted for all of its rows: the host takes it piece by piece. */
+   fewer rows fits wherever the whole one did. Two kinds of chunks are not divided: a
+   gathered one, because what it carries was counted for all of its rows, and one whose
+   pack stays on the device, which has it whole or not. The host takes all of such a chunk
+   and computes it piece by piece. */
 #ifndef HY_DECK_H
 #define HY_DECK_H
 

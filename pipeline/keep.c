@@ -85,6 +85,7 @@ hybrid_status hy_keeper_open(hy_pipeline *p)
         return HYBRID_OK;
     HY_TRY(hy_array(p->ctx, keeper->count, sizeof(hy_pack), "packs that stay", &packs));
     keeper->packs = packs;
+    hy_keeper_forget(keeper);
     return p->backend->ops->alloc(p->backend, HY_DEVICE, bytes, &keeper->block);
 }
 
@@ -108,13 +109,33 @@ hy_pack *hy_keeper_pack(hy_pipeline *p, const hy_chunk *chunk, int64_t index)
 
 /* ---- runs ------------------------------------------------------------------------ */
 
-void hy_keeper_begin(hy_keeper *keeper)
+void hy_keeper_forget(hy_keeper *keeper)
 {
-    for (int64_t k = 0; k < keeper->count && !keeper->there; k++)
+    for (int64_t k = 0; k < keeper->count; k++)
         keeper->packs[k].bytes = 0;
+    keeper->there = 0;
 }
 
+int64_t hy_keeper_there(const hy_keeper *keeper)
+{
+    int64_t there = 0;
+
+    for (int64_t k = 0; keeper->lasts && k < keeper->count; k++)
+        there += keeper->packs[k].bytes > 0;
+    return there;
+}
+
+void hy_keeper_begin(hy_keeper *keeper)
+{
+    if (!keeper->lasts)
+        hy_keeper_forget(keeper);
+}
+
+/* A run that finds all of them packs nothing, and A may be gone: they outlive it. */
 void hy_keeper_end(hy_keeper *keeper, hybrid_status status)
 {
-    keeper->there |= keeper->lasts && status == HYBRID_OK;
+    if (status == HYBRID_OK)
+        keeper->there = keeper->lasts && hy_keeper_there(keeper) == keeper->count;
+    else if (!keeper->there)
+        hy_keeper_forget(keeper);
 }

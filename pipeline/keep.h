@@ -2,8 +2,9 @@
    run to run.
 
    The first chunks of a plan, as many as fit beside X and the slots, have a place of
-   their own for what they pack; chunks of later panels find it there. A run that fails
-   while it fills these places leaves nothing behind: the next one packs all of them. */
+   their own for what they pack; chunks of later panels find it there. Where the host
+   takes part, a chunk that it has taken so far is not there. A run that fails while it
+   fills these places leaves nothing behind: later ones pack all of them. */
 #ifndef HY_KEEP_H
 #define HY_KEEP_H
 
@@ -16,7 +17,7 @@ typedef struct hy_keeper {
     hy_pack *packs;  /* of each kept chunk of the first panel; bytes 0: not there yet */
     int64_t count;
     int lasts; /* from run to run */
-    int there; /* all of them, by a run that succeeded */
+    int there; /* all of them, since a run that succeeded */
 } hy_keeper;
 
 /* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes, and those
@@ -31,6 +32,12 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
 /* On failure nothing is held that hy_keeper_close() does not free. */
 hybrid_status hy_keeper_open(struct hy_pipeline *pipeline);
 void hy_keeper_close(struct hy_pipeline *pipeline);
+
+/* How many are there from earlier runs. */
+int64_t hy_keeper_there(const hy_keeper *keeper);
+
+/* None is there any more. */
+void hy_keeper_forget(hy_keeper *keeper);
 
 /* Whether the chunk's pack will be on the device when its turn on the lanes comes. */
 int hy_keeper_has(const struct hy_pipeline *pipeline, const hy_chunk *chunk,

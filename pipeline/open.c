@@ -89,7 +89,6 @@ void hy_pipeline_close(hy_pipeline *p)
 {
     if (!p)
         return;
-    hy_pipeline_close(p->crew);
     if (p->loader && hy_loader_finish(p->loader) != HYBRID_OK) /* no run came */
         p->failed = 1;
     hy_gear_give(p->ctx, p->gear, !p->lead->failed);

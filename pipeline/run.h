@@ -38,7 +38,7 @@ typedef struct hy_pipeline {
     int depth;
     hy_buffer device, pinned; /* of all slots */
     struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
-    struct hy_pipeline *crew; /* that helps; NULL */
+    struct hy_pipeline *crew; /* that helps in the next run; NULL */
     const hy_sharing *sharing;
     int failed; /* a run did, or one of its lead: lanes may be in any state */
 
@@ -62,7 +62,7 @@ typedef struct hy_pipeline {
 hybrid_status hy_pipeline_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                                const hy_chunk *chunks, int64_t count, int depth,
                                size_t shared_bytes, hy_loader *early, hy_pipeline **out);
-void hy_pipeline_close(hy_pipeline *pipeline); /* with its crew; NULL is fine */
+void hy_pipeline_close(hy_pipeline *pipeline); /* NULL is fine */
 
 /* Walk all chunks through all stages. `place` is for SpGEMM, else NULL. Events go to
    `trace` (may be NULL); times and bytes are added to `report`. */
