@@ -324,9 +324,11 @@ enum {
    computing. Of an engine without a GPU the CPU computes all, whatever is said here, but
    GPU and SHARE are refused (NO_DEVICE). */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /* choose for me: the GPU alone, in this version */
+    HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM whose X and Y are
+                                 pinned, which leave the CPU idle; else the GPU alone */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
-                                 before the GPU would; nothing if that gains little */
+                                 before the GPU would; nothing if that gains little. Runs
+                                 with X and Y pinned have a prediction of their own */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */
@@ -377,8 +379,11 @@ HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
    resident_chunks == chunks in the report, A's arrays are read up to the first run
    that succeeds, and again from this call up to the next that does; other runs are
    given A's shape, and pointers that are not NULL. If less is resident, the rest is
-   read in every run, and without this call a run mixes old and new values. Other
-   plans, and those of the host, read A in every run. NULL is fine. */
+   read in every run, and without this call a run mixes old and new values. What the
+   CPU computes of a split product is not resident, so such a plan reports fewer
+   chunks, and none before its first run; once a run has reported all of them, the GPU
+   is alone up to this call. Other plans, and those of the host, read A in every run.
+   NULL is fine. */
 HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* ---- explain ------------------------------------------------------------- */
@@ -437,7 +442,7 @@ typedef struct hybrid_report {
                                 a window (X), or is read in place */
     int     reused_pattern;  /* 1: sizes of C were known from an earlier run */
     int64_t resident_chunks; /* HYBRID_RESIDENT: so many, the first, keep their rows of A */
-    int64_t resident_bytes;  /* on the device, in so many bytes */
+    int64_t resident_bytes;  /* on the device, which has so many bytes for them */
     int64_t host_chunks, host_products; /* of a split product: what the CPU computed, */
     double  host_s;          /* and its busy time for that, not counted in multiply_s */
 } hybrid_report;
