@@ -1,4 +1,5 @@
 /* engine/explain.c - a plan in words. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -129,8 +130,8 @@ static void put_resident(writer *w, const hybrid_plan *plan)
     if (!(plan->flags & HYBRID_RESIDENT) ||
         !plan->candidates[plan->chosen].backend->ops->copy)
         return;
-    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-        (long long)(plan->pipeline->keeper.count * hy_panels_count(plan)),
+    const int64_t kept = plan->pipeline->keeper.count * hy_panels_count(plan);
+    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);
     put(w, "%s\n", plan->split.crew ? ", but for chunks that the host computes" : "");
@@ -177,6 +178,12 @@ static void put_forecast(writer *w, const hy_forecast *f)
             f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
 }
 
+/* Reasons are static strings. */
+static int is_same(const hy_forecast *a, const hy_forecast *b)
+{
+    return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
+}
+
 /* What the host is expected to take from the device. */
 static void put_split(writer *w, const hybrid_plan *plan)
 {
@@ -188,8 +195,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
         return;
     put(w, "split     ");
     put_forecast(w, pinned);
-    if (split->crew && (all->why_not != pinned->why_not || all->share < pinned->share ||
-                        all->share > pinned->share)) {
+    if (split->crew && !is_same(all, pinned)) {
         put(w, " if X and Y are pinned, else ");
         put_forecast(w, all);
     }
