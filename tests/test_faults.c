@@ -203,10 +203,8 @@ static hybrid_status run_kept(world *w, hybrid_plan *plan)
 
 static hybrid_status plan_kept(world *w, hybrid_plan **plan)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options options = options_of(w, HYBRID_RESIDENT);
 
-    options.chunk_rows = 13;
-    options.flags      = HYBRID_RESIDENT;
     return hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, plan);
 }
 
@@ -356,6 +354,7 @@ static void allocations_fail_of_both(void **state)
     assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
     assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
     assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 8);
+    assert_true(fail_each(&w, kept, arm_memory, HYBRID_NO_MEMORY) > 8);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
@@ -371,6 +370,8 @@ static void calls_of_a_shared_device_fail(void **state)
     assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 50);
     assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 15);
     assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 12);
+    assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 20);
+    assert_true(fail_each(&w, kept_again, arm_backend, HYBRID_DEVICE_FAILED) > 10);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
