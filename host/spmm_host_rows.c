@@ -146,6 +146,16 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
+/* Of the bytes of rows of X beyond the first time each is read, the part that comes from
+   memory. Half of it where rows of A share nothing, and less by the square of how many of
+   16 neighbouring rows name a column, if that is known: fitted to products of 128 columns
+   on 16 cores (docs/performance.md). */
+static double missed(const hy_features *f)
+{
+    const double sharing = 16 * f->tile_fill;
+    return f->tile_fill > 0 ? 0.5 / (sharing * sharing) : 0.25;
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double size = f->type == HYBRID_F64 ? 8 : 4;
@@ -154,7 +164,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double y_bytes = (double)f->rows * n * size;
     const double x_bytes = nnz * n * size; /* if no row of X is found in a cache */
     const double x_once  = (double)f->cols * n * size;
-    const double x_seen  = x_bytes < x_once ? x_bytes : x_once + (x_bytes - x_once) / 4;
+    const double x_seen =
+        x_bytes < x_once ? x_bytes : x_once + (x_bytes - x_once) * missed(f);
     const double bytes   = a_bytes + y_bytes + x_seen;
     const double compute = 2 * nnz * n / r->flops;
     hy_cost c            = {0};
