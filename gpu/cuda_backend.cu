@@ -228,6 +228,8 @@ static void close(hy_backend *self)
     if (!self)
         return;
     cuda_backend *b = hy_cuda_mine(self);
+    if (b->loads)
+        pthread_join(b->loader, nullptr);
     (void)cudaSetDevice(b->device);
     hy_blocks_close(&b->blocks, self);
     if (b->epoch)
@@ -240,6 +242,18 @@ static void close(hy_backend *self)
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops;
+
+/* While the caller reads his files: 5 ms of a first product. */
+static void *load_kernels(void *arg)
+{
+    const cuda_backend *b = static_cast<const cuda_backend *>(arg);
+    if (cudaSetDevice(b->device) == cudaSuccess) {
+        hy_words_load();
+        hy_hash_load();
+    }
+    (void)cudaGetLastError();
+    return nullptr;
+}
 
 static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out)
@@ -259,7 +273,8 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
         close(&b->base);
         return status;
     }
-    *out = &b->base;
+    b->loads = pthread_create(&b->loader, nullptr, load_kernels, b) == 0;
+    *out     = &b->base;
     return HYBRID_OK;
 }
 

@@ -17,6 +17,8 @@ struct cuda_backend {
     char words[128];       /* what describe() says */
     double mem_Bps, flops;
     hy_block_list blocks;
+    pthread_t loader;             /* loads kernels that a first product may need, */
+    bool loads;                   /* if it could be started */
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
     pthread_mutex_t lock;         /* of what follows */
     cudaStream_t clock;           /* carries `epoch` and nothing else */

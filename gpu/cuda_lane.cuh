@@ -34,6 +34,19 @@ hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                         int64_t base);
 
+/* Load the kernels of spgemm.cuda.hash and of small numbers, for the device of the
+   calling thread. */
+void hy_hash_load();
+void hy_words_load();
+
+/* A kernel is loaded when it is first used; the call that does so takes 0.3 ms. What goes
+   wrong comes again when it is launched. */
+template <typename K> void hy_load(K *kernel)
+{
+    cudaFuncAttributes attributes;
+    (void)cudaFuncGetAttributes(&attributes, kernel);
+}
+
 /* Enqueue hy_backend_ops.products. */
 hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                                 const int32_t *a_col, const int64_t *b_row_ptr,

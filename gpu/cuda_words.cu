@@ -21,6 +21,12 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         dst[i] = src[i] - base;
 }
 
+void hy_words_load()
+{
+    hy_load(publish);
+    hy_load(rebase_offsets);
+}
+
 hybrid_status hy_rebase(hy_lane *self, int64_t *dst, const int64_t *src, int64_t count,
                         int64_t base)
 {

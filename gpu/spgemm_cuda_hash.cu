@@ -181,6 +181,27 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
                                                    : finish_as<float>(lane, job);
 }
 
+/* ---- loaded before they are needed ---- */
+
+template <typename T> static void load_as()
+{
+    hy_load(hash_spans<T>);
+    hy_load(hash_bins<T>);
+    hy_load(hash_sort_rows<T, uint32_t>);
+#define HY_LOAD(threads, bytes, products) hy_load(hash_tree_rows<T, threads>);
+    HY_HASH_TREE_BINS(HY_LOAD)
+#undef HY_LOAD
+    hy_load(hash_windows<T>);
+    hy_load(hash_store_rows<T>);
+    hy_load(hash_store_windows<T>);
+}
+
+void hy_hash_load()
+{
+    load_as<float>();
+    load_as<double>();
+}
+
 /* ---- the variant ---- */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
