@@ -4,7 +4,8 @@
    urgent one, so that packing for the device is never behind computing on the
    host, and touching pages ahead happens only when nobody has anything to do.
    Planning's loops are short and follow each other, so they go before an operand
-   that is brought to the device meanwhile, which keeps workers for longer. */
+   that is brought to the device meanwhile, which keeps workers for longer (unless
+   nothing can begin without it: then it is packing). */
 #ifndef HY_POOL_H
 #define HY_POOL_H
 

@@ -78,8 +78,8 @@ static hybrid_status count(void *early, const uint32_t **products)
 
 hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_csr *B)
 {
-    if (!early || !early->first || A->rows != B->rows || A->row_ptr != B->row_ptr ||
-        A->col != B->col)
+    if (!early || !early->first || A->rows != B->rows || A->nnz != B->nnz ||
+        A->offset_type != B->offset_type || A->row_ptr != B->row_ptr || A->col != B->col)
         return (hy_counter){NULL, NULL, 0};
     return (hy_counter){count, early, HY_COUNTED_ROW};
 }

@@ -134,7 +134,10 @@ static void put_resident(writer *w, const hybrid_plan *plan)
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);
-    put(w, "%s\n", plan->split.crew ? ", but for chunks that the host computes" : "");
+    put(w, "%s\n",
+        plan->split.crew && !hy_plan_has_a(plan)
+            ? ", but for chunks that the host computes"
+            : "");
 }
 
 /* What is predicted of the way taken and of the other, and the last run beside it. */
@@ -194,6 +197,10 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (!split->crew && !pinned->why_not) /* there is no device */
         return;
     put(w, "split     ");
+    if (hy_plan_has_a(plan) && split->crew) {
+        put(w, "the device alone, which has all of A, until it is told to refresh it\n");
+        return;
+    }
     put_forecast(w, pinned);
     if (split->crew && !is_same(all, pinned)) {
         put(w, " if X and Y are pinned, else ");

@@ -68,7 +68,9 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
     const hy_keeper *keeper = &plan->pipeline->keeper;
     int64_t sum             = 0;
 
-    for (int64_t i = 0; hy_keeper_there(keeper) > 0 && i < keeper->count; i++) {
+    if (hy_keeper_there(keeper) == 0)
+        return 0;
+    for (int64_t i = 0; i < keeper->count; i++) {
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }

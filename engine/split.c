@@ -161,6 +161,15 @@ static const char *find_loss(const hybrid_plan *plan)
     return NULL;
 }
 
+/* Chunks that are not divided are taken whole. */
+static double least_share(const hybrid_plan *plan)
+{
+    const hy_layout *l = &plan->layout;
+    const int whole    = l->gathered || l->chunks[l->count - 1].kept;
+
+    return whole ? fmax(LEAST_GAIN, 1 / (double)l->count) : LEAST_GAIN;
+}
+
 /* The same of runs of one kind. By default the host takes part where it has nothing else
    to do. */
 static const char *find_small_gain(const hybrid_plan *plan, hy_run_kind kind,
@@ -168,7 +177,7 @@ static const char *find_small_gain(const hybrid_plan *plan, hy_run_kind kind,
 {
     if (plan->split.mode == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
         return "workers load X and store Y";
-    if (plan->split.of[kind].share < LEAST_GAIN || gain_s < LEAST_GAIN_S)
+    if (plan->split.of[kind].share < least_share(plan) || gain_s < LEAST_GAIN_S)
         return "the host would gain too little";
     return NULL;
 }
@@ -259,9 +268,9 @@ static hybrid_status open_predicted(hybrid_plan *plan)
         any |= !split->of[kind].why_not;
     }
     const hybrid_status status = any ? open_crew(plan) : HYBRID_OK;
-    if (status != HYBRID_NO_DEVICE_MEMORY)
+    if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    set_why_not(split, "other plans hold the host's budget for chunks");
+    set_why_not(split, "there is no memory for the host's chunks");
     hy_message_clear(&plan->engine->ctx.message);
     return HYBRID_OK;
 }
@@ -298,6 +307,17 @@ void hy_split_close(hy_split *split)
 /* ---- a run --------------------------------------------------------------------------
  */
 
+/* The device copies from X and to Y by itself: both are pinned, and lie in memory as they
+   do there. */
+static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *problem)
+{
+    const hybrid_dense *Y = problem->Y;
+
+    return has_kinds(plan) && problem->alpha == 1 && problem->beta == 0 &&
+           (Y->ld == Y->cols || Y->rows == 1) && hy_plan_pinned(plan, problem) &&
+           hy_shared_source(problem, 0, 1);
+}
+
 /* Once all of A is on the device nobody promises that it is still in host memory. */
 void hy_split_settle(hybrid_plan *plan, const hy_problem *problem)
 {
@@ -305,8 +325,8 @@ void hy_split_settle(hybrid_plan *plan, const hy_problem *problem)
 
     if (!split->crew)
         return;
-    const int pinned            = has_kinds(plan) && hy_plan_pinned(plan, problem);
-    const hy_forecast *forecast = &split->of[pinned ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+    const int idle              = leaves_workers_idle(plan, problem);
+    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
     if (forecast->why_not || hy_plan_has_a(plan))
         hy_pipeline_share(plan->pipeline, NULL, NULL);
     else

@@ -116,7 +116,7 @@ hybrid_status hy_traffic_gathered_up(const hybrid_plan *plan, const hy_layout *l
 
     for (int64_t k = 0; k < tried; k++)
         s.chunks[k] = &layout->chunks[(2 * k + 1) * count / (2 * tried)];
-    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, tried, 1, count_samples, &s));
+    HY_TRY(hy_pool_for(pool, HY_PLAN, 0, tried, 1, count_samples, &s));
     for (int64_t k = 0; k < tried; k++) {
         bytes += s.bytes[k];
         nnz += s.chunks[k]->features.nnz;

@@ -228,8 +228,7 @@ static void close(hy_backend *self)
     if (!self)
         return;
     cuda_backend *b = hy_cuda_mine(self);
-    if (b->loads)
-        pthread_join(b->loader, nullptr);
+    hy_cuda_await_loads(b);
     (void)cudaSetDevice(b->device);
     hy_blocks_close(&b->blocks, self);
     if (b->epoch)

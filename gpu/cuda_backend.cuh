@@ -36,6 +36,14 @@ inline const cuda_backend *hy_cuda_mine(const hy_backend *self)
     return reinterpret_cast<const cuda_backend *>(self);
 }
 
+/* Until kernels are loaded. */
+inline void hy_cuda_await_loads(cuda_backend *b)
+{
+    if (b->loads)
+        pthread_join(b->loader, nullptr);
+    b->loads = false;
+}
+
 /* Make the backend's device current in this thread. */
 hybrid_status hy_cuda_enter(const cuda_backend *b);
 

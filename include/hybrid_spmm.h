@@ -324,11 +324,15 @@ enum {
    computing. Of an engine without a GPU the CPU computes all, whatever is said here, but
    GPU and SHARE are refused (NO_DEVICE). */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM whose X and Y are
-                                 pinned, which leave the CPU idle; else the GPU alone */
+    HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
+                                 idle: X and Y are pinned, in rows without gaps, alpha is
+                                 1, beta 0, and the planner has not chosen to bring X in
+                                 panels; else the GPU alone. Who computes a row depends
+                                 on time, and with it the last bits of a sum:
+                                 HYBRID_DETERMINISTIC leaves all to the GPU */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little. Runs
-                                 with X and Y pinned have a prediction of their own */
+                                 that leave the CPU idle have a prediction of their own */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */

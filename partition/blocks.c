@@ -138,7 +138,7 @@ hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *o
         tally sum    = {0};
         s.block_rows = (A->rows + s.height - 1) / s.height;
         s.count      = sample_size(s.block_rows);
-        status       = hy_pool_for(ctx->pool, HY_COMPUTE, 0, s.count, 16, count_rows, &s);
+        status       = hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, 16, count_rows, &s);
         for (int64_t k = 0; k < s.count && status == HYBRID_OK; k++) {
             sum.entries += s.tallies[k].entries;
             for (int c = 0; c < HY_BLOCK_MOST; c++)

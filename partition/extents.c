@@ -65,7 +65,7 @@ hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most
     *out = (hy_extents){.A = A, .count = A->rows / BLOCK + (A->rows % BLOCK > 0)};
     HY_TRY(hy_array(ctx, out->count + 1, sizeof(hy_extent), "extents of rows", &memory));
     out->blocks = l.blocks = memory;
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, out->count, BLOCKS, look, &l));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->count, BLOCKS, look, &l));
     if (l.too_wide)
         hy_extents_free(ctx, out);
     return HYBRID_OK;

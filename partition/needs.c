@@ -98,8 +98,8 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
         chunks[c].needs   = with_own ? own : 0;
     }
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, ends ? ROWS_KNOWN : ROWS, look,
-                       &n));
+    HY_TRY(
+        hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, ends ? ROWS_KNOWN : ROWS, look, &n));
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;
@@ -133,7 +133,7 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
 {
     banding b = {extents, chunks};
 
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, CHUNKS, set_band, &b));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
     for (int64_t c = count - 1; c > 0; c--) /* what later ones touch is not done with */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;

@@ -43,7 +43,7 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     int64_t entries = 0, columns = 0;
 
     s.count = s.panels < SAMPLES ? (int)s.panels : SAMPLES;
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s.count, 8, count_columns, &s));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, 8, count_columns, &s));
     for (int k = 0; k < s.count; k++) {
         entries += s.entries[k];
         columns += s.columns[k];

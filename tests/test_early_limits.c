@@ -96,18 +96,19 @@ static void plans_that_hold_the_device_are_no_error(void **state)
 /* ---- failures -------------------------------------------------------------------------
  */
 
-static void each_call_fails_with(const hy_variant *const *variants, int least)
+static void each_call_fails_with(const hy_variant *const *variants, int squared,
+                                 int least)
 {
     int64_t n;
     early_world w;
 
     early_operands(&w, 5);
     early_open(&w, variants, 0);
-    assert_int_equal(early_multiply(&w, 0), HYBRID_OK);
+    assert_int_equal(early_multiply(&w, squared), HYBRID_OK);
     hybrid_engine_trim(w.engine);
     for (n = 1; n < MOST; n++) {
         fault_arm(n);
-        const hybrid_status status = early_multiply(&w, 0);
+        const hybrid_status status = early_multiply(&w, squared);
         const int none             = fault_is_armed();
         fault_arm(0);
         assert_int_equal(status, none ? HYBRID_OK : HYBRID_DEVICE_FAILED);
@@ -116,7 +117,7 @@ static void each_call_fails_with(const hy_variant *const *variants, int least)
         assert_int_equal(fake_alive(), 1);
         if (none)
             break;
-        assert_int_equal(early_multiply(&w, 0), HYBRID_OK);
+        assert_int_equal(early_multiply(&w, squared), HYBRID_OK);
     }
     assert_in_range(n, least, MOST - 1);
     early_close(&w);
@@ -128,10 +129,11 @@ static void each_call_of_the_backend_fails(void **state)
 {
     (void)state;
     fake_delays(5, 0);
-    each_call_fails_with(early_staying, 40);
-    each_call_fails_with(early_late, 40);
-    each_call_fails_with(early_carrying, 10);
-    each_call_fails_with(early_on_host, 3);
+    each_call_fails_with(early_staying, 0, 40);
+    each_call_fails_with(early_staying, 1, 40); /* the device counts */
+    each_call_fails_with(early_late, 0, 40);
+    each_call_fails_with(early_carrying, 0, 10);
+    each_call_fails_with(early_on_host, 0, 3);
 }
 
 static void each_allocation_fails(void **state)
