@@ -43,9 +43,8 @@ static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
 {
     if (plan->layout.if_pinned.cols == 0)
         return moved(plan, &plan->layout.panels, problem);
-    return problem->alpha == 1 && problem->beta == 0 && hy_plan_pinned(plan, problem)
-               ? panels_of_pinned(plan, problem)
-               : (hy_panels){.cols = 0};
+    return hy_plan_direct(plan, problem) ? panels_of_pinned(plan, problem)
+                                         : (hy_panels){.cols = 0};
 }
 
 void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)

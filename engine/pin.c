@@ -28,7 +28,8 @@ static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
                      (size_t)(lines * m->ld + m->cols) * (size_t)size);
 }
 
-int hy_plan_pinned(const hybrid_plan *plan, const hy_problem *problem)
+int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem)
 {
-    return is_pinned(plan, problem->X) && is_pinned(plan, problem->Y);
+    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
+           is_pinned(plan, problem->Y);
 }

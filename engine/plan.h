@@ -45,8 +45,9 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* pin.c: whether the device copies rows of all of X and Y from and to where they are. */
-int hy_plan_pinned(const hybrid_plan *plan, const hy_problem *problem);
+/* pin.c: whether the device copies rows of all of X and Y from and to where they are: both
+   are pinned, and Y is what it has computed. */
+int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem);
 
 /* HYBRID_RESIDENT: of A's CSR arrays, the bytes of rows that a run after the first needs
    not send, for its floor: those that stay, be it that the host took them so far; how

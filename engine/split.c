@@ -102,15 +102,14 @@ static double host_seconds(const hybrid_plan *plan, const hy_sharing *s)
 }
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
-static double predict(hybrid_plan *plan, hy_run_kind kind)
+static double predict(hybrid_plan *plan, const hy_stage_times *device, hy_run_kind kind)
 {
-    hy_forecast *forecast       = &plan->split.of[kind];
-    hy_sharing *s               = &forecast->sharing;
-    const hy_features *f        = &plan->profile.features;
-    const double work           = (double)f->products + (double)f->rows;
-    const hy_stage_times stages = device_stages(plan);
-    const double device_s       = device_seconds(&stages, kind);
-    const double left_s         = fmax(device_s - busy_seconds(plan, &stages, kind), 0);
+    hy_forecast *forecast = &plan->split.of[kind];
+    hy_sharing *s         = &forecast->sharing;
+    const hy_features *f  = &plan->profile.features;
+    const double work     = (double)f->products + (double)f->rows;
+    const double device_s = device_seconds(device, kind);
+    const double left_s   = fmax(device_s - busy_seconds(plan, device, kind), 0);
 
     if (device_s <= 0)
         return 0;
@@ -257,12 +256,13 @@ static hybrid_status open_share(hybrid_plan *plan, double share)
 /* In runs of which a gain is predicted, if there are such. */
 static hybrid_status open_predicted(hybrid_plan *plan)
 {
-    hy_split *split = &plan->split;
-    int any         = 0;
+    const hy_stage_times device = device_stages(plan);
+    hy_split *split             = &plan->split;
+    int any                     = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like  = has_kinds(plan) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
-        const double gain_s     = predict(plan, like);
+        const double gain_s     = predict(plan, &device, like);
         split->of[kind]         = split->of[like];
         split->of[kind].why_not = find_small_gain(plan, like, gain_s);
         any |= !split->of[kind].why_not;
@@ -307,15 +307,13 @@ void hy_split_close(hy_split *split)
 /* ---- a run --------------------------------------------------------------------------
  */
 
-/* The device copies from X and to Y by itself: both are pinned, and lie in memory as they
-   do there. */
+/* The device copies X and Y by itself, which lie in memory as they do there. */
 static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
 
-    return has_kinds(plan) && problem->alpha == 1 && problem->beta == 0 &&
-           (Y->ld == Y->cols || Y->rows == 1) && hy_plan_pinned(plan, problem) &&
-           hy_shared_source(problem, 0, 1);
+    return has_kinds(plan) && (Y->ld == Y->cols || Y->rows == 1) &&
+           hy_plan_direct(plan, problem) && hy_shared_source(problem, 0, 1);
 }
 
 /* Once all of A is on the device nobody promises that it is still in host memory. */

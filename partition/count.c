@@ -216,6 +216,12 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
+/* The first row behind piece k, of pieces that are inspected. */
+static int64_t row_after(const inspection *in, int64_t k)
+{
+    return k + 1 < in->pieces ? in->tallies[k + 1].row : in->A->rows;
+}
+
 /* After inspect_pieces(), which left the products out. */
 static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -224,7 +230,7 @@ static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t en
     (void)part;
     for (int64_t k = begin; k < end; k++) {
         tally *t           = &in->tallies[k];
-        const int64_t last = k + 1 < in->pieces ? t[1].row : in->A->rows;
+        const int64_t last = row_after(in, k);
         (in->counted ? take_products : count_products)(in, t->row, last, t);
     }
     return HYBRID_OK;
@@ -289,7 +295,7 @@ static hybrid_status sum_pieces(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t k = begin; k < end; k++) {
         const tally *t     = &in->tallies[k];
-        const int64_t last = k + 1 < in->pieces ? t[1].row : in->A->rows;
+        const int64_t last = row_after(in, k);
         sum_piece(in->profile, t->row, last, t);
         if (in->profile->bound != in->profile->products)
             bound_piece(in->profile, t->row, last, t);

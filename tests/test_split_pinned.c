@@ -16,17 +16,17 @@
 
 /* Runs with one or both pinned or none, and with a beta: the host takes part in those
    that it is to take part in. */
-static void check_runs(runs_world *w, hybrid_plan *plan, int in_pinned, int in_others)
+static void check_runs(world *w, hybrid_plan *plan, int in_pinned, int in_others)
 {
     static const int pinned[]  = {NONE, BOTH, X_PINNED, Y_PINNED, BOTH, NONE};
     static const double beta[] = {0, 0, 0, 3, 3, 3};
 
     for (int i = 0; i < 6; i++) {
-        runs_pin(w, pinned[i], 1);
+        world_pin(w, pinned[i], 1);
         const hybrid_report r = run_once(w, plan, beta[i]);
         const int idle        = pinned[i] == BOTH && beta[i] == 0; /* workers */
         assert_int_equal(r.host_chunks > 0, idle ? in_pinned : in_others);
-        runs_pin(w, pinned[i], 0);
+        world_pin(w, pinned[i], 0);
     }
 }
 
@@ -40,7 +40,7 @@ static void assert_explained(const hybrid_plan *plan, const char *words)
 
 static void the_default_shares_runs_with_both_pinned(void **state)
 {
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(1, 50);
@@ -50,12 +50,12 @@ static void the_default_shares_runs_with_both_pinned(void **state)
     check_runs(&w, plan, 1, 0);
     assert_explained(plan, "if X and Y are pinned, else the device alone: workers load");
     hybrid_plan_destroy(plan);
-    runs_close(&w);
+    world_close(&w);
 }
 
 static void each_kind_of_run_has_its_prediction(void **state)
 {
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(1, 50);
@@ -75,11 +75,10 @@ static void each_kind_of_run_has_its_prediction(void **state)
     plan = runs_plan(&w, 0, HYBRID_SPLIT_SHARE, 0.5);
     check_runs(&w, plan, 1, 1);
     hybrid_plan_destroy(plan);
-    runs_close(&w);
+    world_close(&w);
 }
 
-static void check_alone(runs_world *w, unsigned flags, hybrid_split split,
-                        const char *why)
+static void check_alone(world *w, unsigned flags, hybrid_split split, const char *why)
 {
     hybrid_plan *plan = runs_plan(w, flags, split, 0);
 
@@ -90,7 +89,7 @@ static void check_alone(runs_world *w, unsigned flags, hybrid_split split,
 
 static void the_device_is_alone_where_it_must_be(void **state)
 {
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(1, 0);
@@ -101,11 +100,11 @@ static void the_device_is_alone_where_it_must_be(void **state)
     check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT, "bits of a dense result");
     w.engine->pinned_panels = 2;
     check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "X comes in panels if X and Y are pinned");
-    runs_close(&w);
+    world_close(&w);
     runs_open(&w, &hy_spmm_fake_tiled, 0); /* rows are made columns by workers */
     runs_slow_down(&w);
     check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "workers load X and store Y");
-    runs_close(&w);
+    world_close(&w);
 }
 
 int main(void)

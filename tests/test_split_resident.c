@@ -16,14 +16,14 @@
 static void shares_of_a_resident_plan_are_kept(void **state)
 {
     static const double shares[] = {0, 0.3, 0.7, 1};
-    runs_world w;
+    world w;
 
     (void)state;
     for (unsigned seed = 1; seed < 9; seed++) {
         const double share = shares[seed % 4];
         fake_delays(seed, 100);
         runs_open(&w, &hy_spmm_fake_rows, 0);
-        runs_pin(&w, seed % 4, 1);
+        world_pin(&w, seed % 4, 1);
         hybrid_plan *plan = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, share);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         for (int i = 0; i < 6; i++) {
@@ -38,14 +38,14 @@ static void shares_of_a_resident_plan_are_kept(void **state)
                             CHUNKS + 1);
             assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* what is there is not sent */
             if (i % 3 == 2) {
-                runs_turn_signs(&w);
+                world_turn_signs(&w);
                 hybrid_plan_refresh(plan);
                 assert_int_equal(hy_plan_there_bytes(plan), 0);
             }
         }
         hybrid_plan_destroy(plan);
-        runs_pin(&w, seed % 4, 0);
-        runs_close(&w);
+        world_pin(&w, seed % 4, 0);
+        world_close(&w);
     }
 }
 
@@ -55,7 +55,7 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
 {
     static const double shares[] = {1, 0.7, 0.7, 0.3, 0.5, 0};
     int64_t there                = 0;
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(3, 100);
@@ -72,17 +72,17 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     assert_int_equal(there, CHUNKS);
     runs_share(plan, 0.7);
     assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
-    runs_turn_signs(&w);
+    world_turn_signs(&w);
     hybrid_plan_refresh(plan);
     assert_true(run_once(&w, plan, 3).host_chunks > 0);
     hybrid_plan_destroy(plan);
-    runs_close(&w);
+    world_close(&w);
 }
 
 /* A run that the device did alone has told the caller that A is there. */
 static void a_may_go_when_it_is_told_to_be_there(void **state)
 {
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(5, 100);
@@ -94,25 +94,25 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
     for (int i = 0; i < 3; i++) {
         hybrid_report r = run_once(&w, plan, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
-        runs_pin(&w, BOTH, 1);
+        world_pin(&w, BOTH, 1);
         r = run_with(&w, plan, &hollow, 0);
         assert_int_equal(r.host_chunks, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
-        runs_turn_signs(&w);
+        world_turn_signs(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
         assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* workers store Y */
-        runs_pin(&w, BOTH, 0);
+        world_pin(&w, BOTH, 0);
     }
     hybrid_plan_destroy(plan);
-    runs_close(&w);
+    world_close(&w);
 }
 
 /* From "all of A stays" down to none of it: what does not stay is divided. */
 static void every_budget_is_kept(void **state)
 {
     int whole = 0, part = 0, none = 0;
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(2, 0);
@@ -129,7 +129,7 @@ static void every_budget_is_kept(void **state)
         part += kept > 0 && kept < plan->layout.count;
         none += kept == 0;
         hybrid_plan_destroy(plan);
-        runs_close(&w);
+        world_close(&w);
     }
     assert_true(whole > 2 && part > 2 && none > 2);
 }
@@ -141,13 +141,13 @@ static void every_budget_is_kept(void **state)
 static void a_run_that_fails_leaves_nothing_half_done(void **state)
 {
     int64_t failed = 0;
-    runs_world w;
+    world w;
 
     (void)state;
     for (int64_t call = 1; call < 200; call += 3) {
         fake_delays((unsigned)call, 0);
         runs_open(&w, &hy_spmm_fake_rows, 0);
-        runs_pin(&w, BOTH, 1);
+        world_pin(&w, BOTH, 1);
         hybrid_plan *plan = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
         for (int i = 0; i < 2; i++) { /* the second: something is there */
             fault_arm(call);
@@ -159,15 +159,15 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
             assert_true(run_once(&w, plan, 3).host_chunks > 0);
         }
         hybrid_plan_destroy(plan);
-        runs_pin(&w, BOTH, 0);
-        runs_close(&w);
+        world_pin(&w, BOTH, 0);
+        world_close(&w);
     }
     assert_true(failed > 20);
 }
 
 static void an_a_that_is_there_outlives_a_failure(void **state)
 {
-    runs_world w;
+    world w;
 
     (void)state;
     fake_delays(6, 0);
@@ -185,7 +185,7 @@ static void an_a_that_is_there_outlives_a_failure(void **state)
         assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
     }
     hybrid_plan_destroy(plan);
-    runs_close(&w);
+    world_close(&w);
 }
 
 int main(void)

@@ -7,84 +7,21 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/plan.h"
-#include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
 #include "support/places.h"
+#include "support/world.h"
 
-extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
-
-enum { ROWS = 900, COLS = 800, EACH = 7, CHUNK_ROWS = 100, FLAT = 20, PADDED = 19 };
+enum { CHUNK_ROWS = 100, FLAT = 20, PADDED = 19 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 /* ---- one product --------------------------------------------------------------------
  */
 
-typedef struct world {
-    hybrid_engine *engine;
-    hybrid_csr A;
-    hybrid_dense X, Y, before;
-} world;
-
-static void open_world(world *w, const hy_backend_ops *device, const hy_variant *spmm,
-                       size_t device_bytes, int64_t width)
-{
-    const hy_backend_ops *const places[] = {device, &hy_host_backend_ops, NULL};
-    const hy_variant *const variants[] = {&hy_spgemm_fake_esc, spmm, &hy_spgemm_host_rows,
-                                          &hy_spmm_host_rows, NULL};
-    static const hy_variant *table[sizeof variants / sizeof *variants];
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    memcpy(table, variants, sizeof variants); /* as long as the engine */
-    options.threads      = 3;
-    options.device_bytes = device_bytes;
-    assert_int_equal(hy_engine_open(&options, places, table, &w->engine), HYBRID_OK);
-    matrix_random(ROWS, COLS, EACH, 1, f64, &w->A);
-    dense_make(COLS, width, 0, HYBRID_ROW_MAJOR, 2, f64, &w->X);
-    dense_make(ROWS, width, 0, HYBRID_ROW_MAJOR, 3, f64, &w->Y);
-    dense_copy(&w->Y, &w->before);
-}
-
-static void close_world(world *w)
-{
-    hybrid_engine_destroy(w->engine);
-    matrix_free(&w->A);
-    dense_free(&w->X);
-    dense_free(&w->Y);
-    dense_free(&w->before);
-    assert_int_equal(fake_alive(), 0);
-}
-
-static size_t bytes_of(const hybrid_dense *m)
-{
-    return (size_t)(m->rows * m->cols) * 8;
-}
-
-static void pin_both(world *w, int on)
-{
-    const hybrid_dense *m[] = {&w->X, &w->Y};
-
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(on ? hybrid_pin(w->engine, m[i]->data, bytes_of(m[i]))
-                            : hybrid_unpin(w->engine, m[i]->data),
-                         HYBRID_OK);
-}
-
 static hybrid_plan *plan_spmm(world *w, unsigned flags, hybrid_split split, double share)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
-
-    options.flags      = flags;
-    options.chunk_rows = CHUNK_ROWS;
-    options.split      = split;
-    options.host_share = share;
-    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, w->X.cols, &options, &plan),
-                     HYBRID_OK);
-    return plan;
+    return world_plan(w, CHUNK_ROWS, flags, split, share);
 }
 
 /* Every element is written by this run. */
@@ -109,8 +46,8 @@ static void a_resident_plan_takes_other_flags(void **state)
     (void)state;
     for (int64_t width = PADDED; width <= FLAT; width++) {
         fake_delays(3, 50);
-        open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, width);
-        pin_both(&w, 1);
+        world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, width);
+        world_pin(&w, BOTH, 1);
         hybrid_plan *plan    = plan_spmm(&w, flags, HYBRID_SPLIT_AUTO, 0);
         const int64_t direct = fake_direct();
         for (int run = 0; run < 3; run++) {
@@ -124,8 +61,8 @@ static void a_resident_plan_takes_other_flags(void **state)
         hybrid_plan_explain(plan, text, sizeof text);
         assert_non_null(strstr(text, "the device alone: bits of a dense result"));
         hybrid_plan_destroy(plan);
-        pin_both(&w, 0);
-        close_world(&w);
+        world_pin(&w, BOTH, 0);
+        world_close(&w);
     }
 }
 
@@ -136,7 +73,7 @@ static void a_resident_plan_refuses_what_it_cannot(void **state)
     world w;
 
     (void)state;
-    open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
+    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
     options.flags      = HYBRID_RESIDENT | HYBRID_CHECK | HYBRID_DETERMINISTIC;
     options.split      = HYBRID_SPLIT_SHARE;
     options.host_share = 0.5;
@@ -147,14 +84,7 @@ static void a_resident_plan_refuses_what_it_cannot(void **state)
     w.A.col[3]    = -1;
     assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, FLAT, &options, &plan),
                      HYBRID_BAD_MATRIX);
-    close_world(&w);
-}
-
-/* Numbers of A change sign, and with them the sign of A*X. */
-static void turn_signs(world *w)
-{
-    for (int64_t k = 0; k < w->A.nnz; k++)
-        value_set(w->A.val, HYBRID_F64, k, -value_at(w->A.val, HYBRID_F64, k));
+    world_close(&w);
 }
 
 /* A run fails in between, before or after A changes: which A is multiplied is what the
@@ -165,12 +95,12 @@ static void refreshing_is_heard_around_a_failure(void **state)
 
     (void)state;
     fake_delays(4, 0);
-    open_world(&w, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
+    world_open(&w, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
     hybrid_plan *plan = plan_spmm(&w, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
     run_spmm(&w, plan);
     for (int64_t call = 1; call < 60; call += 7)
         for (int when = 0; when < 3; when++) {
-            turn_signs(&w); /* when 2: told after the failure alone */
+            world_turn_signs(&w); /* when 2: told after the failure alone */
             if (when == 0)
                 hybrid_plan_refresh(plan);
             fault_arm(call);
@@ -178,18 +108,18 @@ static void refreshing_is_heard_around_a_failure(void **state)
                              HYBRID_DEVICE_FAILED);
             fault_arm(0);
             if (when == 1) {
-                turn_signs(&w); /* as it is on the device */
+                world_turn_signs(&w); /* as it is on the device */
                 run_spmm(&w, plan);
-                turn_signs(&w);
+                world_turn_signs(&w);
             }
             if (when > 0)
                 hybrid_plan_refresh(plan);
             run_spmm(&w, plan);
             const hybrid_report r = run_spmm(&w, plan);
-            assert_int_equal(r.h2d_bytes, bytes_of(&w.X));
+            assert_int_equal(r.h2d_bytes, world_bytes(&w.X));
         }
     hybrid_plan_destroy(plan);
-    close_world(&w);
+    world_close(&w);
 }
 
 /* ---- TF32 ---------------------------------------------------------------------------
@@ -218,13 +148,13 @@ static void every_part_of_a_product_knows_of_tf32(void **state)
         for (int i = 0; i < 6; i++) {
             const unsigned resident = i < 2 ? HYBRID_RESIDENT : 0;
             allowed                 = i % 2;
-            open_world(&w, &hy_fake_backend_ops, &listening, budget, FLAT);
+            world_open(&w, &hy_fake_backend_ops, &listening, budget, FLAT);
             hybrid_plan *plan =
                 plan_spmm(&w, resident | (allowed ? HYBRID_ALLOW_TF32 : 0),
                           splits[i >= 4], i < 4 ? 0 : 0.4);
             gathered += run_spmm(&w, plan).gathered;
             hybrid_plan_destroy(plan);
-            close_world(&w);
+            world_close(&w);
         }
     assert_true(all > 100 && gathered >= 2);
     assert_int_equal(deaf, 0);
@@ -244,10 +174,10 @@ static void a_shared_product_uses_pinned_arrays(void **state)
     for (int64_t width = PADDED; width <= FLAT; width++)
         for (int s = 0; s < 4; s++) {
             fake_delays((unsigned)s, 100);
-            open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, width);
-            pin_both(&w, 1);
+            world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, width);
+            world_pin(&w, BOTH, 1);
             hybrid_plan *plan     = plan_spmm(&w, 0, HYBRID_SPLIT_SHARE, shares[s]);
-            const int64_t up      = width == FLAT ? (int64_t)bytes_of(&w.X) : 0;
+            const int64_t up      = width == FLAT ? (int64_t)world_bytes(&w.X) : 0;
             const int64_t before  = fake_direct();
             const hybrid_report r = run_spmm(&w, plan);
             assert_int_equal(r.host_chunks > 0, s > 0);
@@ -256,8 +186,8 @@ static void a_shared_product_uses_pinned_arrays(void **state)
             assert_in_range(r.d2h_bytes / (width * 8) + (int64_t)(shares[s] * ROWS),
                             ROWS - CHUNK_ROWS, ROWS + CHUNK_ROWS);
             hybrid_plan_destroy(plan);
-            pin_both(&w, 0);
-            close_world(&w);
+            world_pin(&w, BOTH, 0);
+            world_close(&w);
         }
 }
 
@@ -276,7 +206,7 @@ static void the_split_follows_measured_speeds(void **state)
     world w;
 
     (void)state;
-    open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
+    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
     hy_measured *device = &w.engine->device->measured, *host = &w.engine->host->measured;
     const double built_in = share_of(&w);
     device->d2h_Bps       = 1e8;
@@ -285,7 +215,7 @@ static void the_split_follows_measured_speeds(void **state)
     const double slow_cpu = share_of(&w);
     assert_true(slow_bus > built_in && slow_cpu < slow_bus);
     assert_true(built_in >= 0 && slow_bus < 1 && slow_cpu >= 0);
-    close_world(&w);
+    world_close(&w);
 }
 
 /* ---- results as operands ------------------------------------------------------------
@@ -311,7 +241,7 @@ static void results_are_pinned_by_whoever_comes_first(void **state)
 
     (void)state;
     fake_delays(6, 100);
-    open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
+    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
     matrix_random(1500, 1500, 6, 9, f64, &S);
     for (int run = 0; run < 5; run++) {
         hybrid_csr C, D;
@@ -331,7 +261,7 @@ static void results_are_pinned_by_whoever_comes_first(void **state)
     }
     assert_true(by_caller > 0 && by_engine > 0);
     matrix_free(&S);
-    close_world(&w);
+    world_close(&w);
 }
 
 /* ---- sizes --------------------------------------------------------------------------
@@ -348,12 +278,12 @@ static void work_that_overflows_is_refused(void **state)
     world w;
 
     (void)state;
-    open_world(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
+    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, FLAT);
     assert_int_equal(hybrid_spmm_plan(w.engine, &A, wide, NULL, &plan),
                      HYBRID_BAD_ARGUMENT);
     assert_non_null(strstr(hybrid_engine_message(w.engine), "overflows"));
     assert_null(plan);
-    close_world(&w);
+    world_close(&w);
 }
 
 int main(void)
