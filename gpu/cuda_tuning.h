@@ -31,14 +31,21 @@ enum {
     HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* a block of the wide kernel: neighbouring rows */
     HY_ROWS_BRIEF         = 6,     /* rows with fewer nonzeros are left to the other */
+    HY_ROWS_LONG          = 28,    /* rows with so many are walked by twice the lanes */
     HY_ROWS_NARROW_AHEAD  = 4,     /* rows of X in flight in a lane of it; a lane has */
     HY_ROWS_LANE_NONZEROS = 4,     /* so many nonzeros or more, if it can */
-    HY_MERGE_MOST_ITEMS   = 2048,  /* of a tile; fewer, if there would be less than */
-    HY_MERGE_TILES        = 128,   /* so many tiles, down to */
-    HY_MERGE_LEAST_ITEMS  = 512,   /* these */
+    HY_MERGE_BLOCKS       = 528,   /* that a device holds at once, filled so many */
+    HY_MERGE_WAVES        = 2,     /* times at most by tiles that are cut to fill it */
+    HY_MERGE_LOG_FIX      = 3,     /* 2^this columns that a warp puts together */
+    HY_MERGE_MOST_ITEMS   = 2048,  /* of a tile; with groups of two lines or more */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* if rows are uneven and long: */
+    HY_MERGE_LONG_ROWS    = 8,     /* so many nonzeros on average; */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* and if they are not */
+    HY_MERGE_LEAST_ITEMS  = 256,   /* at least; with groups of */
+    HY_MERGE_LEAST_WIDE   = 96,    /* four lines */
+    HY_MERGE_LONGEST      = 256,   /* row that is never cut by tiles, or more */
     HY_MERGE_VECTOR_ITEMS = 816,   /* for X with one column; twice as many, where those */
     HY_MERGE_VECTOR_TILES = 1024,  /* would make more than so many tiles */
-    HY_MERGE_PASS         = 2,     /* tiles of columns in one pass, at most */
     HY_MERGE_LINES        = 4      /* lines of a row of X from which on a few columns more
                                       have a launch of their own */
 };
@@ -49,14 +56,23 @@ enum {
 /* An X of more bytes does not stay in the L2 cache; rows of A with less than this
    tile_fill, of which 1/16 is the least, share next to nothing of it. */
 #define HY_SPMM_L2 5e7
-#define HY_ROWS_APART 0.066
+#define HY_SPMM_APART 0.066
 
-/* What entries and rows cost, in units of an entry and its row of X at that rate; NARROW:
-   a row of X has half a line or less. Fitted to 69 products on an H200, with the constants
-   of hrpb: the mean error of rows is 40 % (17 % merge, 13 % hrpb), and the pick by the
-   least prediction is 1.4 % slower than the best. The paper's threshold between row split
-   and merge path, 9.35 entries a row, falls out of them where row lengths vary. */
+/* Rows of A share X in the caches from the first tile_fill on, as much as they can from
+   the second on. */
+#define HY_SPMM_NEAR 0.1
+#define HY_SPMM_NEARER 0.165
+
+/* What entries and rows cost, in units of an entry and its row of X at that rate. NARROW:
+   a row of X has half a line or less, with merge no more than one load; LINE: it has one;
+   NEAR: what is saved of an entry where rows share X. Fitted to 100 products of 25 matrices
+   on an H200, with the constants of hrpb: the pick by the least prediction is 0.3 % slower
+   than the best. The paper's threshold between row split and merge path, 9.35 entries a
+   row, falls out of them where row lengths vary. */
 #define HY_ROWS_ROW 2.65
+#define HY_ROWS_NEAR 0.5
+#define HY_ROWS_NEAR_LINE 0.25
+#define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
 #define HY_ROWS_STEP_S 2.6e-8 /* from entry to entry of a long row, and more */
@@ -71,9 +87,13 @@ enum {
 #define HY_VECTOR_MERGE_F32 1.07 /* times the nonzeros of spmm.cuda.rows */
 #define HY_VECTOR_MERGE_F64 1.25
 #define HY_VECTOR_MERGE_ROW 1.0
-#define HY_MERGE_NONZERO 1.15
+#define HY_MERGE_NONZERO 1.05
+#define HY_MERGE_NONZERO_LINE 1.0
 #define HY_MERGE_NONZERO_NARROW 3.7
-#define HY_MERGE_ROW 3.8
+#define HY_MERGE_NEAR 0.35
+#define HY_MERGE_NEAR_LINE 0.25
+#define HY_MERGE_ROW 2.0
+#define HY_MERGE_ROW_LINE 2.65
 #define HY_MERGE_ROW_NARROW 24.0
 #define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
 
@@ -89,6 +109,7 @@ enum {
     HY_HRPB_LEAST     = 16    /* blocks of 16 columns in a unit that is not cut */
 };
 
+#define HY_HRPB_LAUNCHES 1.3   /* times that a launch costs */
 #define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block of A, */
 #define HY_HRPB_TILE_F32 16.5e-9 /* and to multiply it by a tile */
 #define HY_HRPB_TILE_F64 21e-9

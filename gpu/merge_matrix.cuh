@@ -9,92 +9,102 @@
 
 #include "gpu/merge_tile.cuh"
 
-/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
-template <typename T, int VEC, bool WHOLE, int TILES>
-static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
-                            int share, int tile, int64_t j, int column)
+/* How rows of Y are stored: whole, in vectors; in single values; or in single values
+   where a warp has walked the row, whose lanes then store neighbouring ones. */
+enum merge_store { IN_VECTORS, IN_VALUES, TURNED };
+
+/* Store to a row of Y from `first` on what the lanes of a warp have, VEC values each, but
+   neighbouring values by neighbouring lanes. `turn` has room for it. */
+template <typename T, int VEC>
+static __device__ void warp_store_turned(int64_t n, T *y, int64_t first, T *turn,
+                                         const T (&sum)[VEC])
 {
-    constexpr int AHEAD    = hy_ahead<T, VEC, TILES>;
+    const int lane = int(threadIdx.x) % 32;
+    hy_store_vec(turn + lane * VEC, sum);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < VEC; e++)
+        if (first + e * 32 + lane < n)
+            y[first + e * 32 + lane] = turn[e * 32 + lane];
+    __syncwarp();
+}
+
+/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
+template <typename T, int VEC, merge_store STORE>
+static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
+                            int share, int64_t j, int column)
+{
+    constexpr int AHEAD = hy_ahead<T, VEC, 1>;
+    constexpr bool EARLY =
+        STORE == IN_VECTORS && sizeof(T) == 4; /* registers for values of A */
     const merge_split from = m.split[share], to = m.split[share + 1];
     /* Every load is of a number that is there, also by lanes that have no column and for
        entries after the last; nothing comes of those. */
-    const int64_t last_j = (o.n - 1) / VEC * VEC;
-    const T *x_j         = o.x + min(j, last_j);
-    const int to_last    = int(min(int64_t(TILES - 1) * tile, last_j - min(j, last_j)));
-    T *y                 = o.y + (m.row + from.rows) * o.ld;
-    int row              = from.rows;
-    int end              = row < to.rows ? m.end[row] : MERGE_NEVER;
-    T sum[TILES][VEC]    = {};
-    const auto flush     = [&] {
+    const T *x_j     = o.x + min(j, (o.n - 1) / VEC * VEC);
+    T *y             = o.y + (m.row + from.rows) * o.ld;
+    int row          = from.rows;
+    int end          = row < to.rows ? m.end[row] : MERGE_NEVER;
+    T sum[VEC]       = {};
+    T *carry         = m.carry + share * m.pass_columns;
+    const auto flush = [&] {
+        if constexpr (STORE == TURNED)
+            warp_store_turned(o.n, y, j - column, carry, sum);
+        else
+            hy_store_y<STORE == IN_VECTORS>(o.n, y, j, sum);
 #pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            hy_store_y<WHOLE>(o.n, y, j + t * tile, sum[t]);
-#pragma unroll
-            for (int e = 0; e < VEC; e++)
-                sum[t][e] = T(0);
-        }
+        for (int e = 0; e < VEC; e++)
+            sum[e] = T(0);
         y += o.ld;
         end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
     };
 
     for (int k = from.entries; k < to.entries; k += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
+        hy_vec<T, VEC> x[AHEAD];
         T a[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
-            const int at      = min(k + u, to.entries - 1);
-            const int32_t col = m.col[at];
-            a[u]              = m.val[at];
-#pragma unroll
-            for (int t = 0; t < TILES; t++)
-                x[u][t] = hy_load_x<T, VEC>(x_j + (t + 1 < TILES ? t * tile : to_last),
-                                            col, o.pitch);
+            const int at = min(k + u, to.entries - 1);
+            a[u]         = m.val[at];
+            x[u]         = hy_load_x<T, VEC>(x_j, m.col[at], o.pitch);
         }
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
             while (k + u == end)
                 flush();
             if (k + u < to.entries)
-#pragma unroll
-                for (int t = 0; t < TILES; t++)
-                    hy_add_x(sum[t], a[u], x[u][t]);
+                hy_add_x(sum, EARLY ? a[u] : m.val[k + u], x[u]);
         }
     }
     while (row < to.rows)
         flush();
-    T *carry = m.carry + share * m.pass_columns + column;
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-        hy_store_vec(carry + t * tile, sum[t]);
+    hy_store_vec(carry + column, sum);
 }
 
 /* What the shares before `share` carry of row `row` of the tile, from `column` on. */
-template <typename T, int VEC, int TILES>
-static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int tile,
-                                   int column, T (&sum)[TILES][VEC])
+template <typename T, int VEC>
+static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int column,
+                                   T (&sum)[VEC])
 {
     const T *carry = m.carry + column;
 #pragma unroll 2
     for (int s = m.first_share(row); s < share; s++)
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const T *from = carry + s * m.pass_columns + t * tile;
-            hy_add_x(sum[t], T(1), *reinterpret_cast<const hy_vec<T, VEC> *>(from));
-        }
+        hy_add_x(sum, T(1),
+                 *reinterpret_cast<const hy_vec<T, VEC> *>(carry + s * m.pass_columns));
 }
 
 /* All shares of a tile in one pass over the columns from `first` on. */
-template <typename T, int VEC, bool WHOLE, int TILES>
+template <typename T, int VEC, merge_store STORE>
 static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
                                  const merge_tile<T> &m, int64_t first)
 {
-    const int lanes  = 1 << p.columns.log_lanes;
+    const int lanes  = 1 << p.log_lanes;
     const int groups = HY_CUDA_THREADS / lanes;
     const int group = int(threadIdx.x) / lanes, lane = int(threadIdx.x) & (lanes - 1);
-    const int tile = lanes * VEC;
+    const int column = lane * VEC;
+    const int64_t j  = first + column;
 
     for (int s = group; s < p.shares; s += groups)
-        walk<T, VEC, WHOLE, TILES>(o, m, s, tile, first + lane * VEC, lane * VEC);
+        walk<T, VEC, STORE>(o, m, s, j, column);
     __syncthreads();
     for (int s = group; s <= p.shares; s += groups) {
         const bool last = s == p.shares; /* stands for the tiles that follow */
@@ -102,36 +112,30 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
             continue;
-        T *out = last ? p.carry + blockIdx.x * o.ld : o.y + (m.row + row) * o.ld;
-        T sum[TILES][VEC] = {};
-        add_carried(m, row, s, tile, lane * VEC, sum);
+        T *out     = last ? p.carry + blockIdx.x * o.ld : o.y + (m.row + row) * o.ld;
+        T sum[VEC] = {};
+        add_carried(m, row, s, column, sum);
 #pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const int64_t j = first + t * tile + lane * VEC;
-#pragma unroll
-            for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
-                sum[t][e] += !last && j + e < o.n ? out[j + e] : T(0);
-            hy_store_y<WHOLE>(o.n, out, j, sum[t]);
-        }
+        for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
+            sum[e] += !last && j + e < o.n ? out[j + e] : T(0);
+        hy_store_y<STORE == IN_VECTORS>(o.n, out, j, sum);
     }
     __syncthreads();
 }
 
 /* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
-template <typename T, int VEC, bool WHOLE, int MOST>
+template <typename T, int VEC, merge_store STORE>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS,
-                                         hy_spmm_resident(MOST) / HY_CUDA_THREADS)
+                                         HY_SPMM_RESIDENT / HY_CUDA_THREADS)
     merge_kernel(hy_spmm_operands<T> o, merge_path<T> p)
 {
-    extern __shared__ double room[];
+    extern __shared__ __align__(16) double room[];
     merge_let_next_begin();
     const merge_tile<T> m = merge_open<T>(o, p, room);
 
-    for (int64_t pass = blockIdx.y; pass < p.columns.passes; pass += gridDim.y)
-        hy_for_pass<MOST>(p.columns, pass, [&]<int TILES>(int64_t first) {
-            pass_over<T, VEC, WHOLE, TILES>(o, p, m,
-                                            (first << p.columns.log_lanes) * VEC);
-        });
+    for (int64_t first = int64_t(blockIdx.y) * p.pass_columns; first < o.n;
+         first += int64_t(gridDim.y) * p.pass_columns)
+        pass_over<T, VEC, STORE>(o, p, m, first);
     merge_wait_for_last(); /* for those that wait for this kernel */
 }
 
@@ -152,7 +156,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));
         T sum           = T(0);
-#pragma unroll 4
+#pragma unroll 8
         for (int64_t t = of.first + (lane >> log_lanes); t < of.last; t += 32 / lanes)
             sum += j < o.ld ? carry[t * o.ld + j] : T(0);
         for (int apart = 16; apart >= lanes; apart >>= 1)

@@ -7,10 +7,7 @@
 #include "gpu/spmm_lanes.cuh"
 #include "partition/merge.h"
 
-enum {
-    MERGE_NEVER     = INT32_MAX, /* no row ends here any more */
-    MERGE_LOG_GROUP = 3          /* 2^3 lanes walk a share of wide rows */
-};
+enum { MERGE_NEVER = INT32_MAX }; /* no row ends here any more */
 
 /* Rows ended and entries taken before some point of a tile's path. */
 struct merge_split {
@@ -20,10 +17,10 @@ struct merge_split {
 /* What the kernels know of the path. Shares belong to the problem, columns to the
    chunk. */
 template <typename T> struct merge_path {
-    int items, shares; /* most that a tile has */
-    int log_parts;     /* 2^log_parts of them are one of the cuts' */
-    int pass_columns;  /* most that one pass covers */
-    hy_spmm_columns columns;
+    int items, shares;       /* most that a tile has */
+    int log_lanes;           /* 2^log_lanes lanes for each */
+    int log_parts;           /* 2^log_parts of them are one of the cuts' */
+    int pass_columns;        /* that one pass covers */
     const hy_merge_cut *cut; /* tiles + 1 */
     T *carry; /* tiles x ld: the piece of the row that the tile does not end */
 };
@@ -62,27 +59,61 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
     return {items, 1, items / 4, 1};
 }
 
-/* For A with so many entries and rows together, and n columns of X. A share for each
-   group of lanes: eight, or one if a row of X takes it no more than one load. */
-template <typename T> hy_merge_shape merge_shape_of(int64_t all_items, int64_t n)
+/* 2^this lanes walk a share: one if a row of X takes it no more than one load, else as
+   many as read a line at once, or two, or four. Rows of X are read whole then, but where
+   slabs of two lines let the L2 cache hold more of them. */
+inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 {
-    const int shares = n * int64_t(sizeof(T)) > 16 ? HY_CUDA_THREADS >> MERGE_LOG_GROUP
-                                                   : HY_CUDA_THREADS;
-    int items        = HY_MERGE_LEAST_ITEMS;
+    if (row_bytes <= HY_SPMM_LINE)
+        return row_bytes > 16 ? 3 : 0;
+    return row_bytes <= 2 * HY_SPMM_LINE || in_slabs ? 4 : 5;
+}
 
-    if (n == 1)
-        return vector_shape_of(all_items);
-    while (items < HY_MERGE_MOST_ITEMS && all_items > items * HY_MERGE_TILES)
-        items *= 2;
-    return {items, shares, items / 4, 0};
+/* Most items of a tile. A block loses some time at its beginning; but where rows that are
+   near each other share X, blocks with fewer of them find more of it in the L1 cache. */
+inline int merge_most_items(const hy_features &f, int log_lanes, bool in_slabs)
+{
+    const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
+    if (log_lanes < 4 || in_slabs)
+        return HY_MERGE_MOST_ITEMS;
+    return uneven ? HY_MERGE_UNEVEN_ITEMS : HY_MERGE_WIDE_ITEMS;
+}
+
+/* Few tiles are as many as the device holds at once, or twice as many. */
+inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
+{
+    const int64_t room  = HY_MERGE_BLOCKS / hy_lesser(passes, HY_MERGE_BLOCKS);
+    const int64_t waves = all / (most * room) + 1;
+    return waves > HY_MERGE_WAVES ? most : all / (waves * room) + 1;
+}
+
+/* For a product whose A has such rows, which all chunks know (hy_profile_range()): a
+   share for each group of lanes. */
+inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
+{
+    const int64_t all = p.A->nnz + p.A->rows, size = int64_t(hy_value_size(p.A->type));
+    const int64_t row_bytes = p.X->cols * size;
+    const bool in_slabs     = row_bytes % 16 == 0 && /* rows of Y are stored in parts */
+                          hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
+    const int log        = merge_log_lanes(row_bytes, in_slabs);
+    const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
+    const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
+
+    if (p.X->cols == 1)
+        return vector_shape_of(all);
+    const int64_t items =
+        hy_greater(merge_items(all, merge_most_items(f, log, in_slabs), passes), least);
+    return {int(items), HY_CUDA_THREADS >> log,
+            int(hy_greater(items / 4, HY_MERGE_LONGEST)), 0};
 }
 
 /* The same tiles for the columns that lie apart, from column `first` on: one load of a
    lane, so that each lane of a group has a part of its share. */
 template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first)
 {
-    p.shares <<= MERGE_LOG_GROUP;
-    p.log_parts = MERGE_LOG_GROUP;
+    p.shares <<= p.log_lanes;
+    p.log_parts = p.log_lanes;
+    p.log_lanes = 0;
     p.carry += first;
     return p;
 }
@@ -131,9 +162,9 @@ template <typename T>
 static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *room)
 {
     merge_tile<T> m;
-    m.val          = reinterpret_cast<T *>(room);
-    m.carry        = m.val + p.items;
-    m.col          = reinterpret_cast<int32_t *>(m.carry + p.shares * p.pass_columns);
+    m.carry        = reinterpret_cast<T *>(room); /* first: it is stored in vectors */
+    m.val          = m.carry + p.shares * p.pass_columns;
+    m.col          = reinterpret_cast<int32_t *>(m.val + p.items);
     m.split        = reinterpret_cast<merge_split *>(m.col + p.items);
     m.end          = reinterpret_cast<uint16_t *>(m.split + p.shares + 1);
     m.pass_columns = p.pass_columns;

@@ -335,7 +335,8 @@ static double multiply_s(const hy_features *f, const hy_rates *r)
     const double steps = HY_HRPB_FIND + tile * tiles_for(f->type, f->out_cols);
     const double s =
         blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
-    return 2 * r->launch_s + (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
+    return HY_HRPB_LAUNCHES * r->launch_s +
+           (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)

@@ -60,37 +60,17 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
                      carry, log_lanes);
 }
 
-/* Tiles of columns in a pass. Few tiles of the path do not fill the device alone. Where
-   rows of X begin within lines, each pass reads a line more; f64 has no room for more
-   carries. */
-template <typename T>
-static int64_t tiles_of_pass(const hy_spmm_operands<T> &o, int64_t tiles)
-{
-    if (tiles <= HY_MERGE_TILES)
-        return 1;
-    return sizeof(T) > 4 || o.pitch % HY_SPMM_LINE == 0 ? HY_MERGE_PASS : HY_SPMM_TILES;
-}
-
-/* Rows of Y that are whole have a kernel of their own: the others need more registers. */
-template <typename T, int VEC, bool WHOLE>
+template <typename T, int VEC, merge_store STORE>
 static hybrid_status launch_as(launch_order order, hy_lane *lane,
                                const hy_spmm_operands<T> &o, merge_path<T> p,
                                int64_t tiles)
 {
-    p.columns = hy_columns_of<T, VEC>(o.n, tiles_of_pass(o, tiles));
-    /* Groups of fewer lanes than a line takes would walk more rows side by side, which
-       end at different times: that costs more than lanes without a column. */
-    if (o.n > VEC && VEC * sizeof(T) == 16)
-        p.columns.log_lanes = hy_log_lanes(hy_tile_lanes<T, VEC>, 5);
-    const int64_t most = (p.columns.tiles + p.columns.passes - 1) / p.columns.passes;
-    p.pass_columns     = int(most) * VEC << p.columns.log_lanes;
-    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(p.columns.passes, 1, HY_MOST_PASSES));
-    const auto kernel = most > HY_MERGE_PASS ? merge_kernel<T, VEC, WHOLE, HY_SPMM_TILES>
-                        : most > 1           ? merge_kernel<T, VEC, WHOLE, HY_MERGE_PASS>
-                                             : merge_kernel<T, VEC, WHOLE, 1>;
-    return launch_in(order, lane, kernel, grid, merge_room(p), o, p);
+    p.pass_columns = VEC << p.log_lanes;
+    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(o.n, p.pass_columns, HY_MOST_PASSES));
+    return launch_in(order, lane, merge_kernel<T, VEC, STORE>, grid, merge_room(p), o, p);
 }
 
+/* A kernel of its own for each way to store, as they need different registers. */
 template <typename T, int VEC>
 static hybrid_status launch(launch_order order, hy_lane *lane,
                             const hy_spmm_operands<T> &o, const merge_path<T> &p,
@@ -98,8 +78,10 @@ static hybrid_status launch(launch_order order, hy_lane *lane,
 {
     if constexpr (VEC > 1)
         if (!o.whole)
-            return launch_as<T, VEC, false>(order, lane, o, p, tiles);
-    return launch_as<T, VEC, true>(order, lane, o, p, tiles);
+            return p.log_lanes == 5
+                       ? launch_as<T, VEC, TURNED>(order, lane, o, p, tiles)
+                       : launch_as<T, VEC, IN_VALUES>(order, lane, o, p, tiles);
+    return launch_as<T, VEC, IN_VECTORS>(order, lane, o, p, tiles);
 }
 
 template <typename T>
@@ -142,11 +124,9 @@ static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
             <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, p);
 }
 
-static hy_merge_shape shape_of(const hy_problem *p)
+static hy_merge_shape shape_of(const hy_job *job)
 {
-    const int64_t items = p->A->nnz + p->A->rows;
-    return p->A->type == HYBRID_F64 ? merge_shape_of<double>(items, p->X->cols)
-                                    : merge_shape_of<float>(items, p->X->cols);
+    return merge_shape_of(*job->problem, job->chunk->features);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -155,7 +135,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    const hy_merge_shape shape = shape_of(job->problem);
+    const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
     const int items            = shape.items + shape.longest; /* most of a tile */
     T *carry                   = static_cast<T *>(job->work.ptr);
@@ -167,12 +147,14 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     merge_path<T> p = {};
     p.items         = items;
     p.shares        = shape.shares;
+    p.log_lanes     = hy_log_lanes(HY_CUDA_THREADS / shape.shares, 5);
     p.cut           = view.cut;
     p.carry         = carry;
     HY_TRY(launch_matrix(lane, o, p, view.tiles));
     if (view.pieces == 0)
         return HYBRID_OK;
-    return launch_fix<T>(lane, o, view, carry, hy_log_lanes(double(cols), 5));
+    return launch_fix<T>(lane, o, view, carry,
+                         hy_log_lanes(double(cols), HY_MERGE_LOG_FIX));
 }
 
 /* ---- the variant ---- */
@@ -183,11 +165,15 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* The one with the most tiles: a panel's columns do not tell the problem's, but that of a
-   vector has one. */
-static hy_merge_shape least_shape(const hy_features *f)
+/* A bound of a chunk's tiles, whatever the problem that it is of. */
+static int64_t tiles_most(const hy_features *f)
 {
-    return {HY_MERGE_LEAST_ITEMS, 1, 0, f->out_cols == 1};
+    const int64_t items = f->nnz + f->rows;
+    const int64_t many  = items / (HY_MERGE_WIDE_ITEMS / 2);
+
+    if (f->out_cols == 1)
+        return items / HY_MERGE_VECTOR_ITEMS + 2;
+    return hy_lesser(items / HY_MERGE_LEAST_WIDE, hy_greater(many, HY_MERGE_BLOCKS)) + 2;
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)
@@ -198,19 +184,32 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
+/* What a nonzero and a row cost, by what a row of X takes: one load, a line, or more. */
+struct merge_prices {
+    double nonzero, row;
+};
+
+static merge_prices prices_of(const hy_features *f, int64_t row_bytes)
+{
+    if (row_bytes <= 16)
+        return {HY_MERGE_NONZERO_NARROW, HY_MERGE_ROW_NARROW};
+    const double near = hy_spmm_near(f, HY_MERGE_NEAR_LINE, HY_MERGE_NEAR);
+    if (row_bytes <= HY_SPMM_LINE)
+        return {near * HY_MERGE_NONZERO_LINE, HY_MERGE_ROW_LINE};
+    return {near * HY_MERGE_NONZERO, HY_MERGE_ROW};
+}
+
 /* Columns of more than one load of a lane are walked as a line of them: of the time of
    those that are missing a part is saved. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
-    const int64_t size   = int64_t(hy_value_size(f->type));
-    const int64_t line   = HY_SPMM_LINE / size;
-    const bool wide      = f->out_cols * size > 16;
-    const double nonzero = wide ? HY_MERGE_NONZERO : HY_MERGE_NONZERO_NARROW;
-    const double row     = wide ? HY_MERGE_ROW : HY_MERGE_ROW_NARROW;
-    hy_features walked   = *f;
-    if (wide && f->out_cols < line)
+    const int64_t size    = int64_t(hy_value_size(f->type));
+    const int64_t line    = HY_SPMM_LINE / size;
+    const merge_prices at = prices_of(f, f->out_cols * size);
+    hy_features walked    = *f;
+    if (f->out_cols * size > 16 && f->out_cols < line)
         walked.out_cols = line - (line - f->out_cols) / HY_MERGE_MISSING;
-    return r->launch_s + (nonzero * double(f->nnz) + row * double(f->rows)) *
+    return r->launch_s + (at.nonzero * double(f->nnz) + at.row * double(f->rows)) *
                              hy_spmm_nonzero_s(&walked, r);
 }
 
@@ -228,10 +227,10 @@ static double product_s(const hy_features *f, const hy_rates *r)
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_merge_shape shape = least_shape(f);
-    const int64_t tiles        = hy_merge_tiles_most(f, shape);
+    const hy_merge_shape shape = {.vector = f->out_cols == 1};
+    const int64_t tiles        = tiles_most(f);
     hy_cost c                  = {};
-    c.pack_bytes               = hy_pack_merge_bytes(f, shape);
+    c.pack_bytes               = hy_pack_merge_bytes(f, shape, tiles);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
@@ -241,7 +240,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
 static hybrid_status prepare(hy_job *job)
 {
-    return hy_pack_merge(job, shape_of(job->problem));
+    return hy_pack_merge(job, shape_of(job));
 }
 
 static hybrid_status multiply(hy_lane *lane, hy_job *job)

@@ -13,12 +13,11 @@ static constexpr unsigned ALL = 0xffffffffu;
 
 /* Add up to LANES nonzeros, one in each lane; `left` of them are real. FULL: all are,
    in every group of the warp. */
-template <typename T, int VEC, int TILES, bool FULL>
+template <typename T, int VEC, int LANES, int TILES, bool FULL>
 static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  int columns_left, int32_t c, T a, int left,
                                  T (&sum)[TILES][VEC])
 {
-    constexpr int LANES = hy_tile_lanes<T, VEC>;
     constexpr int TILE  = LANES * VEC;
     constexpr int AHEAD = hy_ahead<T, VEC, TILES>;
     for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
@@ -77,11 +76,10 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
 /* The dot products of one row with this lane's columns, and with the REST columns that
    lie apart if the pass takes them. Warps stay together: groups whose row has ended wait
    for the others. */
-template <typename T, int VEC, int TILES, int REST>
+template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                             bool takes_rest)
 {
-    constexpr int LANES    = hy_tile_lanes<T, VEC>;
     const int lane         = int(threadIdx.x) % LANES;
     const bool real        = row < o.rows;
     int64_t k              = real ? o.row_ptr[row] : 0;
@@ -103,9 +101,11 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
         const int32_t c_after = next < end ? o.col[next] : 0;
         const T a_after       = next < end ? o.val[next] : T(0);
         if (__all_sync(ALL, left == LANES))
-            add_round<T, VEC, TILES, true>(o, o.x + j, columns_left, c, a, left, sum);
+            add_round<T, VEC, LANES, TILES, true>(o, o.x + j, columns_left, c, a, left,
+                                                  sum);
         else
-            add_round<T, VEC, TILES, false>(o, o.x + j, columns_left, c, a, left, sum);
+            add_round<T, VEC, LANES, TILES, false>(o, o.x + j, columns_left, c, a, left,
+                                                   sum);
         hy_add_x(rest, a, x_rest);
         c = c_after;
         a = a_after;
@@ -120,17 +120,16 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
 
 /* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
    first takes the columns that lie apart. */
-template <typename T, int VEC, int MOST, int REST>
+template <typename T, int VEC, int LANES, int MOST, int REST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
                                          hy_spmm_resident(MOST) / HY_ROWS_THREADS)
     wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
 {
-    constexpr int LANES = hy_tile_lanes<T, VEC>;
-    const int64_t row   = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
+    const int64_t row = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
     for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y)
         hy_for_pass<MOST>(columns, pass, [&]<int TILES>(int64_t first) {
-            walk<T, VEC, TILES, REST>(o, row, (first * LANES + threadIdx.x % LANES) * VEC,
-                                      first == 0);
+            walk<T, VEC, LANES, TILES, REST>(
+                o, row, (first * LANES + threadIdx.x % LANES) * VEC, first == 0);
         });
 }
 
@@ -197,27 +196,40 @@ template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
-    const double fill    = job->chunk->features.tile_fill;
-    const bool apart = fill > 0 && fill < HY_ROWS_APART && o.pitch % HY_SPMM_LINE == 0;
+    const bool apart     = hy_is_apart(job->chunk->features.tile_fill, x_bytes);
 
     if (o.rows * hy_tile_lanes<T, VEC> < HY_SPMM_LANES)
         return 1;
-    return apart && x_bytes > HY_SPMM_L2 ? 1 : HY_SPMM_TILES;
+    return apart && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
 }
 
-/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
+template <typename T, int VEC, int LANES, int MOST, int REST>
+static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
+                         const hy_spmm_columns &c)
+{
+    const dim3 grid(hy_blocks(o.rows, HY_ROWS_THREADS / LANES),
+                    hy_blocks(c.passes, 1, HY_MOST_PASSES));
+    wide_kernel<T, VEC, LANES, MOST, REST>
+        <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+}
+
+/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. Where rows of A
+   are long, groups of twice the lanes wait less for each other's rows to end. */
 template <typename T, int VEC, int REST>
 static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
-                        const hy_spmm_columns &c)
+                        const hy_spmm_columns &c, const hybrid_csr *A)
 {
-    constexpr int rows = HY_ROWS_THREADS / hy_tile_lanes<T, VEC>;
-    const dim3 grid(hy_blocks(o.rows, rows), hy_blocks(c.passes, 1, HY_MOST_PASSES));
+    constexpr int lanes = hy_tile_lanes<T, VEC>;
 
-    if (c.tiles > c.passes)
-        wide_kernel<T, VEC, HY_SPMM_TILES, REST>
-            <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
-    else
-        wide_kernel<T, VEC, 1, REST><<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+    if (c.tiles == c.passes)
+        return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
+    if constexpr (VEC * sizeof(T) == 16)
+        if (A->nnz >= HY_ROWS_LONG * A->rows) {
+            const int64_t tiles          = (c.tiles + 1) / 2;
+            const hy_spmm_columns paired = {c.log_lanes + 1, tiles, (tiles + 1) / 2};
+            return launch_lanes<T, VEC, 2 * lanes, 2, REST>(lane, o, paired);
+        }
+    launch_lanes<T, VEC, lanes, HY_SPMM_TILES, REST>(lane, o, c);
 }
 
 template <typename T, int VEC>
@@ -245,7 +257,7 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *jo
     const hybrid_csr *A     = job->problem->A;
     const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
     if (hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c))
-        launch_wide<T, VEC, 0>(lane, o, c);
+        launch_wide<T, VEC, 0>(lane, o, c, A);
     else
         launch_narrow<T, VEC>(lane, o, c, job->problem);
 }
@@ -286,11 +298,11 @@ static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job 
     if (!hy_vectors_fit(&o, VEC) || !wide || uintptr_t(o.rest) % o.rest_pitch != 0)
         launch_twice(lane, o, job);
     else if (o.rest_pitch == sizeof(T))
-        launch_wide<T, VEC, 1>(lane, o, c);
+        launch_wide<T, VEC, 1>(lane, o, c, A);
     else if (o.rest_pitch == 2 * sizeof(T))
-        launch_wide<T, VEC, 2>(lane, o, c);
+        launch_wide<T, VEC, 2>(lane, o, c, A);
     else
-        launch_wide<T, VEC, VEC>(lane, o, c);
+        launch_wide<T, VEC, VEC>(lane, o, c, A);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -321,12 +333,20 @@ static double vector_s(const hy_features *f, const hy_rates *r)
     return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
 }
 
+static double wide_nonzero(const hy_features *f)
+{
+    const bool brief = f->row_mean < double(HY_ROWS_BRIEF) &&
+                       f->out_cols * int64_t(hy_value_size(f->type)) <= HY_SPMM_LINE;
+    return hy_spmm_near(f, HY_ROWS_NEAR_LINE, HY_ROWS_NEAR) *
+           (brief ? HY_ROWS_NONZERO_BRIEF : 1);
+}
+
 /* The longest row is walked by one group, one step after the other: a step reads the
    columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
-    const double nonzero = wide ? 1 : HY_ROWS_NONZERO_NARROW;
+    const double nonzero = wide ? wide_nonzero(f) : HY_ROWS_NONZERO_NARROW;
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
         (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);

@@ -7,6 +7,7 @@
 #define HY_SPMM_LANES_CUH
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "gpu/cuda_lane.cuh"
 #include "gpu/cuda_tuning.h"
 #include "partition/pack.h"
@@ -66,6 +67,28 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
     *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
 }
 
+/* The same to global memory, in one store whatever the compiler makes of structs. */
+static __device__ inline void hy_store_once(float *to, const float (&from)[4])
+{
+    __stwb(reinterpret_cast<float4 *>(to),
+           make_float4(from[0], from[1], from[2], from[3]));
+}
+
+static __device__ inline void hy_store_once(float *to, const float (&from)[2])
+{
+    __stwb(reinterpret_cast<float2 *>(to), make_float2(from[0], from[1]));
+}
+
+static __device__ inline void hy_store_once(double *to, const double (&from)[2])
+{
+    __stwb(reinterpret_cast<double2 *>(to), make_double2(from[0], from[1]));
+}
+
+template <typename T> static __device__ void hy_store_once(T *to, const T (&from)[1])
+{
+    *to = from[0];
+}
+
 /* Columns [j, j + VEC) of a row of Y, as far as there are n. Rows that are not WHOLE
    begin anywhere. */
 template <bool WHOLE, typename T, int VEC>
@@ -73,7 +96,7 @@ __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
 {
     if constexpr (WHOLE) {
         if (j < n)
-            hy_store_vec(y + j, sum);
+            hy_store_once(y + j, sum);
     } else {
 #pragma unroll
         for (int e = 0; e < VEC; e++)
@@ -189,6 +212,22 @@ template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands
 inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
 {
     return n * int64_t(hy_value_size(type)) > HY_SPMM_LINE / 2;
+}
+
+/* Whether rows of A share next to nothing of an X that the L2 cache does not hold. */
+inline bool hy_is_apart(double tile_fill, double x_bytes)
+{
+    return tile_fill > 0 && tile_fill < HY_SPMM_APART && x_bytes > HY_SPMM_L2;
+}
+
+/* What a nonzero costs where rows of A that are near each other share columns, 1 where
+   they share none; by how many lines a row of X has. */
+inline double hy_spmm_near(const hy_features *f, double save_line, double save_lines)
+{
+    const double line = double(HY_SPMM_LINE) / double(hy_value_size(f->type));
+    const double save = double(f->out_cols) > line ? save_lines : save_line;
+    const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);
+    return 1 - save * (near < 0 ? 0 : near > 1 ? 1 : near);
 }
 
 /* Seconds in which a nonzero and its row of X can be read. */

@@ -62,8 +62,8 @@ typedef struct hy_merge_view {
 /* Upper bound of a chunk's tiles. */
 int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape);
 
-/* Bytes of the pack: that of hy_pack_csr() and the cuts. */
-size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape);
+/* Bytes of the pack with so many tiles: that of hy_pack_csr() and the cuts. */
+size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t tiles);
 
 /* Fill job->pack: A as hy_pack_csr() does, then the cuts. With shape.vector a tile has no
    more than 65535 entries. */

@@ -44,9 +44,9 @@ static size_t own_at(const hy_features *f)
     return hy_align(hy_pack_csr_bytes(HY_SPMM, f));
 }
 
-size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape)
+size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t tiles)
 {
-    return own_at(f) + layout_of(f, hy_merge_tiles_most(f, shape), shape).end;
+    return own_at(f) + layout_of(f, tiles, shape).end;
 }
 
 /* ---- the path of the whole matrix --------------------------------------------- */

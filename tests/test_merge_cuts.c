@@ -53,17 +53,18 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     const hybrid_csr *A = problem->A;
     const int64_t nnz   = hy_offset(A, end) - hy_offset(A, begin);
 
-    out->chunk         = (hy_chunk){.row_begin = begin,
-                                    .row_end   = end,
-                                    .col_end   = 4,
-                                    .features  = {.rows     = end - begin,
-                                                  .cols     = A->cols,
-                                                  .nnz      = nnz,
-                                                  .out_cols = 4,
-                                                  .type     = A->type}};
-    const size_t bytes = hy_pack_merge_bytes(&out->chunk.features, shape);
-    out->job           = (hy_job){.problem = problem, .chunk = &out->chunk};
-    out->job.pack.mem  = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+    out->chunk          = (hy_chunk){.row_begin = begin,
+                                     .row_end   = end,
+                                     .col_end   = 4,
+                                     .features  = {.rows     = end - begin,
+                                                   .cols     = A->cols,
+                                                   .nnz      = nnz,
+                                                   .out_cols = 4,
+                                                   .type     = A->type}};
+    const int64_t tiles = hy_merge_tiles_most(&out->chunk.features, shape);
+    const size_t bytes  = hy_pack_merge_bytes(&out->chunk.features, shape, tiles);
+    out->job            = (hy_job){.problem = problem, .chunk = &out->chunk};
+    out->job.pack.mem   = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
     assert_int_equal(hy_pack_merge(&out->job, shape), HYBRID_OK);
     assert_true(out->job.pack.bytes <= bytes);
     assert_true(poison_guard_intact(out->job.pack.mem.ptr, bytes));
