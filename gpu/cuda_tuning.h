@@ -63,11 +63,11 @@ enum {
 #define HY_SPMM_NEAR 0.1
 #define HY_SPMM_NEARER 0.165
 
-/* What entries and rows cost, in units of an entry and its row of X at that rate. NARROW:
-   a row of X has half a line or less, with merge no more than one load; LINE: it has one;
-   NEAR: what is saved of an entry where rows share X. Fitted to 100 products of 25 matrices
-   on an H200, with the constants of hrpb: the pick by the least prediction is 0.3 % slower
-   than the best. The paper's threshold between row split and merge path, 9.35 entries a
+/* What entries and rows cost, in units of an entry and its row of X at that rate. LINE: a
+   row of X has no more than a line; HALF: half of one; NARROW: half of one, with merge no
+   more than one load. NEAR: what is saved of an entry where rows share X. Fitted to 100
+   products of 25 matrices on an H200, with the constants of hrpb: the pick by the least
+   prediction is 0.3 % slower than the best. The paper's threshold between row split and merge path, 9.35 entries a
    row, falls out of them where row lengths vary. */
 #define HY_ROWS_ROW 2.65
 #define HY_ROWS_NEAR 0.5
@@ -89,11 +89,13 @@ enum {
 #define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.05
 #define HY_MERGE_NONZERO_LINE 1.0
+#define HY_MERGE_NONZERO_HALF 1.15
 #define HY_MERGE_NONZERO_NARROW 3.7
 #define HY_MERGE_NEAR 0.35
 #define HY_MERGE_NEAR_LINE 0.25
 #define HY_MERGE_ROW 2.0
 #define HY_MERGE_ROW_LINE 2.65
+#define HY_MERGE_ROW_HALF 3.8
 #define HY_MERGE_ROW_NARROW 24.0
 #define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
 

@@ -71,10 +71,10 @@ inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 
 /* Most items of a tile. A block loses some time at its beginning; but where rows that are
    near each other share X, blocks with fewer of them find more of it in the L1 cache. */
-inline int merge_most_items(const hy_features &f, int log_lanes, bool in_slabs)
+inline int merge_most_items(const hy_features &f, int log_lanes, bool apart)
 {
     const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
-    if (log_lanes < 4 || in_slabs)
+    if (log_lanes < 4 || apart)
         return HY_MERGE_MOST_ITEMS;
     return uneven ? HY_MERGE_UNEVEN_ITEMS : HY_MERGE_WIDE_ITEMS;
 }
@@ -93,8 +93,8 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 {
     const int64_t all = p.A->nnz + p.A->rows, size = int64_t(hy_value_size(p.A->type));
     const int64_t row_bytes = p.X->cols * size;
-    const bool in_slabs     = row_bytes % 16 == 0 && /* rows of Y are stored in parts */
-                          hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
+    const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
+    const bool in_slabs  = apart && row_bytes % 16 == 0; /* else rows of Y are turned */
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
@@ -102,7 +102,7 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
     if (p.X->cols == 1)
         return vector_shape_of(all);
     const int64_t items =
-        hy_greater(merge_items(all, merge_most_items(f, log, in_slabs), passes), least);
+        hy_greater(merge_items(all, merge_most_items(f, log, apart), passes), least);
     return {int(items), HY_CUDA_THREADS >> log,
             int(hy_greater(items / 4, HY_MERGE_LONGEST)), 0};
 }

@@ -184,7 +184,8 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
-/* What a nonzero and a row cost, by what a row of X takes: one load, a line, or more. */
+/* What a nonzero and a row cost, by what a row of X takes: one load, half a line, a line,
+   or more. */
 struct merge_prices {
     double nonzero, row;
 };
@@ -193,22 +194,32 @@ static merge_prices prices_of(const hy_features *f, int64_t row_bytes)
 {
     if (row_bytes <= 16)
         return {HY_MERGE_NONZERO_NARROW, HY_MERGE_ROW_NARROW};
+    if (row_bytes <= HY_SPMM_LINE / 2)
+        return {HY_MERGE_NONZERO_HALF, HY_MERGE_ROW_HALF};
     const double near = hy_spmm_near(f, HY_MERGE_NEAR_LINE, HY_MERGE_NEAR);
     if (row_bytes <= HY_SPMM_LINE)
         return {near * HY_MERGE_NONZERO_LINE, HY_MERGE_ROW_LINE};
     return {near * HY_MERGE_NONZERO, HY_MERGE_ROW};
 }
 
-/* Columns of more than one load of a lane are walked as a line of them: of the time of
-   those that are missing a part is saved. */
+/* Columns of more than one load of a lane are walked as a line of them, of more than a
+   line as two or four: of the time of those that are missing to a line a part is saved.
+ */
+static int64_t walked_columns(int64_t n, int64_t size)
+{
+    const int64_t line = HY_SPMM_LINE / size;
+    if (n * size <= 16)
+        return n;
+    return n <= line ? line - (line - n) / HY_MERGE_MISSING
+                     : (n + 2 * line - 1) / (2 * line) * (2 * line);
+}
+
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const int64_t size    = int64_t(hy_value_size(f->type));
-    const int64_t line    = HY_SPMM_LINE / size;
     const merge_prices at = prices_of(f, f->out_cols * size);
     hy_features walked    = *f;
-    if (f->out_cols * size > 16 && f->out_cols < line)
-        walked.out_cols = line - (line - f->out_cols) / HY_MERGE_MISSING;
+    walked.out_cols       = walked_columns(f->out_cols, size);
     return r->launch_s + (at.nonzero * double(f->nnz) + at.row * double(f->rows)) *
                              hy_spmm_nonzero_s(&walked, r);
 }
