@@ -35,8 +35,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
                             int share, int64_t j, int column)
 {
     constexpr int AHEAD = hy_ahead<T, VEC, 1>;
-    constexpr bool EARLY =
-        STORE == IN_VECTORS && sizeof(T) == 4; /* registers for values of A */
+    /* Others have no registers for values of A beside those of X. */
+    constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
     /* Every load is of a number that is there, also by lanes that have no column and for
        entries after the last; nothing comes of those. */
@@ -72,7 +72,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
             while (k + u == end)
                 flush();
             if (k + u < to.entries)
-                hy_add_x(sum, EARLY ? a[u] : m.val[k + u], x[u]);
+                hy_add_x(sum, HOLDS_A ? a[u] : m.val[k + u], x[u]);
         }
     }
     while (row < to.rows)
@@ -116,7 +116,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         T sum[VEC] = {};
         add_carried(m, row, s, column, sum);
 #pragma unroll
-        for (int e = 0; e < VEC; e++) /* these lanes stored to Y themselves */
+        for (int e = 0; e < VEC; e++) /* this group stored to Y itself */
             sum[e] += !last && j + e < o.n ? out[j + e] : T(0);
         hy_store_y<STORE == IN_VECTORS>(o.n, out, j, sum);
     }
