@@ -67,8 +67,8 @@ enum {
    row of X has no more than a line; HALF: half of one; NARROW: half of one, with merge no
    more than one load. NEAR: what is saved of an entry where rows share X. Fitted to 100
    products of 25 matrices on an H200, with the constants of hrpb: the pick by the least
-   prediction is 0.3 % slower than the best. The paper's threshold between row split and merge path, 9.35 entries a
-   row, falls out of them where row lengths vary. */
+   prediction is 0.3 % slower than the best. The paper's threshold between row split and
+   merge path, 9.35 entries a row, falls out of them where row lengths vary. */
 #define HY_ROWS_ROW 2.65
 #define HY_ROWS_NEAR 0.5
 #define HY_ROWS_NEAR_LINE 0.25

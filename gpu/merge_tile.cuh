@@ -91,16 +91,16 @@ inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
    share for each group of lanes. */
 inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 {
-    const int64_t all = p.A->nnz + p.A->rows, size = int64_t(hy_value_size(p.A->type));
-    const int64_t row_bytes = p.X->cols * size;
+    const int64_t all = p.A->nnz + p.A->rows;
+    if (p.X->cols == 1)
+        return vector_shape_of(all);
+
+    const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
     const bool in_slabs  = apart && row_bytes % 16 == 0; /* else rows of Y are turned */
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
-
-    if (p.X->cols == 1)
-        return vector_shape_of(all);
     const int64_t items =
         hy_greater(merge_items(all, merge_most_items(f, log, apart), passes), least);
     return {int(items), HY_CUDA_THREADS >> log,
@@ -122,7 +122,7 @@ template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first
 template <typename T> size_t merge_room(const merge_path<T> &p)
 {
     const size_t items = size_t(p.items);
-    return sizeof(T) * (items + size_t(p.shares) * size_t(p.pass_columns)) + 4 * items +
+    return sizeof(T) * (size_t(p.shares) * size_t(p.pass_columns) + items) + 4 * items +
            sizeof(merge_split) * size_t(p.shares + 1) + 2 * items;
 }
 

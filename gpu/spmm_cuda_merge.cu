@@ -165,15 +165,17 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* A bound of a chunk's tiles, whatever the problem that it is of. */
+/* A bound of a chunk's tiles, whatever the problem that it is of, as a panel's columns do
+   not tell: as many as the smallest make, but only so many as fill a device are smaller
+   than half of a large one. */
 static int64_t tiles_most(const hy_features *f)
 {
-    const int64_t items = f->nnz + f->rows;
-    const int64_t many  = items / (HY_MERGE_WIDE_ITEMS / 2);
+    const auto tiles_of = [&](int items) {
+        return hy_merge_tiles_most(f, {items, 1, 0, 0});
+    };
 
-    if (f->out_cols == 1)
-        return items / HY_MERGE_VECTOR_ITEMS + 2;
-    return hy_lesser(items / HY_MERGE_LEAST_WIDE, hy_greater(many, HY_MERGE_BLOCKS)) + 2;
+    return hy_lesser(tiles_of(HY_MERGE_LEAST_WIDE),
+                     hy_greater(tiles_of(HY_MERGE_WIDE_ITEMS / 2), HY_MERGE_BLOCKS + 2));
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)
@@ -196,10 +198,10 @@ static merge_prices prices_of(const hy_features *f, int64_t row_bytes)
         return {HY_MERGE_NONZERO_NARROW, HY_MERGE_ROW_NARROW};
     if (row_bytes <= HY_SPMM_LINE / 2)
         return {HY_MERGE_NONZERO_HALF, HY_MERGE_ROW_HALF};
-    const double near = hy_spmm_near(f, HY_MERGE_NEAR_LINE, HY_MERGE_NEAR);
     if (row_bytes <= HY_SPMM_LINE)
-        return {near * HY_MERGE_NONZERO_LINE, HY_MERGE_ROW_LINE};
-    return {near * HY_MERGE_NONZERO, HY_MERGE_ROW};
+        return {hy_spmm_near(f, HY_MERGE_NEAR_LINE) * HY_MERGE_NONZERO_LINE,
+                HY_MERGE_ROW_LINE};
+    return {hy_spmm_near(f, HY_MERGE_NEAR) * HY_MERGE_NONZERO, HY_MERGE_ROW};
 }
 
 /* Columns of more than one load of a lane are walked as a line of them, of more than a

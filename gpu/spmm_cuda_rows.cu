@@ -335,10 +335,10 @@ static double vector_s(const hy_features *f, const hy_rates *r)
 
 static double wide_nonzero(const hy_features *f)
 {
-    const bool brief = f->row_mean < double(HY_ROWS_BRIEF) &&
-                       f->out_cols * int64_t(hy_value_size(f->type)) <= HY_SPMM_LINE;
-    return hy_spmm_near(f, HY_ROWS_NEAR_LINE, HY_ROWS_NEAR) *
-           (brief ? HY_ROWS_NONZERO_BRIEF : 1);
+    const bool line   = f->out_cols * int64_t(hy_value_size(f->type)) <= HY_SPMM_LINE;
+    const double near = hy_spmm_near(f, line ? HY_ROWS_NEAR_LINE : HY_ROWS_NEAR);
+    const bool brief  = line && f->row_mean < double(HY_ROWS_BRIEF);
+    return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
 /* The longest row is walked by one group, one step after the other: a step reads the

@@ -220,12 +220,10 @@ inline bool hy_is_apart(double tile_fill, double x_bytes)
     return tile_fill > 0 && tile_fill < HY_SPMM_APART && x_bytes > HY_SPMM_L2;
 }
 
-/* What a nonzero costs where rows of A that are near each other share columns, 1 where
-   they share none; by how many lines a row of X has. */
-inline double hy_spmm_near(const hy_features *f, double save_line, double save_lines)
+/* What a nonzero costs where rows of A that are near each other share columns: 1 where
+   they share none, less by `save` where they share what they can. */
+inline double hy_spmm_near(const hy_features *f, double save)
 {
-    const double line = double(HY_SPMM_LINE) / double(hy_value_size(f->type));
-    const double save = double(f->out_cols) > line ? save_lines : save_line;
     const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);
     return 1 - save * (near < 0 ? 0 : near > 1 ? 1 : near);
 }
