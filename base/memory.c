@@ -204,18 +204,21 @@ static void expect_ends(const char *to, size_t bytes)
     __builtin_prefetch(to + bytes - 1, 1);
 }
 
-void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
-                       size_t bytes, size_t rows)
+/* Rows list[i], or i if there is no list. */
+static void copy_rows(void *dst, size_t dst_step, const int32_t *list, const void *src,
+                      size_t src_step, size_t bytes, size_t rows)
 {
     const int on_lines = ((uintptr_t)dst | dst_step | bytes) % HY_LINE == 0;
     const int past     = (on_lines || bytes >= ROW_LEAST) && bytes * rows >= PAST_LEAST;
-    const int gaps     = bytes > 0 && 2 * bytes <= dst_step;
+    const int gaps     = list || (bytes > 0 && 2 * bytes <= dst_step);
 
     for (size_t i = 0; i < rows; i++) {
-        char *to         = (char *)dst + i * dst_step;
-        const char *from = (const char *)src + i * src_step;
-        if (gaps && !on_lines && i + HY_ROWS_AHEAD < rows)
-            expect_ends(to + HY_ROWS_AHEAD * dst_step, bytes);
+        const size_t later = i + HY_ROWS_AHEAD;
+        char *to           = (char *)dst + (list ? (size_t)list[i] : i) * dst_step;
+        const char *from   = (const char *)src + i * src_step;
+        if (gaps && !on_lines && later < rows)
+            expect_ends((char *)dst + (list ? (size_t)list[later] : later) * dst_step,
+                        bytes);
         if (past)
             copy_lines(to, from, bytes);
         else
@@ -223,4 +226,16 @@ void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_s
     }
     if (past)
         end_copy();
+}
+
+void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
+                       size_t bytes, size_t rows)
+{
+    copy_rows(dst, dst_step, NULL, src, src_step, bytes, rows);
+}
+
+void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
+                         size_t src_step, size_t bytes, size_t rows)
+{
+    copy_rows(dst, dst_step, list, src, src_step, bytes, rows);
 }

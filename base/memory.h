@@ -53,6 +53,10 @@ void hy_copy_past(void *dst, const void *src, size_t bytes);
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 
+/* The same to rows list[0 .. rows-1] of those from `dst` on. */
+void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
+                         size_t src_step, size_t bytes, size_t rows);
+
 static inline size_t hy_larger(size_t a, size_t b)
 {
     return a > b ? a : b;

@@ -79,6 +79,10 @@ typedef struct hy_problem {
     const hybrid_csr *B;   /* SpGEMM */
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
+    const int32_t *x_rows; /* SpMM, of an A without its empty rows and columns: which row
+                              of the caller's X a row of X is, whose `rows` counts these */
+    const int32_t *y_rows; /* alone, and which of Y a row of A makes. NULL: the same
+                              (partition/compact.h) */
     double alpha, beta;
     int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes, */
     int in_lines;     /* and its in_lines */

@@ -99,14 +99,16 @@ static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
 {
     hybrid_report *r          = &plan->report;
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    hy_features all           = plan->profile.features;
 
+    all.rows           = plan->rows;
     r->resident_chunks = hy_plan_resident_chunks(plan);
     r->nnz_out         = nnz_out;
     r->total_s         = (double)(hy_now_ns() - start_ns) * 1e-9;
-    r->floor_s         = hy_floor(&plan->profile.features, plan->op, second_bytes,
-                                  plan->there_bytes, nnz_out, &plan->rates);
-    r->efficiency      = r->floor_s / r->total_s;
-    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
+    r->floor_s =
+        hy_floor(&all, plan->op, second_bytes, plan->there_bytes, nnz_out, &plan->rates);
+    r->efficiency = r->floor_s / r->total_s;
+    r->overlap    = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
                  r->total_s;
     r->peak_device_bytes = hy_meter_peak(&backend->device);
@@ -122,20 +124,20 @@ static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
 
     if (plan->op != op)
         return hy_fail(ctx, HYBRID_BAD_STATE, "the plan is for the other product");
-    if (A->rows != plan->profile.rows || A->cols != plan->profile.cols ||
+    if (A->rows != plan->rows || A->cols != plan->cols ||
         A->nnz != plan->profile.features.nnz || A->type != plan->profile.type)
         return hy_fail(
             ctx, HYBRID_BAD_STATE,
             "A is %lld x %lld with %lld entries, planned for %lld x %lld with %lld",
             (long long)A->rows, (long long)A->cols, (long long)A->nnz,
-            (long long)plan->profile.rows, (long long)plan->profile.cols,
+            (long long)plan->rows, (long long)plan->cols,
             (long long)plan->profile.features.nnz);
-    if (b_rows != plan->b_rows || b_cols != plan->b_cols || b_nnz != plan->b_nnz)
+    if (b_rows != plan->cols || b_cols != plan->b_cols || b_nnz != plan->b_nnz)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "the second operand is %lld x %lld with %lld entries, planned for "
                        "%lld x %lld with %lld",
                        (long long)b_rows, (long long)b_cols, (long long)b_nnz,
-                       (long long)plan->b_rows, (long long)plan->b_cols,
+                       (long long)plan->cols, (long long)plan->b_cols,
                        (long long)plan->b_nnz);
     return HYBRID_OK;
 }
@@ -185,6 +187,23 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     return run_spgemm(plan, A, B, start, C);
 }
 
+/* And what no chunk stores of Y. */
+static hybrid_status run_chunks(hybrid_plan *plan, hy_problem *problem)
+{
+    hybrid_engine *engine = plan->engine;
+    const int compact     = hy_is_compact(&plan->compact);
+    hybrid_status empty   = HYBRID_OK;
+    hy_empty_rows rows;
+
+    if (compact)
+        hy_empty_rows_begin(&rows, problem, &plan->compact);
+    const hybrid_status status = hy_pipeline_run(
+        plan->pipeline, problem, NULL, engine->trace, engine->trace_user, &plan->report);
+    if (compact)
+        empty = hy_empty_rows_end(&rows);
+    return status == HYBRID_OK ? empty : status;
+}
+
 static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                               const hybrid_dense *X, double beta, hybrid_dense *Y,
                               int64_t start)
@@ -202,11 +221,13 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
                              .in_cols  = plan->candidates[plan->chosen].variant->in_cols,
                              .in_lines = plan->candidates[plan->chosen].variant->in_lines,
                              .window   = plan->layout.window};
+    hy_rest rest;
+
+    hy_empty_settle(plan, &problem, &rest);
     hy_panels_settle(plan, &problem);
     hy_split_settle(plan, &problem);
     begin_report(plan);
-    HY_TRY(hy_pipeline_run(plan->pipeline, &problem, NULL, engine->trace,
-                           engine->trace_user, &plan->report));
+    HY_TRY(run_chunks(plan, &problem));
     end_report(plan, start, Y->rows * Y->cols,
                X->rows * X->cols * (int64_t)hy_value_size(X->type));
     return HYBRID_OK;

@@ -253,9 +253,11 @@ static hybrid_status compare_time(const hy_planning *p, ways *w, hy_layout **bes
 /* What X and Y that are pinned would gain, and packs that stay. */
 static hybrid_status complete(const hy_planning *p, hy_layout *best)
 {
+    const int direct = !hy_is_compact(&p->plan->compact) && best->window == 0;
+
     if (!backend_of(p->plan)->ops->copy || best->panels.cols > 0)
         return HYBRID_OK;
-    if (p->options->split != HYBRID_SPLIT_AUTO && !shares(p) && best->window == 0)
+    if (p->options->split != HYBRID_SPLIT_AUTO && !shares(p) && direct)
         HY_TRY(hy_panels_offer(p->plan, best));
     if (p->plan->flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
         hy_layout_keep(p->plan, best);

@@ -7,6 +7,7 @@
 
 #include "base/results.h"
 #include "engine/early.h"
+#include "engine/empty.h"
 #include "engine/rates.h"
 #include "pipeline/gear.h"
 
@@ -128,6 +129,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     hy_message_init(&engine->ctx.message);
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
+    engine->compact_bytes      = HY_COMPACT_BYTES;
     const hybrid_status status = open_parts(engine, o, backends);
     if (status == HYBRID_OK) {
         *out = engine;

@@ -59,15 +59,22 @@ static void put_features(writer *w, const hybrid_plan *plan)
     const hy_features *f = &plan->profile.features;
 
     put(w, "%s  A ", plan->op == HY_SPGEMM ? "spgemm" : "spmm");
-    put_count(w, f->rows);
+    put_count(w, plan->rows);
     put(w, " x ");
-    put_count(w, f->cols);
+    put_count(w, plan->cols);
     put(w, ", nnz ");
     put_count(w, f->nnz);
     put(w, ", f%d; result ", f->type == HYBRID_F64 ? 64 : 32);
-    put_count(w, f->rows);
+    put_count(w, plan->rows);
     put(w, " x ");
     put_count(w, f->out_cols);
+    if (hy_is_compact(&plan->compact)) {
+        put(w, "\nempty     left out: ");
+        put_count(w, plan->rows - f->rows);
+        put(w, " rows and ");
+        put_count(w, plan->cols - f->cols);
+        put(w, " columns of A, and what belongs to them of X and Y");
+    }
     put(w, "\nfeatures  products %.3g   out <= %.3g   row mean %.1f max %lld cv %.2f",
         (double)f->products, (double)f->out_bound, f->row_mean, (long long)f->row_max,
         f->row_cv);

@@ -30,6 +30,6 @@ static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
 
 int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem)
 {
-    return problem->alpha == 1 && problem->beta == 0 && is_pinned(plan, problem->X) &&
-           is_pinned(plan, problem->Y);
+    return !problem->x_rows && problem->alpha == 1 && problem->beta == 0 &&
+           is_pinned(plan, problem->X) && is_pinned(plan, problem->Y);
 }

@@ -101,7 +101,7 @@ void hy_plan_start_report(hybrid_plan *plan)
 
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
     plan->report.chunks              = plan->layout.count;
-    plan->report.rows                = plan->profile.rows;
+    plan->report.rows                = plan->rows;
     plan->report.flops               = 2 * plan->profile.features.products;
     plan->report.predicted_h2d_bytes = plan->traffic.up;
     plan->report.predicted_d2h_bytes = plan->traffic.down;
@@ -118,28 +118,70 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 {
     if (B && plan->flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&plan->engine->ctx, A, B, &plan->pattern));
-    HY_TRY(hy_plan_traffic(plan, A, B, &plan->traffic));
+    HY_TRY(hy_plan_traffic(plan, hy_empty_a(plan, A), B, &plan->traffic));
     hy_plan_start_report(plan);
     return HYBRID_OK;
 }
 
-static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          int64_t dense_cols, const hybrid_plan_options *options,
-                          hy_loader **early)
+/* Profile and candidates, in place of those that the plan has. */
+static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *o, const hy_counter *counter)
 {
-    hybrid_engine *engine    = plan->engine;
-    hy_context *ctx          = &engine->ctx;
+    hybrid_engine *engine = plan->engine;
+    hy_context *ctx       = &engine->ctx;
+    hy_profile *profile   = &plan->profile;
+
+    hy_profile_free(ctx, profile);
+    HY_TRY(hy_inspect(ctx, A, B, plan->b_cols, counter, profile));
+    profile->features.allow_tf32 = (o->flags & HYBRID_ALLOW_TF32) != 0;
+    /* the host has no use for it, who asks for an explanation has */
+    if (!B && (engine->device || o->flags & HYBRID_EXPLAIN))
+        HY_TRY(hy_inspect_fill(ctx, A, profile));
+    return hy_rank(engine, profile, o, plan->candidates, &plan->candidate_count);
+}
+
+/* The host reads operands in place. */
+static hybrid_status choose_for_rest(hybrid_plan *plan, const hybrid_plan_options *o)
+{
+    const hybrid_csr *A = &plan->compact.A;
+
+    plan->b_rows = A->cols;
+    HY_TRY(look(plan, A, NULL, o, NULL));
+    for (int i = 0; i < plan->candidate_count; i++)
+        if (!plan->candidates[i].backend->ops->copy && !plan->candidates[i].refused)
+            plan->candidates[i].refused =
+                "empty rows and columns are for devices to spare";
+    return choose(plan, A, NULL, o);
+}
+
+/* For A without its empty rows and columns, if that pays and there is memory for it. */
+static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
+                                     const hybrid_csr *B, const hybrid_plan_options *o,
+                                     const hy_counter *counter)
+{
+    hy_context *ctx = &plan->engine->ctx;
+
+    HY_TRY(look(plan, A, B, o, counter));
+    hybrid_status status = hy_empty_find(plan, A, o);
+    if (status == HYBRID_OK && !hy_is_compact(&plan->compact))
+        return choose(plan, A, B, o);
+    if (status == HYBRID_OK)
+        status = choose_for_rest(plan, o);
+    if (status != HYBRID_NO_MEMORY && status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message);
+    hy_compact_free(ctx, &plan->compact);
+    plan->b_rows = A->cols;
+    HY_TRY(look(plan, A, B, o, counter));
+    return choose(plan, A, B, o);
+}
+
+static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                          const hybrid_plan_options *options, hy_loader **early)
+{
     const hy_counter counter = hy_early_counter(*early, A, B);
 
-    HY_TRY(hy_inspect(ctx, A, B, dense_cols, counter.count ? &counter : NULL,
-                      &plan->profile));
-    plan->profile.features.allow_tf32 = (options->flags & HYBRID_ALLOW_TF32) != 0;
-    /* the host has no use for it, who asks for an explanation has */
-    if (!B && (engine->device || options->flags & HYBRID_EXPLAIN))
-        HY_TRY(hy_inspect_fill(ctx, A, &plan->profile));
-    HY_TRY(hy_rank(engine, &plan->profile, options, plan->candidates,
-                   &plan->candidate_count));
-    HY_TRY(choose(plan, A, B, options));
+    HY_TRY(look_and_choose(plan, A, B, options, counter.count ? &counter : NULL));
     HY_TRY(open_pipeline(plan, early));
     return hy_split_open(plan, options);
 }
@@ -159,11 +201,13 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->engine           = engine;
     plan->op               = B ? HY_SPGEMM : HY_SPMM;
     plan->flags            = options->flags;
+    plan->rows             = A->rows;
+    plan->cols             = A->cols;
     plan->b_rows           = A->cols;
     plan->b_cols           = B ? B->cols : dense_cols;
     plan->b_nnz            = B ? B->nnz : 0;
     plan->traffic.other_up = -1; /* until somebody asks */
-    HY_TRY_ELSE_DONE(make(plan, A, B, dense_cols, options, &early));
+    HY_TRY_ELSE_DONE(make(plan, A, B, options, &early));
 done:
     if (status == HYBRID_OK) {
         *out = plan;
@@ -184,5 +228,6 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     hy_layout_free(plan, &plan->layout);
     hy_pattern_free(ctx, &plan->pattern);
     hy_profile_free(ctx, &plan->profile);
+    hy_compact_free(ctx, &plan->compact);
     hy_array_free(ctx, plan);
 }

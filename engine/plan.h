@@ -2,6 +2,7 @@
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
+#include "engine/empty.h"
 #include "engine/layout.h"
 #include "engine/pattern.h"
 #include "engine/rank.h"
@@ -13,8 +14,11 @@ struct hybrid_plan {
     hybrid_engine *engine;
     hy_op op;
     unsigned flags;
-    hy_profile profile;
-    int64_t b_rows, b_cols, b_nnz; /* of B; of X: rows, columns, 0 */
+    hy_profile profile; /* of A, or of its rest */
+    int64_t rows, cols;            /* of A */
+    hy_compact compact;            /* the rest of A, if the plan is for that */
+    int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
+                                      0 */
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
     hy_rates rates;              /* of its backend */

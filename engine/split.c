@@ -132,6 +132,10 @@ static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_option
         return "no variant of the host can compute it";
     if (plan->layout.panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
+    if (hy_is_compact(&plan->compact))
+        return "rows and columns of A that are empty are left out, for which workers "
+               "load X "
+               "and store Y";
     if (plan->layout.window > 0)
         return "X passes through the device in the order in which its chunks need it";
     if (plan->op == HY_SPMM && o->flags & HYBRID_DETERMINISTIC)

@@ -12,8 +12,8 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 /* BAD_STATE: the chunk's rows touch rows of X that were not to be in its window. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
-/* Columns that the rows of a gathered chunk touch, as many as were planned. `out` is to
-   be freed, also after a failure. */
+/* Columns that the rows of a gathered chunk touch, as many as were planned; listed are the
+   rows of the caller's X. `out` is to be freed, also after a failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
 
 /* The touched rows of X, the chunk's columns of them, to dst without gaps. In parallel.

@@ -98,8 +98,7 @@ static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t en
     if (p->window.rows > 0)
         HY_TRY(place_cols(p, col, begin, end));
     else if (p->touched.rows)
-        for (int64_t k = begin; k < end; k++)
-            p->col[k] = hy_renumbered(&p->touched, col[k]);
+        hy_renumber(&p->touched, col + begin, end - begin, p->col + begin);
     else
         memcpy(p->col + begin, col + begin, n * 4);
     memcpy(p->val + (size_t)begin * p->size,
@@ -194,6 +193,7 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 {
     const hy_chunk *chunk = job->chunk;
     hy_context *ctx       = job->problem->ctx;
+    const int32_t *x_rows = job->problem->x_rows;
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (out->count != chunk->features.gather_rows)
@@ -201,6 +201,8 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        (long long)chunk->row_begin, (long long)chunk->row_end,
                        (long long)out->count, (long long)chunk->features.gather_rows);
+    for (int64_t r = 0; x_rows && r < out->count; r++)
+        out->rows[r] = x_rows[out->rows[r]];
     return HYBRID_OK;
 }
 

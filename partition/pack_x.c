@@ -4,11 +4,9 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/gather.h"
+#include "partition/turn.h"
 
-enum {
-    PACK_ELEMENTS = 1 << 16, /* that one worker takes at a time */
-    TILE = 16 /* rows and columns of X in columns, so that both sides stay cached */
-};
+enum { PACK_ELEMENTS = 1 << 16 }; /* that one worker takes at a time */
 
 /* What the loops of one call share. */
 typedef struct gathering {
@@ -60,42 +58,23 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* One tile where X or the pack is in columns: touched rows [begin, end), columns [first,
-   last). */
-static void gather_tile(const gathering *g, int64_t begin, int64_t end, int64_t first,
-                        int64_t last)
-{
-    const hy_problem *problem = g->job->problem;
-    const hy_chunk *chunk     = g->job->chunk;
-    const hybrid_dense *X     = problem->X;
-    const int in_rows         = X->order == HYBRID_ROW_MAJOR;
-    const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
-    const int64_t to_row = problem->in_cols ? 1 : chunk->col_end - chunk->col_begin;
-    const int64_t to_col = problem->in_cols ? g->touched->count : 1;
-
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t from = g->touched->rows[r] * row + chunk->col_begin * col;
-        for (int64_t j = first; j < last; j++)
-            if (g->size == 8)
-                ((double *)(void *)g->dst)[r * to_row + j * to_col] =
-                    ((const double *)X->data)[from + j * col];
-            else
-                ((float *)(void *)g->dst)[r * to_row + j * to_col] =
-                    ((const float *)X->data)[from + j * col];
-    }
-}
-
+/* Where X or the pack is in columns. */
 static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
     const hy_chunk *chunk = g->job->chunk;
+    const hybrid_dense *X = g->job->problem->X;
     const int64_t width   = chunk->col_end - chunk->col_begin;
+    const int in_cols     = g->job->problem->in_cols;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
+    const int64_t to_row = in_cols ? 1 : width, to_col = in_cols ? g->touched->count : 1;
+    const hy_grid from = {(char *)X->data + (size_t)(chunk->col_begin * col) * g->size,
+                          row, col};
+    const hy_grid to   = {g->dst + (size_t)(begin * to_row) * g->size, to_row, to_col};
 
     (void)part;
-    for (int64_t r = begin; r < end; r += TILE)
-        for (int64_t j = 0; j < width; j += TILE)
-            gather_tile(g, r, r + TILE < end ? r + TILE : end, j,
-                        j + TILE < width ? j + TILE : width);
+    hy_copy_listed(&to, &from, g->touched->rows + begin, end - begin, width, g->size);
     return HYBRID_OK;
 }
 

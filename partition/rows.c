@@ -78,6 +78,20 @@ typedef union block {
 DEFINE_STORE(store_f32, float)
 DEFINE_STORE(store_f64, double)
 
+/* The same to out[at[i]]. */
+#define DEFINE_STORE_LISTED(name, real)                                                  \
+    static void name(const real *restrict in, int64_t step, const int32_t *restrict at,  \
+                     int64_t count, double alpha, double beta, real *restrict out)       \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++) {                                            \
+            const double y = beta != 0 ? beta * (double)out[at[i]] : 0;                  \
+            out[at[i]]     = (real)(alpha * (double)in[i * step] + y);                   \
+        }                                                                                \
+    }
+
+DEFINE_STORE_LISTED(store_listed_f32, float)
+DEFINE_STORE_LISTED(store_listed_f64, double)
+
 static char *y_at(const hy_problem *p, int64_t element)
 {
     return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
@@ -122,9 +136,49 @@ static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
 typedef struct storing {
     const hy_job *job;
     int along;             /* its lines are parts of lines of Y */
+    int in_rows;           /* which are rows */
     int64_t lines, length; /* of a line */
-    int64_t ld, origin;    /* of Y; of the chunk in Y */
+    int64_t ld, origin;    /* of Y; of the chunk in Y, or of its columns if the */
+    const int32_t *rows;   /* chunk's rows are these of Y. NULL: as they follow */
 } storing;
+
+/* Elements from line i of Y, of the chunk's, to its origin. */
+static int64_t line_at(const storing *s, int64_t i)
+{
+    return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
+}
+
+/* `count` lines of the chunk from line `first` on, which lie at `lines`, to Y as they
+ * are.
+ */
+static void copy_lines(const storing *s, int64_t first, int64_t count, const void *lines)
+{
+    const hy_problem *p = s->job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    const size_t bytes = (size_t)s->length * size, step = (size_t)s->ld * size;
+
+    if (s->rows && s->in_rows)
+        hy_copy_rows_listed(y_at(p, s->origin), step, s->rows + first, lines, bytes,
+                            bytes, (size_t)count);
+    else
+        hy_copy_rows_past(y_at(p, s->origin + first * s->ld), step, lines, bytes, bytes,
+                          (size_t)count);
+}
+
+/* `count` elements of the chunk from element `from`, `step` apart, to elements rows[] of
+   a column of Y. */
+static void store_listed(const storing *s, int64_t from, int64_t step,
+                         const int32_t *rows, int64_t count, int64_t to)
+{
+    const hy_problem *p = s->job->problem;
+
+    if (p->Y->type == HYBRID_F64)
+        store_listed_f64((const double *)s->job->back.val + from, step, rows, count,
+                         p->alpha, p->beta, (void *)y_at(p, to));
+    else
+        store_listed_f32((const float *)s->job->back.val + from, step, rows, count,
+                         p->alpha, p->beta, (void *)y_at(p, to));
+}
 
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
 static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
@@ -140,17 +194,13 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
    time. */
 static void store_scaled(const storing *s, int64_t begin, int64_t end)
 {
-    const hy_problem *p = s->job->problem;
-    const size_t size   = hy_value_size(p->Y->type);
-    const size_t bytes  = (size_t)s->length * size;
-    const int64_t most  = BLOCK / s->length;
+    const int64_t most = BLOCK / s->length;
     block scaled;
 
     for (int64_t i = begin; i < end; i += most) {
         const int64_t lines = end - i < most ? end - i : most;
         store_at(s->job, i * s->length, 1, lines * s->length, &scaled);
-        hy_copy_rows_past(y_at(p, s->origin + i * s->ld), (size_t)s->ld * size, &scaled,
-                          bytes, bytes, (size_t)lines);
+        copy_lines(s, i, lines, &scaled);
     }
 }
 
@@ -164,8 +214,8 @@ static void expect(const storing *s, int64_t line)
     if (p->beta == 0 || line >= s->lines || 2 * s->length > s->ld)
         return;
     for (int64_t j = 0; j < s->length; j += line_elements)
-        __builtin_prefetch(y_at(p, s->origin + line * s->ld + j), 1);
-    __builtin_prefetch(y_at(p, s->origin + line * s->ld + s->length - 1), 1);
+        __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + j), 1);
+    __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + s->length - 1), 1);
 }
 
 /* Lines that are lines of Y. */
@@ -173,20 +223,22 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
 {
     const storing *s    = arg;
     const hy_problem *p = s->job->problem;
-    const size_t size   = hy_value_size(p->Y->type);
-    const size_t bytes  = (size_t)s->length * size;
+    const size_t bytes  = (size_t)s->length * hy_value_size(p->Y->type);
 
     (void)part;
-    if (p->alpha == 1 && p->beta == 0)
-        hy_copy_rows_past(y_at(p, s->origin + begin * s->ld), (size_t)s->ld * size,
-                          (const char *)s->job->back.val + (size_t)begin * bytes, bytes,
-                          bytes, (size_t)(end - begin));
+    if (s->rows && !s->in_rows)
+        for (int64_t i = begin; i < end; i++)
+            store_listed(s, i * s->length, 1, s->rows, s->length,
+                         s->origin + line_at(s, i));
+    else if (p->alpha == 1 && p->beta == 0)
+        copy_lines(s, begin, end - begin,
+                   (const char *)s->job->back.val + (size_t)begin * bytes);
     else if (p->beta == 0 && s->length <= BLOCK / 2)
         store_scaled(s, begin, end);
     else
         for (int64_t i = begin; i < end; i++) {
             expect(s, i + HY_ROWS_AHEAD);
-            store(s->job, i * s->length, 1, s->length, s->origin + i * s->ld);
+            store(s->job, i * s->length, 1, s->length, s->origin + line_at(s, i));
         }
     return HYBRID_OK;
 }
@@ -203,8 +255,12 @@ static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t en
         const int64_t lines = end - i < height ? end - i : height;
         for (int64_t first = 0; first < s->length; first += across)
             for (int64_t j = first; j < s->length && j < first + across; j++)
-                store(s->job, i * s->length + j, s->length, lines,
-                      s->origin + i + j * s->ld);
+                if (s->rows && !s->in_rows)
+                    store_listed(s, i * s->length + j, s->length, s->rows + i, lines,
+                                 s->origin + line_at(s, j));
+                else
+                    store(s->job, i * s->length + j, s->length, lines,
+                          s->origin + i + line_at(s, j));
     }
     return HYBRID_OK;
 }
@@ -217,19 +273,25 @@ static storing storing_of(const hy_job *job)
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
     const int in_cols     = job->problem->in_cols;
+    const int32_t *listed = job->problem->y_rows;
+    const int64_t first   = listed ? 0 : chunk->row_begin;
 
-    return (storing){.job    = job,
-                     .along  = in_rows != in_cols,
-                     .lines  = in_cols ? width : rows,
-                     .length = in_cols ? rows : width,
-                     .ld     = Y->ld,
-                     .origin = in_rows ? chunk->row_begin * Y->ld + chunk->col_begin
-                                       : chunk->row_begin + chunk->col_begin * Y->ld};
+    return (storing){.job     = job,
+                     .along   = in_rows != in_cols,
+                     .in_rows = in_rows,
+                     .lines   = in_cols ? width : rows,
+                     .length  = in_cols ? rows : width,
+                     .ld      = Y->ld,
+                     .origin  = in_rows ? first * Y->ld + chunk->col_begin
+                                        : first + chunk->col_begin * Y->ld,
+                     .rows    = listed ? listed + chunk->row_begin : NULL};
 }
 
 /* The chunk lies in Y as it lies in its own memory. */
 static int is_flat(const storing *s)
 {
+    if (s->rows)
+        return 0;
     return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
@@ -244,7 +306,7 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
     const int64_t width = flat ? s.lines * s.length : s.length;
     const int in_rows   = p->panels.cols > 0 && s.along;
 
-    if (p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
+    if (s.rows || p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
         (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))
         return 0;
     const hy_row_copy all = {.dst       = y_at(p, s.origin),

@@ -1,4 +1,5 @@
-/* partition/touched.c - which rows of B or X some rows of A touch, numbered anew. */
+/* partition/touched.c - which columns some rows of A have entries in, which of its rows
+   have entries, and both numbered anew. */
 #include "partition/touched.h"
 
 #include <string.h>
@@ -6,7 +7,11 @@
 #include "base/csr.h"
 #include "base/pool.h"
 
-enum { MARK_ENTRIES = 1 << 16 }; /* that one worker takes at a time */
+enum {
+    MARK_ENTRIES = 1 << 16, /* that one worker takes at a time */
+    WORDS        = 1 << 9,  /* the same of bits */
+    OWN_WORDS    = 1 << 17  /* of bits that a worker has to himself at the most */
+};
 
 /* Least and greatest column of the rows: columns ascend in each. */
 static void column_range(const hybrid_csr *A, int64_t begin, int64_t end, int64_t *least,
@@ -28,10 +33,12 @@ static void column_range(const hybrid_csr *A, int64_t begin, int64_t end, int64_
 typedef struct marking {
     const hy_touched *touched;
     const int32_t *col;
+    uint64_t *own; /* bits of each part of a loop, or NULL */
+    int parts;
 } marking;
 
 /* Most bits are set when they are met again: look before writing to a shared word. */
-static hybrid_status mark(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status mark_shared(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
     const hy_touched *t = m->touched;
@@ -47,6 +54,53 @@ static hybrid_status mark(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
+/* While most bits are not set yet, workers who share words wait for each other at each.
+ */
+static hybrid_status mark_own(void *arg, int part, int64_t begin, int64_t end)
+{
+    const marking *m    = arg;
+    const int64_t first = m->touched->first;
+    uint64_t *bits      = m->own + part * m->touched->words;
+
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t bit = m->col[k] - first;
+        bits[bit / 64] |= (uint64_t)1 << (bit % 64);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
+{
+    const marking *m    = arg;
+    const int64_t words = m->touched->words;
+
+    (void)part;
+    for (int k = 0; k < m->parts; k++)
+        for (int64_t w = begin; w < end; w++)
+            m->touched->bits[w] |= m->own[k * words + w];
+    return HYBRID_OK;
+}
+
+static hybrid_status mark(hy_context *ctx, marking *m, int64_t nnz)
+{
+    const int64_t words = m->touched->words;
+    void *array;
+
+    m->parts = hy_pool_threads(ctx->pool);
+    if (words > OWN_WORDS || nnz < words * m->parts)
+        return hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, m);
+    HY_TRY(hy_array(ctx, words * m->parts, sizeof *m->own,
+                    "rows that a worker saw touched", &array));
+    m->own = array;
+    memset(m->own, 0, (size_t)(words * m->parts) * sizeof *m->own);
+    hybrid_status status =
+        hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_own, m);
+    if (status == HYBRID_OK)
+        status = hy_pool_for(ctx->pool, HY_PACK, 0, words, WORDS, merge_own, m);
+    hy_array_free(ctx, m->own);
+    return status;
+}
+
 static void count(hy_touched *t)
 {
     for (int64_t w = 0; w < t->words; w++) {
@@ -55,39 +109,107 @@ static void count(hy_touched *t)
     }
 }
 
-static void list(hy_touched *t)
+static hybrid_status list(void *arg, int part, int64_t begin, int64_t end)
 {
-    int64_t next = 0;
+    const hy_touched *t = arg;
 
-    for (int64_t w = 0; w < t->words; w++)
+    (void)part;
+    for (int64_t w = begin; w < end; w++) {
+        int32_t *next = t->rows + t->before[w];
         for (uint64_t bits = t->bits[w]; bits != 0; bits &= bits - 1)
-            t->rows[next++] = (int32_t)(t->first + w * 64 + __builtin_ctzll(bits));
+            *next++ = (int32_t)(t->first + w * 64 + __builtin_ctzll(bits));
+    }
+    return HYBRID_OK;
+}
+
+/* Bits for [first, end), none set. */
+static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
+                               hy_touched *out)
+{
+    void *array;
+
+    out->first = first / 64 * 64;
+    out->words = (end - out->first + 63) / 64;
+    HY_TRY(hy_array(ctx, out->words, sizeof *out->bits, "touched rows", &array));
+    out->bits = array;
+    memset(out->bits, 0, (size_t)out->words * sizeof *out->bits);
+    HY_TRY(hy_array(ctx, out->words, sizeof *out->before, "counts of rows", &array));
+    out->before = array;
+    return HYBRID_OK;
+}
+
+/* Columns of rows [begin, end) that are between those of the bits. */
+static hybrid_status mark_cols(hy_context *ctx, const hybrid_csr *A, int64_t begin,
+                               int64_t end, hy_touched *out)
+{
+    const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
+    marking m         = {.touched = out, .col = A->col + hy_offset(A, begin)};
+
+    HY_TRY(mark(ctx, &m, nnz));
+    count(out);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_touched_list(hy_context *ctx, hy_touched *t)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, t->count, sizeof *t->rows, "list of touched rows", &array));
+    t->rows = array;
+    return hy_pool_for(ctx->pool, HY_PACK, 0, t->words, WORDS, list, t);
 }
 
 hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begin,
                               int64_t end, hy_touched *out)
 {
     int64_t least, greatest;
-    void *array;
 
     memset(out, 0, sizeof *out);
     column_range(A, begin, end, &least, &greatest);
     if (greatest < least)
         return HYBRID_OK;
-    out->first = least / 64 * 64;
-    out->words = (greatest - out->first) / 64 + 1;
-    HY_TRY(hy_array(ctx, out->words, sizeof *out->bits, "touched rows", &array));
-    out->bits = array;
-    memset(out->bits, 0, (size_t)out->words * sizeof *out->bits);
-    HY_TRY(hy_array(ctx, out->words, sizeof *out->before, "counts of rows", &array));
-    out->before       = array;
-    const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
-    marking m         = {out, A->col + hy_offset(A, begin)};
-    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark, &m));
+    HY_TRY(open_bits(ctx, least, greatest + 1, out));
+    HY_TRY(mark_cols(ctx, A, begin, end, out));
+    return hy_touched_list(ctx, out);
+}
+
+hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *out)
+{
+    memset(out, 0, sizeof *out);
+    HY_TRY(open_bits(ctx, 0, A->cols, out));
+    return mark_cols(ctx, A, 0, A->rows, out);
+}
+
+typedef struct row_marking {
+    const hy_touched *touched;
+    const hybrid_csr *A;
+} row_marking;
+
+static hybrid_status mark_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const row_marking *m = arg;
+
+    (void)part;
+    for (int64_t w = begin; w < end; w++) {
+        const int64_t row = w * 64, left = m->A->rows - row;
+        uint64_t bits = 0;
+        for (int64_t i = 0; i < left && i < 64; i++) {
+            const int any = hy_offset(m->A, row + i) < hy_offset(m->A, row + i + 1);
+            bits |= (uint64_t)any << i;
+        }
+        m->touched->bits[w] = bits;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_touched_rows(hy_context *ctx, const hybrid_csr *A, hy_touched *out)
+{
+    row_marking m = {out, A};
+
+    memset(out, 0, sizeof *out);
+    HY_TRY(open_bits(ctx, 0, A->rows, out));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->words, WORDS, mark_rows, &m));
     count(out);
-    HY_TRY(hy_array(ctx, out->count, sizeof *out->rows, "list of touched rows", &array));
-    out->rows = array;
-    list(out);
     return HYBRID_OK;
 }
 
@@ -97,4 +219,33 @@ void hy_touched_free(hy_context *ctx, hy_touched *touched)
     hy_array_free(ctx, touched->before);
     hy_array_free(ctx, touched->rows);
     memset(touched, 0, sizeof *touched);
+}
+
+/* ---- numbered anew ---------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void
+renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
+{
+    for (int64_t k = 0; k < count; k++)
+        out[k] = hy_renumbered(t, col[k]);
+}
+
+#if defined(__x86_64__)
+/* Otherwise bits are counted by a call of a function. */
+__attribute__((target("popcnt"))) static void
+renumber_popcnt(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
+{
+    renumber(t, col, count, out);
+}
+#endif
+
+void hy_renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("popcnt")) {
+        renumber_popcnt(t, col, count, out);
+        return;
+    }
+#endif
+    renumber(t, col, count, out);
 }

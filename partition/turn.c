@@ -1,4 +1,5 @@
-/* partition/turn.c - columns of a dense matrix as rows, and rows as columns. */
+/* partition/turn.c - columns of a dense matrix as rows, rows as columns, and some rows of
+   many. */
 #include "partition/turn.h"
 
 #include <string.h>
@@ -48,4 +49,34 @@ void hy_turn(const char *from, int64_t from_ld, int64_t lines, int64_t length,
                       to + (size_t)i * far_to + (size_t)j * size, along_to ? m : n,
                       along_to ? n : m);
         }
+}
+
+/* Rows rows[0 .. count-1] and columns [first, last). */
+static void copy_tile(const hy_grid *to, const hy_grid *from, const int32_t *rows,
+                      int64_t count, int64_t first, int64_t last, size_t size)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const char *src =
+            from->at + (size_t)(rows[i] * from->row + first * from->col) * size;
+        char *dst = to->at + (size_t)(i * to->row + first * to->col) * size;
+        for (int64_t j = first; j < last; j++) {
+            copy_element(dst, src, size);
+            src += (size_t)from->col * size;
+            dst += (size_t)to->col * size;
+        }
+    }
+}
+
+void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
+                    int64_t count, int64_t cols, size_t size)
+{
+    enum { TILE = 16 };
+    hy_grid part = *to;
+
+    for (int64_t i = 0; i < count; i += TILE) {
+        const int64_t n = hy_lesser(TILE, count - i);
+        for (int64_t j = 0; j < cols; j += TILE)
+            copy_tile(&part, from, rows + i, n, j, hy_lesser(cols, j + TILE), size);
+        part.at += (size_t)(n * to->row) * size;
+    }
 }

@@ -10,4 +10,15 @@
 void hy_turn(const char *from, int64_t from_ld, int64_t lines, int64_t length, size_t size,
              char *to, int64_t to_ld);
 
+/* One side of a copy of elements: element (i, j) is i * row + j * col elements after `at`. */
+typedef struct hy_grid {
+    char *at;
+    int64_t row, col;
+} hy_grid;
+
+/* Element (i, j) of `to` = element (rows[i], j) of `from`, for i < count, j < cols; tile by
+   tile as well. */
+void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
+                    int64_t count, int64_t cols, size_t size);
+
 #endif /* HY_TURN_H */

@@ -197,7 +197,7 @@ int hy_shared_rows(const hy_problem *problem, const hy_x_panel *x, int64_t first
     const char *from = (const char *)X->data + (size_t)first * pitch;
     char *to         = (char *)problem->shared.ptr + x->at;
 
-    if (problem->panels.cols == 0 || X->order != HYBRID_ROW_MAJOR ||
+    if (problem->x_rows || problem->panels.cols == 0 || X->order != HYBRID_ROW_MAJOR ||
         x->ld + x->rest != x->cols || x->rest_ld != x->rest || pitch > HY_MOST_PITCH)
         return 0;
     from += (size_t)x->begin * size;

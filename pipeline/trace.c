@@ -38,6 +38,13 @@ static void emit(const hy_tracer *tracer, const hy_pipeline *pipeline,
     tracer->fn(tracer->user, event);
 }
 
+/* Of the caller's A. */
+static int64_t row_of(const hy_slot *slot, int64_t row)
+{
+    const int32_t *rows = slot->job.problem->y_rows;
+    return rows ? rows[row] : row;
+}
+
 static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
                         const hy_stage *stage)
 {
@@ -49,8 +56,8 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
     hybrid_event event          = {.stage     = stage->name,
                                    .variant   = chunk->variant->name,
                                    .chunk     = chunk->id,
-                                   .row_begin = chunk->row_begin,
-                                   .row_end   = chunk->row_end,
+                                   .row_begin = row_of(slot, chunk->row_begin),
+                                   .row_end   = row_of(slot, chunk->row_end - 1) + 1,
                                    .bytes     = passage->bytes};
 
     if (on_lane) {

@@ -5,6 +5,7 @@
 
 #include "support/bits.h"
 #include "support/budgets.h"
+#include "support/hollow.h"
 #include "support/large.h"
 #include "support/not_finite.h"
 #include "support/open_cuda.h"
@@ -50,6 +51,17 @@ static int check_windows(const char *const *names)
     printf("%lld banded products checked, %lld with a window of X, %d wrong\n",
            (long long)checked, (long long)windowed, failed);
     return failed + (windowed < 48);
+}
+
+/* Matrices with many empty rows and columns. */
+static int check_hollow(const char *const *names)
+{
+    int64_t checked = 0;
+
+    const int failed = hollow_check(open_cuda, names, &checked);
+    printf("%lld plans without empty rows and columns checked, %d wrong\n",
+           (long long)checked, failed);
+    return failed + (checked < 48);
 }
 
 int main(void)
@@ -99,6 +111,6 @@ int main(void)
     failed += check_tf32(engine) + check_not_finite(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
-    failed += check_windows(names);
+    failed += check_windows(names) + check_hollow(names);
     return failed > 0 || checked < 48;
 }

@@ -1,0 +1,83 @@
+/* engine/empty.c - whether a plan does without the empty rows and columns of A.
+
+   Which rows are empty is known soon; which columns are takes a look at all entries, as
+   long as a small part of the bus's time. So it is taken where rows are empty or entries
+   few, and by plans for many runs. Workers gather X and store Y then, even if these are
+   pinned: a quarter less for the bus is worth that. */
+#include "engine/empty.h"
+
+#include "base/csr.h"
+#include "engine/plan.h"
+
+enum {
+    LEAST_PART = 4, /* of rows and columns that are empty, one in so many */
+    SIGN_PART  = 8, /* the same of rows, for a look at columns */
+    FEW        = 2, /* entries a column, for it too */
+    LEAST_ROW  = HY_LINE
+};
+
+static const hy_candidate *first_candidate(const hybrid_plan *plan)
+{
+    int i = 0;
+
+    while (plan->candidates[i].refused) /* one is not */
+        i++;
+    return &plan->candidates[i];
+}
+
+/* Chunks of so many rows of A, and who shares them with the host, mean those of A. */
+static int may_pay(const hybrid_plan *plan, const hybrid_csr *A,
+                   const hybrid_plan_options *o)
+{
+    const int64_t row = plan->b_cols * (int64_t)hy_value_size(A->type);
+    const int shares  = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
+
+    return plan->op == HY_SPMM && first_candidate(plan)->backend->ops->copy && !shares &&
+           o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
+           A->rows + A->cols >= plan->engine->compact_bytes / row;
+}
+
+static int64_t empty_of(const hy_touched *touched, int64_t all)
+{
+    return all - touched->count;
+}
+
+hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
+                            const hybrid_plan_options *o)
+{
+    hy_context *ctx = &plan->engine->ctx;
+    hy_compact *out = &plan->compact;
+
+    if (!may_pay(plan, A, o))
+        return HYBRID_OK;
+    HY_TRY(hy_touched_rows(ctx, A, &out->rows));
+    const int64_t rows = empty_of(&out->rows, A->rows);
+    if (rows < A->rows / SIGN_PART && A->nnz / FEW >= A->cols &&
+        !(o->flags & HYBRID_RESIDENT))
+        return HYBRID_OK;
+    HY_TRY(hy_touched_cols(ctx, A, &out->cols));
+    const int64_t empty = rows + empty_of(&out->cols, A->cols);
+    return empty >= (A->rows + A->cols) / LEAST_PART ? hy_compact_make(ctx, A, out)
+                                                     : HYBRID_OK;
+}
+
+const hybrid_csr *hy_empty_a(const hybrid_plan *plan, const hybrid_csr *A)
+{
+    return hy_is_compact(&plan->compact) ? &plan->compact.A : A;
+}
+
+void hy_empty_settle(const hybrid_plan *plan, hy_problem *problem, hy_rest *rest)
+{
+    const hy_compact *c = &plan->compact;
+
+    if (!hy_is_compact(c))
+        return;
+    rest->A         = c->A;
+    rest->A.val     = problem->A->val;
+    rest->X         = *problem->X;
+    rest->X.rows    = c->A.cols;
+    problem->A      = &rest->A;
+    problem->X      = &rest->X;
+    problem->x_rows = c->cols.rows;
+    problem->y_rows = c->rows.rows;
+}

@@ -1,0 +1,73 @@
+/* partition/compact.c - A without its empty rows and columns. */
+#include "partition/compact.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/results.h"
+
+enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time */
+
+typedef struct making {
+    const hybrid_csr *A;
+    const hy_compact *compact;
+} making;
+
+static hybrid_status make_offsets(void *arg, int part, int64_t begin, int64_t end)
+{
+    const making *m  = arg;
+    int64_t *row_ptr = m->compact->A.row_ptr;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        row_ptr[i] = hy_offset(m->A, m->compact->rows.rows[i]);
+    return HYBRID_OK;
+}
+
+static hybrid_status make_cols(void *arg, int part, int64_t begin, int64_t end)
+{
+    const making *m = arg;
+
+    (void)part;
+    hy_renumber(&m->compact->cols, m->A->col + begin, end - begin,
+                m->compact->A.col + begin);
+    return HYBRID_OK;
+}
+
+/* Pages that the engine keeps: a one-shot product would touch fresh ones each time. */
+static hybrid_status open_arrays(hy_context *ctx, hybrid_csr *out)
+{
+    HY_TRY(hy_results_array(ctx, out->rows + 1, 8, "offsets of rows that are not empty",
+                            &out->row_ptr));
+    void *array;
+    HY_TRY(hy_results_array(ctx, out->nnz, 4, "columns numbered anew", &array));
+    out->col = array;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *compact)
+{
+    hybrid_csr *out = &compact->A;
+    making m        = {A, compact};
+
+    HY_TRY(hy_touched_list(ctx, &compact->rows));
+    HY_TRY(hy_touched_list(ctx, &compact->cols));
+    *out = (hybrid_csr){.rows        = compact->rows.count,
+                        .cols        = compact->cols.count,
+                        .nnz         = A->nnz,
+                        .offset_type = HYBRID_I64,
+                        .type        = A->type};
+    HY_TRY(open_arrays(ctx, out));
+    ((int64_t *)out->row_ptr)[out->rows] = A->nnz;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->rows, ROWS, make_offsets, &m));
+    return hy_pool_for(ctx->pool, HY_PLAN, 0, out->nnz, ENTRIES, make_cols, &m);
+}
+
+void hy_compact_free(hy_context *ctx, hy_compact *compact)
+{
+    hy_results_release(ctx, compact->A.row_ptr);
+    hy_results_release(ctx, compact->A.col);
+    hy_touched_free(ctx, &compact->rows);
+    hy_touched_free(ctx, &compact->cols);
+    memset(compact, 0, sizeof *compact);
+}

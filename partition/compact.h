@@ -1,0 +1,46 @@
+/* partition/compact.h - A without its empty rows and columns.
+
+   An empty row of A makes beta*Y of its row of Y, whatever X is, and nobody reads the row
+   of X that an empty column stands for. Matrices of which most rows and columns are empty
+   are called hypersparse (Buluc, Gilbert, "On the representation and multiplication of
+   hypersparse matrices", IPDPS 2008); of graphs of the web, of messages, and of those
+   generated like them half are. A device then computes
+
+       Y'  =  A' X'
+
+   A' the rest of A, X' the rows of X that it names and Y' the rows of Y that it makes,
+   all numbered anew in the order they had; so what is near a band stays near it. Workers
+   gather X' while they fill the ring (shared.c), store Y' where it belongs (rows.c), and
+   all the while make beta*Y of the other rows (below). */
+#ifndef HY_COMPACT_H
+#define HY_COMPACT_H
+
+#include "base/pool.h"
+#include "base/variant.h"
+#include "partition/touched.h"
+
+typedef struct hy_compact {
+    hybrid_csr A;          /* the rest of A, but `val`: that is the caller's. rows 0: there
+                              is none */
+    hy_touched rows, cols; /* which rows and columns of the caller's A have entries */
+} hy_compact;
+
+/* The rest of A, once its rows and columns that are not empty have been counted
+   (hy_touched_rows, hy_touched_cols). Of A only the pattern is read. */
+hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *compact);
+void hy_compact_free(hy_context *ctx, hy_compact *compact);
+
+/* Rows of Y whose rows of A are empty: the values that `problem` makes of them, as if they
+   had been computed. */
+typedef struct hy_empty_rows {
+    const hy_problem *problem;
+    const hy_touched *others;
+    hy_loop loop;
+} hy_empty_rows;
+
+/* Workers begin with them, who have nothing more urgent to do, and have ended. */
+void hy_empty_rows_begin(hy_empty_rows *rows, const hy_problem *problem,
+                         const hy_compact *compact);
+hybrid_status hy_empty_rows_end(hy_empty_rows *rows);
+
+#endif /* HY_COMPACT_H */

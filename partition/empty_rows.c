@@ -1,0 +1,139 @@
+/* partition/empty_rows.c - rows of Y whose rows of A are empty. */
+#include <string.h>
+
+#include "base/csr.h"
+#include "partition/compact.h"
+
+enum {
+    STORE_BYTES = 256 << 10, /* of Y that one worker takes at a time, some 0.05 ms */
+    BLOCK       = 1 << 9     /* elements of a value that Y is set to */
+};
+
+/* Y = alpha*0 + beta*Y, rounded as what is computed is. */
+static void scale(const hy_problem *p, void *y, int64_t count)
+{
+    const double none = p->alpha * 0.0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (p->Y->type == HYBRID_F64)
+            ((double *)y)[i] = none + p->beta * ((double *)y)[i];
+        else
+            ((float *)y)[i] = (float)(none + p->beta * (double)((float *)y)[i]);
+}
+
+/* As many values as are set at once, which do not depend on Y. */
+typedef union block {
+    float f32[BLOCK];
+    double f64[BLOCK];
+} block;
+
+static void fill(const hy_problem *p, int64_t count, block *out)
+{
+    const double none = p->alpha * 0.0;
+
+    for (int64_t i = 0; i < BLOCK && i < count; i++)
+        if (p->Y->type == HYBRID_F64)
+            out->f64[i] = none;
+        else
+            out->f32[i] = (float)none;
+}
+
+/* Empty rows of a word. */
+typedef struct lines {
+    int32_t of[64];
+    int64_t count;
+} lines;
+
+static lines empty_in(const hy_empty_rows *e, int64_t word)
+{
+    const int64_t left = e->problem->Y->rows - word * 64;
+    uint64_t empty     = ~e->others->bits[word];
+    lines l            = {.count = 0};
+
+    if (left < 64)
+        empty &= ((uint64_t)1 << left) - 1;
+    for (; empty != 0; empty &= empty - 1)
+        l.of[l.count++] = (int32_t)(word * 64 + __builtin_ctzll(empty));
+    return l;
+}
+
+static char *y_at(const hy_problem *p, int64_t element)
+{
+    return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
+}
+
+/* Y in rows, beta 0. */
+static void set_rows(const hy_problem *p, const lines *rows)
+{
+    const hybrid_dense *Y = p->Y;
+    const size_t size     = hy_value_size(Y->type);
+    block values;
+
+    fill(p, Y->cols, &values);
+    for (int64_t j = 0; j < Y->cols; j += BLOCK) {
+        const int64_t n = Y->cols - j < BLOCK ? Y->cols - j : BLOCK;
+        hy_copy_rows_listed(y_at(p, j), (size_t)Y->ld * size, rows->of, &values, 0,
+                            (size_t)n * size, (size_t)rows->count);
+    }
+}
+
+/* Y in columns, element by element. */
+static void set_in_cols(const hy_problem *p, const lines *rows)
+{
+    const size_t size = hy_value_size(p->Y->type);
+    block value;
+
+    fill(p, 1, &value);
+    for (int64_t j = 0; j < p->Y->cols; j++)
+        for (int64_t i = 0; i < rows->count; i++)
+            memcpy(y_at(p, rows->of[i] + j * p->Y->ld), &value, size);
+}
+
+static void scale_rows(const hy_problem *p, const lines *rows)
+{
+    const hybrid_dense *Y = p->Y;
+    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
+
+    for (int64_t i = 0; i < rows->count && in_rows; i++)
+        scale(p, y_at(p, rows->of[i] * Y->ld), Y->cols);
+    for (int64_t j = 0; j < Y->cols && !in_rows; j++)
+        for (int64_t i = 0; i < rows->count; i++)
+            scale(p, y_at(p, rows->of[i] + j * Y->ld), 1);
+}
+
+/* Rows of words [begin, end) of the bits that are set for all others. */
+static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_empty_rows *e = arg;
+    const hy_problem *p    = e->problem;
+    const int in_rows      = p->Y->order == HYBRID_ROW_MAJOR;
+
+    (void)part;
+    for (int64_t w = begin; w < end; w++) {
+        const lines rows = empty_in(e, w);
+        if (p->beta != 0)
+            scale_rows(p, &rows);
+        else if (in_rows)
+            set_rows(p, &rows);
+        else
+            set_in_cols(p, &rows);
+    }
+    return HYBRID_OK;
+}
+
+void hy_empty_rows_begin(hy_empty_rows *rows, const hy_problem *problem,
+                         const hy_compact *compact)
+{
+    const hybrid_dense *Y = problem->Y;
+    const int64_t word    = 64 * Y->cols * (int64_t)hy_value_size(Y->type);
+
+    rows->problem = problem;
+    rows->others  = &compact->rows;
+    hy_pool_begin(&rows->loop, problem->ctx->pool, HY_COMPUTE, 0, rows->others->words,
+                  1 + STORE_BYTES / (1 + word), store_words, rows);
+}
+
+hybrid_status hy_empty_rows_end(hy_empty_rows *rows)
+{
+    return hy_pool_end(&rows->loop);
+}
