@@ -205,24 +205,41 @@ static void expect_ends(const char *to, size_t bytes)
 }
 
 /* Rows list[i], or i if there is no list. */
+static size_t row_at(const int32_t *list, size_t i)
+{
+    return list ? (size_t)list[i] : i;
+}
+
+/* Where rows end that follow each other on both sides, so that no line has a part of two:
+   they are copied as one. */
+static size_t run_end(const int32_t *list, size_t begin, size_t rows)
+{
+    size_t i = begin + 1;
+
+    while (i < rows && list[i] == list[i - 1] + 1)
+        i++;
+    return i;
+}
+
 static void copy_rows(void *dst, size_t dst_step, const int32_t *list, const void *src,
                       size_t src_step, size_t bytes, size_t rows)
 {
     const int on_lines = ((uintptr_t)dst | dst_step | bytes) % HY_LINE == 0;
     const int past     = (on_lines || bytes >= ROW_LEAST) && bytes * rows >= PAST_LEAST;
     const int gaps     = list || (bytes > 0 && 2 * bytes <= dst_step);
+    const int runs     = list && dst_step == bytes && src_step == bytes;
 
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0, stop; i < rows; i = stop) {
         const size_t later = i + HY_ROWS_AHEAD;
-        char *to           = (char *)dst + (list ? (size_t)list[i] : i) * dst_step;
+        char *to           = (char *)dst + row_at(list, i) * dst_step;
         const char *from   = (const char *)src + i * src_step;
+        stop               = runs ? run_end(list, i, rows) : i + 1;
         if (gaps && !on_lines && later < rows)
-            expect_ends((char *)dst + (list ? (size_t)list[later] : later) * dst_step,
-                        bytes);
+            expect_ends((char *)dst + row_at(list, later) * dst_step, bytes);
         if (past)
-            copy_lines(to, from, bytes);
+            copy_lines(to, from, (stop - i) * bytes);
         else
-            memcpy(to, from, bytes);
+            memcpy(to, from, (stop - i) * bytes);
     }
     if (past)
         end_copy();
@@ -238,4 +255,31 @@ void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const 
                          size_t src_step, size_t bytes, size_t rows)
 {
     copy_rows(dst, dst_step, list, src, src_step, bytes, rows);
+}
+
+static void fill_lines(char *to, const char *line, size_t bytes)
+{
+    const size_t gap  = (HY_LINE - (uintptr_t)to % HY_LINE) % HY_LINE;
+    const size_t lead = gap < bytes ? gap : bytes;
+    const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
+
+    memcpy(to, line, lead);
+    for (size_t i = lead; i < end; i += HY_LINE)
+        copy_lines(to + i, line, HY_LINE);
+    memcpy(to + end, line, bytes - end);
+}
+
+void hy_fill_past(void *dst, const hy_range *ranges, size_t count,
+                  const char line[HY_LINE])
+{
+    char *base = dst;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i + HY_ROWS_AHEAD < count) {
+            const hy_range *later = &ranges[i + HY_ROWS_AHEAD];
+            expect_ends(base + later->begin, later->end - later->begin);
+        }
+        fill_lines(base + ranges[i].begin, line, ranges[i].end - ranges[i].begin);
+    }
+    end_copy();
 }

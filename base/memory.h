@@ -57,6 +57,16 @@ void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_s
 void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
                          size_t src_step, size_t bytes, size_t rows);
 
+/* Bytes [begin, end). */
+typedef struct hy_range {
+    size_t begin, end;
+} hy_range;
+
+/* Ranges of bytes from `dst` on are filled with a value of up to 8 bytes which a line is
+   full of, past the caches. */
+void hy_fill_past(void *dst, const hy_range *ranges, size_t count,
+                  const char line[HY_LINE]);
+
 static inline size_t hy_larger(size_t a, size_t b)
 {
     return a > b ? a : b;

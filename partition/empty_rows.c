@@ -4,10 +4,7 @@
 #include "base/csr.h"
 #include "partition/compact.h"
 
-enum {
-    STORE_BYTES = 256 << 10, /* of Y that one worker takes at a time, some 0.05 ms */
-    BLOCK       = 1 << 9     /* elements of a value that Y is set to */
-};
+enum { STORE_BYTES = 256 << 10 }; /* of Y that one worker takes at a time, some 0.05 ms */
 
 /* Y = alpha*0 + beta*Y, rounded as what is computed is. */
 static void scale(const hy_problem *p, void *y, int64_t count)
@@ -21,21 +18,23 @@ static void scale(const hy_problem *p, void *y, int64_t count)
             ((float *)y)[i] = (float)(none + p->beta * (double)((float *)y)[i]);
 }
 
-/* As many values as are set at once, which do not depend on Y. */
-typedef union block {
-    float f32[BLOCK];
-    double f64[BLOCK];
-} block;
+/* With beta 0 it does not depend on Y: a line full of it. */
+typedef union line {
+    char bytes[HY_LINE];
+    float f32[HY_LINE / 4];
+    double f64[HY_LINE / 8];
+} line;
 
-static void fill(const hy_problem *p, int64_t count, block *out)
+static line line_of(const hy_problem *p)
 {
     const double none = p->alpha * 0.0;
+    line l;
 
-    for (int64_t i = 0; i < BLOCK && i < count; i++)
-        if (p->Y->type == HYBRID_F64)
-            out->f64[i] = none;
-        else
-            out->f32[i] = (float)none;
+    for (int i = 0; i < HY_LINE / 8 && p->Y->type == HYBRID_F64; i++)
+        l.f64[i] = none;
+    for (int i = 0; i < HY_LINE / 4 && p->Y->type != HYBRID_F64; i++)
+        l.f32[i] = (float)none;
+    return l;
 }
 
 /* Empty rows of a word. */
@@ -62,31 +61,34 @@ static char *y_at(const hy_problem *p, int64_t element)
     return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
 }
 
-/* Y in rows, beta 0. */
-static void set_rows(const hy_problem *p, const lines *rows)
+/* Y in rows, those without a gap between them as one. */
+static void set_rows(const hy_problem *p, const line *value, const lines *rows)
 {
     const hybrid_dense *Y = p->Y;
     const size_t size     = hy_value_size(Y->type);
-    block values;
+    const size_t bytes = (size_t)Y->cols * size, step = (size_t)Y->ld * size;
+    hy_range ranges[64];
+    size_t count = 0;
 
-    fill(p, Y->cols, &values);
-    for (int64_t j = 0; j < Y->cols; j += BLOCK) {
-        const int64_t n = Y->cols - j < BLOCK ? Y->cols - j : BLOCK;
-        hy_copy_rows_listed(y_at(p, j), (size_t)Y->ld * size, rows->of, &values, 0,
-                            (size_t)n * size, (size_t)rows->count);
+    for (int64_t i = 0; i < rows->count; i++) {
+        const size_t at = (size_t)rows->of[i] * step;
+        if (count > 0 && ranges[count - 1].end == at)
+            count--;
+        else
+            ranges[count].begin = at;
+        ranges[count++].end = at + bytes;
     }
+    hy_fill_past(Y->data, ranges, count, value->bytes);
 }
 
 /* Y in columns, element by element. */
-static void set_in_cols(const hy_problem *p, const lines *rows)
+static void set_in_cols(const hy_problem *p, const line *value, const lines *rows)
 {
     const size_t size = hy_value_size(p->Y->type);
-    block value;
 
-    fill(p, 1, &value);
     for (int64_t j = 0; j < p->Y->cols; j++)
         for (int64_t i = 0; i < rows->count; i++)
-            memcpy(y_at(p, rows->of[i] + j * p->Y->ld), &value, size);
+            memcpy(y_at(p, rows->of[i] + j * p->Y->ld), value, size);
 }
 
 static void scale_rows(const hy_problem *p, const lines *rows)
@@ -107,6 +109,7 @@ static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end
     const hy_empty_rows *e = arg;
     const hy_problem *p    = e->problem;
     const int in_rows      = p->Y->order == HYBRID_ROW_MAJOR;
+    const line value       = line_of(p);
 
     (void)part;
     for (int64_t w = begin; w < end; w++) {
@@ -114,9 +117,9 @@ static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end
         if (p->beta != 0)
             scale_rows(p, &rows);
         else if (in_rows)
-            set_rows(p, &rows);
+            set_rows(p, &value, &rows);
         else
-            set_in_cols(p, &rows);
+            set_in_cols(p, &value, &rows);
     }
     return HYBRID_OK;
 }

@@ -6,10 +6,12 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
+#include "base/results.h"
 
 enum {
     MARK_ENTRIES = 1 << 16, /* that one worker takes at a time */
-    WORDS        = 1 << 9,  /* the same of bits */
+    WORDS        = 1 << 9,  /* the same of bits, */
+    CLEAR_WORDS  = 1 << 14, /* and of bits to be cleared */
     OWN_WORDS    = 1 << 17  /* of bits that a worker has to himself at the most */
 };
 
@@ -69,6 +71,15 @@ static hybrid_status mark_own(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
+static hybrid_status clear_own(void *arg, int part, int64_t begin, int64_t end)
+{
+    const marking *m = arg;
+
+    (void)part;
+    memset(m->own + begin, 0, (size_t)(end - begin) * sizeof *m->own);
+    return HYBRID_OK;
+}
+
 static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -89,15 +100,16 @@ static hybrid_status mark(hy_context *ctx, marking *m, int64_t nnz)
     m->parts = hy_pool_threads(ctx->pool);
     if (words > OWN_WORDS || nnz < words * m->parts)
         return hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, m);
-    HY_TRY(hy_array(ctx, words * m->parts, sizeof *m->own,
-                    "rows that a worker saw touched", &array));
+    HY_TRY(hy_results_array(ctx, words * m->parts, sizeof *m->own,
+                            "rows that workers saw touched", &array));
     m->own = array;
-    memset(m->own, 0, (size_t)(words * m->parts) * sizeof *m->own);
     hybrid_status status =
-        hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_own, m);
+        hy_pool_for(ctx->pool, HY_PACK, 0, words * m->parts, CLEAR_WORDS, clear_own, m);
+    if (status == HYBRID_OK)
+        status = hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_own, m);
     if (status == HYBRID_OK)
         status = hy_pool_for(ctx->pool, HY_PACK, 0, words, WORDS, merge_own, m);
-    hy_array_free(ctx, m->own);
+    hy_results_release(ctx, m->own);
     return status;
 }
 
