@@ -8,7 +8,12 @@
 
 /* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
    wait behind many bytes that they do not need; workers fill large ones faster. */
-enum { PIECE_BYTES = 8 << 20, DIRECT_BYTES = 2 << 20, DIRECT_PIECES = 32 };
+enum {
+    PIECE_BYTES   = 8 << 20,
+    DIRECT_LEAST  = 2 << 20,
+    DIRECT_MOST   = 4 << 20,
+    DIRECT_PIECES = 32
+};
 
 /* ---- rows -------------------------------------------------------------------------- */
 
@@ -162,13 +167,18 @@ static int await_rows(hy_loader *loader, const hy_x_panel *x, int64_t end)
 }
 
 /* How many are loaded before others hear of it. */
-static int64_t load_step(const hy_loader *loader, const hy_x_panel *x)
+static int64_t load_step(const hy_loader *loader, const hy_x_panel *x, int64_t done,
+                         int64_t end)
 {
-    const int64_t piece =
-        (int64_t)(loader->piece_bytes / hy_value_size(loader->problem.A->type));
+    const size_t size   = hy_value_size(loader->problem.A->type);
+    const int64_t piece = (int64_t)(loader->piece_bytes / size);
 
-    if (!x || !in_whole_rows(loader, x))
+    if (!x)
         return piece;
+    if (!in_whole_rows(loader, x))
+        return (int64_t)(hy_load_most(loader, (size_t)done * size,
+                                      (size_t)(end - done) * size) /
+                         size);
     const int64_t row = row_elements(x);
     return piece > row ? piece / row * row : row;
 }
@@ -176,9 +186,8 @@ static int64_t load_step(const hy_loader *loader, const hy_x_panel *x)
 /* Elements of a panel of X, or entries of B, on to `end`. 0: nobody needs more. */
 static int load_all(hy_loader *loader, const hy_x_panel *x, int64_t done, int64_t end)
 {
-    const int64_t step = load_step(loader, x);
-
     while (done < end) {
+        const int64_t step = load_step(loader, x, done, end);
         const int64_t next = end - done < step ? end : done + step;
         const int64_t stop = hy_window_piece(&loader->problem, done, next);
         if (loader->problem.window > 0 && !await_rows(loader, x, stop))
@@ -240,9 +249,9 @@ static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
     const size_t share        = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
     const size_t direct       = hy_align(shared_bytes / DIRECT_PIECES + 1);
 
-    loader->piece_bytes = hy_smaller(share, PIECE_BYTES);
-    loader->direct_bytes =
-        hy_smaller(loader->piece_bytes, hy_larger(direct, DIRECT_BYTES));
+    loader->piece_bytes  = hy_smaller(share, PIECE_BYTES);
+    loader->direct_bytes = hy_smaller(hy_smaller(loader->piece_bytes, DIRECT_MOST),
+                                      hy_larger(direct, DIRECT_LEAST));
     HY_TRY(ops->alloc(backend, HY_DEVICE, shared_bytes, &loader->shared));
     HY_TRY(ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));

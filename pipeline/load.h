@@ -30,6 +30,7 @@ typedef struct hy_load_piece {
     char *to;        /* on the device */
     int64_t reached; /* of the image, when the copy is under way; -1: more pieces come */
     hy_mark *begin, *end;
+    int follows;   /* the piece before it, without a pause: it begins where that one ends */
     int64_t bytes; /* being filled or under way; 0 = none */
 } hy_load_piece;
 
@@ -111,6 +112,9 @@ hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **piece);
 /* Bytes [at, at + bytes) of the image to `to` on the device. The last piece may still be
    filled on return: workers go on with the next while it is sent. */
 hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to);
+
+/* Most of a piece that begins at byte `at` of the image, of which `bytes` are left. */
+size_t hy_load_most(const hy_loader *loader, size_t at, size_t bytes);
 
 /* Send that piece, if there is one, and tell. */
 hybrid_status hy_load_flush(hy_loader *loader);
