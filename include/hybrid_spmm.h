@@ -247,6 +247,7 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    and beta == 0. Where the planner has X come in panels of columns, which it prefers for
    large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
    on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
+   Where it leaves out what belongs to empty rows and columns of A, it makes no difference.
    All else takes the way of pageable memory, with the same result. Pinning takes as long
    as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or
    that you registered with CUDA in one piece, is used in the same way and needs no call;
@@ -326,8 +327,9 @@ enum {
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
                                  idle: X and Y are pinned, in rows without gaps, alpha is
-                                 1, beta 0, and the planner has not chosen to bring X in
-                                 panels; else the GPU alone. Who computes a row depends
+                                 1, beta 0, and the planner has chosen neither to bring X
+                                 in panels nor to leave out what belongs to empty rows and
+                                 columns of A; else the GPU alone. Who computes a row depends
                                  on time, and with it the last bits of a sum:
                                  HYBRID_DETERMINISTIC leaves all to the GPU */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
