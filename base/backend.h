@@ -103,6 +103,10 @@ typedef struct hy_backend_ops {
         hy_mark *mark);                      /* caller waits; reports the lane's errors */
     int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
 
+    /* (optional) mark_set() of a mark of which nobody will ask when it was reached: where
+       a time between two copies would hold up the second. */
+    hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
+
     /* (optional) dst[i] = src[i] - base, count numbers in device memory. */
     hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                             int64_t base);

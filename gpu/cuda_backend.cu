@@ -12,7 +12,8 @@
 
 struct hy_mark {
     cuda_backend *owner;
-    cudaEvent_t event;
+    cudaEvent_t timed, untimed;
+    cudaEvent_t event; /* the one that was set last */
 };
 
 static void range_begin(const char *name)
@@ -46,40 +47,54 @@ static void trim(hy_backend *self)
 
 /* ---- marks ---- */
 
+static void mark_free(hy_mark *mark)
+{
+    if (!mark)
+        return;
+    (void)cudaSetDevice(mark->owner->device);
+    if (mark->timed)
+        (void)cudaEventDestroy(mark->timed);
+    if (mark->untimed)
+        (void)cudaEventDestroy(mark->untimed);
+    (void)cudaGetLastError();
+    hy_array_free(mark->owner->base.ctx, mark);
+}
+
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
 {
     hy_context *ctx = self->ctx;
     void *room      = nullptr;
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
     HY_TRY(hy_array(ctx, 1, sizeof(hy_mark), "a mark", &room));
-    hy_mark *mark = static_cast<hy_mark *>(room);
-    *mark         = hy_mark{hy_cuda_mine(self), nullptr};
-    const hybrid_status status =
-        hy_cuda_check(ctx, cudaEventCreateWithFlags(&mark->event, cudaEventDefault),
-                      "cudaEventCreateWithFlags");
-    if (status != HYBRID_OK) {
-        hy_array_free(ctx, mark);
-        return status;
-    }
-    *out = mark;
-    return HYBRID_OK;
+    hy_mark *mark     = static_cast<hy_mark *>(room);
+    *mark             = hy_mark{hy_cuda_mine(self), nullptr, nullptr, nullptr};
+    cudaError_t error = cudaEventCreateWithFlags(&mark->timed, cudaEventDefault);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&mark->untimed, cudaEventDisableTiming);
+    mark->event = mark->timed;
+    if (error == cudaSuccess)
+        *out = mark;
+    else
+        mark_free(mark);
+    return hy_cuda_check(ctx, error, "cudaEventCreateWithFlags");
 }
 
-static void mark_free(hy_mark *mark)
+static hybrid_status set(hy_lane *self, hy_mark *mark, cudaEvent_t event)
 {
-    if (!mark)
-        return;
-    (void)cudaSetDevice(mark->owner->device);
-    (void)cudaEventDestroy(mark->event);
-    (void)cudaGetLastError();
-    hy_array_free(mark->owner->base.ctx, mark);
+    HY_TRY(hy_lane_enter(self));
+    mark->event = event;
+    HY_CUDA(self->backend->ctx, cudaEventRecord(event, hy_stream(self)));
+    return HYBRID_OK;
 }
 
 static hybrid_status mark_set(hy_lane *self, hy_mark *mark)
 {
-    HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx, cudaEventRecord(mark->event, hy_stream(self)));
-    return HYBRID_OK;
+    return set(self, mark, mark->timed);
+}
+
+static hybrid_status mark_untimed(hy_lane *self, hy_mark *mark)
+{
+    return set(self, mark, mark->untimed);
 }
 
 static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
@@ -151,9 +166,9 @@ static int64_t mark_ns(const hy_mark *mark)
     float ms                = 0;
     (void)cudaSetDevice(b->device);
     pthread_mutex_lock(&b->lock);
-    cudaError_t error = cudaEventElapsedTime(&ms, b->epoch, mark->event);
+    cudaError_t error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
     if (error == cudaSuccess && ms > NEAR_MS && set_epoch(b) == HYBRID_OK)
-        error = cudaEventElapsedTime(&ms, b->epoch, mark->event);
+        error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
     const int64_t ns = b->epoch_ns + int64_t(double(ms) * 1e6);
     pthread_mutex_unlock(&b->lock);
     (void)cudaGetLastError();
@@ -298,32 +313,33 @@ static void rates(const hy_backend *self, hy_rates *out)
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {
-    .name        = "cuda",
-    .open        = open,
-    .close       = close,
-    .describe    = describe,
-    .rates       = rates,
-    .measure     = hy_cuda_measure,
-    .alloc       = alloc,
-    .free        = release,
-    .trim        = trim,
-    .lane_open   = hy_cuda_lane_open,
-    .lane_close  = hy_cuda_lane_close,
-    .copy        = hy_cuda_lane_copy,
-    .copy_rows   = hy_cuda_lane_copy_rows,
-    .mark_new    = mark_new,
-    .mark_free   = mark_free,
-    .mark_set    = mark_set,
-    .lane_wait   = lane_wait,
-    .host_wait   = host_wait,
-    .mark_ns     = mark_ns,
-    .rebase      = hy_rebase,
-    .products    = hy_count_products,
-    .pack_deltas = hy_pack_deltas,
-    .pin_bytes   = HY_PIN_BYTES,
-    .pin         = hy_cuda_pin,
-    .unpin       = hy_cuda_unpin,
-    .pinned      = hy_cuda_pinned,
-    .range_begin = range_begin,
-    .range_end   = range_end,
+    .name         = "cuda",
+    .open         = open,
+    .close        = close,
+    .describe     = describe,
+    .rates        = rates,
+    .measure      = hy_cuda_measure,
+    .alloc        = alloc,
+    .free         = release,
+    .trim         = trim,
+    .lane_open    = hy_cuda_lane_open,
+    .lane_close   = hy_cuda_lane_close,
+    .copy         = hy_cuda_lane_copy,
+    .copy_rows    = hy_cuda_lane_copy_rows,
+    .mark_new     = mark_new,
+    .mark_free    = mark_free,
+    .mark_set     = mark_set,
+    .lane_wait    = lane_wait,
+    .host_wait    = host_wait,
+    .mark_ns      = mark_ns,
+    .mark_untimed = mark_untimed,
+    .rebase       = hy_rebase,
+    .products     = hy_count_products,
+    .pack_deltas  = hy_pack_deltas,
+    .pin_bytes    = HY_PIN_BYTES,
+    .pin          = hy_cuda_pin,
+    .unpin        = hy_cuda_unpin,
+    .pinned       = hy_cuda_pinned,
+    .range_begin  = range_begin,
+    .range_end    = range_end,
 };

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "pipeline/run.h"
 
 enum { KEPT = 2, FIRST_ROOM = 32 }; /* idle ones of a backend; marks and lanes at first */
@@ -44,8 +45,9 @@ static void end(hy_thread *thread)
 
 static void watch(hy_slot *slot)
 {
-    slot->status = slot->pipeline->backend->ops->host_wait(slot->unseen);
-    slot->unseen = NULL;
+    slot->status  = slot->pipeline->backend->ops->host_wait(slot->unseen);
+    slot->seen_ns = hy_now_ns();
+    slot->unseen  = NULL;
     hy_slot_push(&slot->pipeline->lead->inbox, slot);
 }
 
@@ -99,6 +101,12 @@ hybrid_status hy_gear_run_lane(hy_gear *gear, hy_lane **out)
     }
     *out = made->items[made->used++];
     return HYBRID_OK;
+}
+
+hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    return (ops->mark_untimed ? ops->mark_untimed : ops->mark_set)(lane, mark);
 }
 
 /* ---- open and close ---------------------------------------------------------------- */

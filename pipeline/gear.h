@@ -42,6 +42,9 @@ void hy_gear_give(hy_context *ctx, hy_gear *gear, int clean);
 hybrid_status hy_gear_mark(hy_gear *gear, hy_mark **out);
 hybrid_status hy_gear_run_lane(hy_gear *gear, hy_lane **out);
 
+/* Set a mark of which nobody asks when it was reached. */
+hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
+
 /* Let the loader's thread run, if it does not yet: it calls `load` for each slot. */
 hybrid_status hy_gear_loader(hy_gear *gear, void (*load)(hy_slot *slot));
 

@@ -96,7 +96,7 @@ hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
     const hy_job *job         = &slot->job;
 
     HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, packed_bytes(job)));
-    return ops->mark_set(lane, slot->columns);
+    return hy_mark_untimed(lane, slot->columns);
 }
 
 hybrid_status hy_packed_store(const hy_slot *slot)

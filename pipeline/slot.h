@@ -17,7 +17,8 @@ typedef struct hy_passage {
     int64_t begin_ns, end_ns; /* on the pool */
     int worker;
     int64_t bytes;
-    int done; /* 0: skipped */
+    int done;    /* 0: skipped */
+    int untimed; /* on a lane: `end` has no time, and `begin` was not set */
 } hy_passage;
 
 typedef struct hy_slot {
@@ -34,6 +35,7 @@ typedef struct hy_slot {
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
+    int64_t seen_ns;       /* when the host last saw one reached */
     hy_mark *columns;      /* SpGEMM: when they have come packed, and values follow; or NULL */
     hy_passage passage[HY_STEPS];
     hybrid_status status;

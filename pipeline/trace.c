@@ -45,8 +45,30 @@ static int64_t row_of(const hy_slot *slot, int64_t row)
     return rows ? rows[row] : row;
 }
 
-static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
-                        const hy_stage *stage)
+/* When the chunk was computed. */
+static int64_t computed_ns(const hy_slot *slot)
+{
+    const int finished  = slot->passage[HY_STEP_FINISH].done;
+    const hy_step last  = finished ? HY_STEP_FINISH : HY_STEP_MULTIPLY;
+    const hy_mark *mark = slot->passage[last].end;
+    return slot->pipeline->backend->ops->mark_ns(mark);
+}
+
+/* A copy down without times: from when the chunk was computed, and the copy before was
+   over, until the host saw the end; of columns that were unpacked meanwhile and of
+   values, until they were in their place. */
+static void time_down(hy_tracer *tracer, const hy_slot *slot, hybrid_event *event)
+{
+    const int64_t computed = computed_ns(slot), before = tracer->down_ns;
+    const int64_t end =
+        slot->job.unpacks ? slot->passage[HY_STEP_PLACE].end_ns : slot->seen_ns;
+
+    event->begin_ns = computed > before ? computed : before;
+    event->end_ns   = end > event->begin_ns ? end : event->begin_ns;
+    tracer->down_ns = event->end_ns;
+}
+
+static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *stage)
 {
     const hy_pipeline *pipeline = slot->pipeline;
     const hy_passage *passage   = &slot->passage[stage->step];
@@ -60,7 +82,9 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
                                    .row_end   = row_of(slot, chunk->row_end - 1) + 1,
                                    .bytes     = passage->bytes};
 
-    if (on_lane) {
+    if (on_lane && passage->untimed) {
+        time_down(tracer, slot, &event);
+    } else if (on_lane) {
         event.lane     = helps ? "host" : hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
         event.end_ns   = pipeline->backend->ops->mark_ns(passage->end);
@@ -77,7 +101,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
     emit(tracer, pipeline, &event);
 }
 
-void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
+void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
 {
     tracer->report->h2d_bytes +=
         slot->passage[HY_STEP_H2D].done ? slot->passage[HY_STEP_H2D].bytes : 0;

@@ -127,6 +127,13 @@ static hybrid_status mark_set(hy_lane *lane, hy_mark *mark)
     return fake_mark_set(lane, mark);
 }
 
+static hybrid_status mark_untimed(hy_lane *lane, hy_mark *mark)
+{
+    if (fault_hits(lane->backend->ctx, "setting a mark"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_mark_untimed(lane, mark);
+}
+
 static hybrid_status lane_wait(hy_lane *lane, hy_mark *mark)
 {
     if (fault_hits(lane->backend->ctx, "a lane's wait"))
@@ -143,30 +150,31 @@ static hybrid_status host_wait(hy_mark *mark)
 }
 
 const hy_backend_ops hy_fault_backend_ops = {
-    .name        = "fake",
-    .open        = open_fault,
-    .close       = close_fault,
-    .describe    = describe,
-    .rates       = rates,
-    .measure     = measure,
-    .alloc       = alloc_fault,
-    .free        = free_fault,
-    .trim        = trim,
-    .lane_open   = lane_open,
-    .lane_close  = fake_lane_close,
-    .copy        = copy,
-    .copy_rows   = copy_rows,
-    .mark_new    = mark_new,
-    .mark_free   = fake_mark_free,
-    .mark_set    = mark_set,
-    .lane_wait   = lane_wait,
-    .host_wait   = host_wait,
-    .mark_ns     = fake_mark_ns,
-    .rebase      = fake_rebase,
-    .products    = fake_products,
-    .pack_deltas = fake_pack_deltas,
-    .pin_bytes   = FAKE_PIN_BYTES,
-    .pin         = pin,
-    .unpin       = fake_unpin,
-    .pinned      = fake_pinned,
+    .name         = "fake",
+    .open         = open_fault,
+    .close        = close_fault,
+    .describe     = describe,
+    .rates        = rates,
+    .measure      = measure,
+    .alloc        = alloc_fault,
+    .free         = free_fault,
+    .trim         = trim,
+    .lane_open    = lane_open,
+    .lane_close   = fake_lane_close,
+    .copy         = copy,
+    .copy_rows    = copy_rows,
+    .mark_new     = mark_new,
+    .mark_free    = fake_mark_free,
+    .mark_set     = mark_set,
+    .lane_wait    = lane_wait,
+    .host_wait    = host_wait,
+    .mark_ns      = fake_mark_ns,
+    .mark_untimed = mark_untimed,
+    .rebase       = fake_rebase,
+    .products     = fake_products,
+    .pack_deltas  = fake_pack_deltas,
+    .pin_bytes    = FAKE_PIN_BYTES,
+    .pin          = pin,
+    .unpin        = fake_unpin,
+    .pinned       = fake_pinned,
 };

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,6 +49,7 @@ struct hy_mark {
     int64_t set, reached, ns;
     hybrid_status status; /* of the lane when it was reached */
     lane *on;             /* the lane on which it was set last */
+    int untimed;          /* and nobody may ask when it was reached */
 };
 
 static unsigned delay_seed = 1;
@@ -141,6 +143,8 @@ int64_t fake_mark_ns(const hy_mark *mark)
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
+    if (m->untimed) /* the pipeline is wrong */
+        abort();
     pthread_mutex_unlock(&m->lock);
     return ns;
 }
@@ -277,7 +281,7 @@ hybrid_status fake_lane_copy(hy_lane *base, const hy_row_copy *rows)
     return push((lane *)base, &e);
 }
 
-hybrid_status fake_mark_set(hy_lane *base, hy_mark *mark)
+static hybrid_status set_mark(hy_lane *base, hy_mark *mark)
 {
     lane *l = (lane *)base;
 
@@ -290,6 +294,25 @@ hybrid_status fake_mark_set(hy_lane *base, hy_mark *mark)
     if (status != HYBRID_OK) /* nobody shall wait for a turn that never comes */
         reach(mark, turn, status);
     return status;
+}
+
+static void set_untimed(hy_mark *mark, int untimed)
+{
+    pthread_mutex_lock(&mark->lock);
+    mark->untimed = untimed;
+    pthread_mutex_unlock(&mark->lock);
+}
+
+hybrid_status fake_mark_set(hy_lane *base, hy_mark *mark)
+{
+    set_untimed(mark, 0);
+    return set_mark(base, mark);
+}
+
+hybrid_status fake_mark_untimed(hy_lane *base, hy_mark *mark)
+{
+    set_untimed(mark, 1);
+    return set_mark(base, mark);
 }
 
 hybrid_status fake_lane_wait(hy_lane *base, hy_mark *mark)

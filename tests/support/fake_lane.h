@@ -11,6 +11,7 @@ hybrid_status fake_lane_copy(hy_lane *lane, const hy_row_copy *rows);
 hybrid_status fake_mark_new(hy_backend *self, hy_mark **out);
 void fake_mark_free(hy_mark *mark);
 hybrid_status fake_mark_set(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_mark_untimed(hy_lane *lane, hy_mark *mark);
 hybrid_status fake_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status fake_host_wait(hy_mark *mark);
 int64_t fake_mark_ns(const hy_mark *mark);
