@@ -421,8 +421,10 @@ HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 
 /* What a plan will do and where its last run's time went. Stage times are busy
    times summed over chunks, so their sum exceeds total_s when stages
-   overlapped. Before the first run only chunks, rows, flops, what is resident and
-   what is predicted are set: for that run, which sends the packs that stay, too.
+   overlapped; without a trace those of copies, load_s, h2d_s and d2h_s, are by
+   when the host saw them end, as timing each on the device slows small ones down.
+   Before the first run only chunks, rows, flops, what is resident and what is
+   predicted are set: for that run, which sends the packs that stay, too.
    Start from HYBRID_REPORT_INIT. */
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
@@ -431,8 +433,8 @@ typedef struct hybrid_report {
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
     double  floor_s;         /* what copies and device take at the least; a run can be
-                                shorter if CPU and GPU share it, or if columns of C come
-                                packed: see README */
+                                shorter if CPU and GPU share it, if columns of C come packed,
+                                or if rows and columns of A are empty: see README */
     double  efficiency;      /* floor_s / total_s */
     int64_t chunks, rows;
     int64_t flops;           /* 2 * scalar products */

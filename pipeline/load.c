@@ -323,13 +323,15 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
 void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
 {
     loader->first = first;
+    loader->timed = 1;
     begin(loader, problem, 0, NULL);
 }
 
 void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
-                     hy_slot_queue *inbox)
+                     hy_slot_queue *inbox, int timed)
 {
     if (!loader->begun) {
+        loader->timed = timed;
         begin(loader, problem, free, inbox);
         return;
     }

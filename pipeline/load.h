@@ -29,6 +29,7 @@ typedef struct hy_load_piece {
     char *room;      /* in the ring */
     char *to;        /* on the device */
     int64_t reached; /* of the image, when the copy is under way; -1: more pieces come */
+    int untimed;     /* `end` has no time: the host sees it */
     hy_mark *begin, *end;
     int follows;   /* the piece before it, without a pause: it begins where that one ends */
     int64_t bytes; /* being filled or under way; 0 = none */
@@ -46,6 +47,7 @@ typedef struct hy_loader {
     int next;                                 /* piece to be used */
     hy_load_piece *filled;                    /* by workers, and not sent; or NULL */
     int begun;                                /* and not finished */
+    int timed; /* copies from where memory is pinned have times of their own */
     int first; /* pieces are filled before planning goes on, not in turns with it */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
     hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
@@ -77,9 +79,9 @@ void hy_loader_close(hy_loader *loader);
 void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first);
 
 /* A run begins, with `free` of its panels or rows not needed: load for it, or go on.
-   Ticks come to `inbox`. */
+   Ticks come to `inbox`. `timed`: somebody asks for the times of copies. */
 void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
-                     hy_slot_queue *inbox);
+                     hy_slot_queue *inbox, int timed);
 
 /* load_count.c: products of the rows of A, counted by the device when all of B is there,
    for an A that is B and has rows of no more than HY_COUNTED_ROW entries; in the ring,

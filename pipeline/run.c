@@ -39,10 +39,13 @@ static void cpu_stage(hy_task *task, int worker)
 }
 
 /* A time between two copies costs the bus some 5 us, a tenth of a copy of 4 MB: those
-   down are timed for a trace alone. The host sees their end anyway. */
-static int is_timed(const hy_pipeline *p, hy_where where)
+   down, of which the host sees the end anyway, and the stage of a pack that is there are
+   timed for a trace alone. */
+static int is_timed(const hy_slot *slot, hy_where where)
 {
-    return where != HY_ON_OUT || p->tracer.fn || !p->backend->ops->mark_untimed;
+    const hy_pipeline *p = slot->pipeline;
+    const int matters    = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
+    return matters || p->tracer.fn || !p->backend->ops->mark_untimed;
 }
 
 /* Enqueue the slot's stage on its lane, after what the slot waits for. */
@@ -55,7 +58,7 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
 
     if (slot->unseen && slot->unseen_on != stage->where)
         HY_TRY(ops->lane_wait(lane, slot->unseen));
-    passage->untimed = !is_timed(p, stage->where);
+    passage->untimed = !is_timed(slot, stage->where);
     if (!passage->untimed)
         HY_TRY(ops->mark_set(lane, passage->begin));
     HY_TRY(hy_step_run(slot, stage, lane));
@@ -320,7 +323,7 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
                  place && !place->known);
 
     if (p->loader)
-        hy_loader_start(p->loader, problem, not_needed(p), &p->inbox);
+        hy_loader_start(p->loader, problem, not_needed(p), &p->inbox, trace != NULL);
     run_chunks(p);
     const hybrid_status status = finish_load(p);
     if (status != HYBRID_OK)

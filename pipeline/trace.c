@@ -82,8 +82,10 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
                                    .row_end   = row_of(slot, chunk->row_end - 1) + 1,
                                    .bytes     = passage->bytes};
 
-    if (on_lane && passage->untimed) {
+    if (on_lane && passage->untimed && stage->where == HY_ON_OUT) {
         time_down(tracer, slot, &event);
+    } else if (on_lane && passage->untimed) {
+        event.begin_ns = event.end_ns = 0; /* nothing was copied */
     } else if (on_lane) {
         event.lane     = helps ? "host" : hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
