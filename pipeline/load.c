@@ -8,12 +8,8 @@
 
 /* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
    wait behind many bytes that they do not need; workers fill large ones faster. */
-enum {
-    PIECE_BYTES   = 8 << 20,
-    DIRECT_LEAST  = 2 << 20,
-    DIRECT_MOST   = 4 << 20,
-    DIRECT_PIECES = 32
-};
+enum { PIECE_BYTES = 8 << 20 };
+enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
 /* ---- rows -------------------------------------------------------------------------- */
 
