@@ -42,14 +42,10 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
     return all - touched->count;
 }
 
-hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
-                            const hybrid_plan_options *o)
+/* Of what is found empty, if it is enough. */
+static hybrid_status find(hy_context *ctx, const hybrid_csr *A,
+                          const hybrid_plan_options *o, hy_compact *out)
 {
-    hy_context *ctx = &plan->engine->ctx;
-    hy_compact *out = &plan->compact;
-
-    if (!may_pay(plan, A, o))
-        return HYBRID_OK;
     HY_TRY(hy_touched_rows(ctx, A, &out->rows));
     const int64_t rows = empty_of(&out->rows, A->rows);
     if (rows < A->rows / SIGN_PART && A->nnz / FEW >= A->cols &&
@@ -59,6 +55,19 @@ hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
     const int64_t empty = rows + empty_of(&out->cols, A->cols);
     return empty >= (A->rows + A->cols) / LEAST_PART ? hy_compact_make(ctx, A, out)
                                                      : HYBRID_OK;
+}
+
+hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
+                            const hybrid_plan_options *o)
+{
+    hy_context *ctx      = &plan->engine->ctx;
+    hybrid_status status = HYBRID_OK;
+
+    if (may_pay(plan, A, o))
+        status = find(ctx, A, o, &plan->compact);
+    if (status != HYBRID_OK || !hy_is_compact(&plan->compact))
+        hy_compact_free(ctx, &plan->compact);
+    return status;
 }
 
 const hybrid_csr *hy_empty_a(const hybrid_plan *plan, const hybrid_csr *A)

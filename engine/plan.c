@@ -74,6 +74,8 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
+    if (keeper->count == plan->pipeline->ranges) /* and what is left out of A */
+        sum += 8 * (plan->rows - plan->profile.rows);
     return sum;
 }
 
@@ -154,7 +156,8 @@ static hybrid_status choose_for_rest(hybrid_plan *plan, const hybrid_plan_option
     return choose(plan, A, NULL, o);
 }
 
-/* For A without its empty rows and columns, if that pays and there is memory for it. */
+/* For A without its empty rows and columns, if that pays, there is memory for it, and a
+   variant that computes it. */
 static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
                                      const hybrid_csr *B, const hybrid_plan_options *o,
                                      const hy_counter *counter)
@@ -167,7 +170,8 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
         return choose(plan, A, B, o);
     if (status == HYBRID_OK)
         status = choose_for_rest(plan, o);
-    if (status != HYBRID_NO_MEMORY && status != HYBRID_NO_DEVICE_MEMORY)
+    if (status != HYBRID_NO_MEMORY && status != HYBRID_NO_DEVICE_MEMORY &&
+        status != HYBRID_UNSUPPORTED)
         return status;
     hy_message_clear(&ctx->message);
     hy_compact_free(ctx, &plan->compact);
