@@ -94,6 +94,12 @@ typedef struct hy_problem {
                          empty when gathered, or when computing in place */
 } hy_problem;
 
+/* A row of the problem's A, among the caller's. */
+static inline int64_t hy_row_of(const hy_problem *problem, int64_t row)
+{
+    return problem->y_rows ? problem->y_rows[row] : row;
+}
+
 /* Bytes a chunk needs on the device and seconds its stages take. Each count of bytes
    must not fall when rows are added to a chunk. */
 typedef struct hy_cost {

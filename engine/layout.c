@@ -123,7 +123,8 @@ static int ramps(const hybrid_plan *plan, const hy_layout *layout, int64_t chunk
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
     return plan->op == HY_SPMM && c->backend->ops->copy && !layout->gathered &&
-           layout->window == 0 && chunk_rows == 0;
+           layout->window == 0 && chunk_rows == 0 &&
+           chunk_products(plan, layout) > MIN_PRODUCTS;
 }
 
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)

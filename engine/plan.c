@@ -151,8 +151,8 @@ static hybrid_status choose_for_rest(hybrid_plan *plan, const hybrid_plan_option
     HY_TRY(look(plan, A, NULL, o, NULL));
     for (int i = 0; i < plan->candidate_count; i++)
         if (!plan->candidates[i].backend->ops->copy && !plan->candidates[i].refused)
-            plan->candidates[i].refused =
-                "empty rows and columns are for devices to spare";
+            plan->candidates[i].refused = "the plan is for A without its empty rows and "
+                                          "columns, which are for devices to spare";
     return choose(plan, A, NULL, o);
 }
 

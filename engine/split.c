@@ -133,9 +133,7 @@ static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_option
     if (plan->layout.panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
     if (hy_is_compact(&plan->compact))
-        return "rows and columns of A that are empty are left out, for which workers "
-               "load X "
-               "and store Y";
+        return "empty rows and columns of A are left out: workers load X and store Y";
     if (plan->layout.window > 0)
         return "X passes through the device in the order in which its chunks need it";
     if (plan->op == HY_SPMM && o->flags & HYBRID_DETERMINISTIC)

@@ -159,6 +159,17 @@ static hybrid_status gather_b(packing *p)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
+/* Rows of a chunk in sentences: the caller's. */
+static long long first_row(const hy_job *job)
+{
+    return (long long)hy_row_of(job->problem, job->chunk->row_begin);
+}
+
+static long long end_row(const hy_job *job)
+{
+    return (long long)hy_row_of(job->problem, job->chunk->row_end - 1) + 1;
+}
+
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
 {
     const hy_chunk *chunk = job->chunk;
@@ -168,8 +179,8 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
     if (nnz != chunk->features.nnz)
         return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
                        "rows %lld to %lld of A have %lld entries, %lld were planned",
-                       (long long)chunk->row_begin, (long long)chunk->row_end,
-                       (long long)nnz, (long long)chunk->features.nnz);
+                       first_row(job), end_row(job), (long long)nnz,
+                       (long long)chunk->features.nnz);
     if (bytes > job->pack.mem.bytes)
         return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
                        "chunk %lld packs into %zu bytes, its block has %zu",
@@ -185,7 +196,7 @@ hybrid_status hy_pack_outside(const hy_job *job)
         job->problem->ctx, HYBRID_BAD_STATE,
         "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
         "which were planned",
-        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)chunk->first,
+        first_row(job), end_row(job), (long long)chunk->first,
         (long long)chunk->needs - 1);
 }
 
@@ -199,8 +210,8 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
     if (out->count != chunk->features.gather_rows)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
-                       (long long)chunk->row_begin, (long long)chunk->row_end,
-                       (long long)out->count, (long long)chunk->features.gather_rows);
+                       first_row(job), end_row(job), (long long)out->count,
+                       (long long)chunk->features.gather_rows);
     for (int64_t r = 0; x_rows && r < out->count; r++)
         out->rows[r] = x_rows[out->rows[r]];
     return HYBRID_OK;

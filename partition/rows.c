@@ -83,10 +83,13 @@ DEFINE_STORE(store_f64, double)
     static void name(const real *restrict in, int64_t step, const int32_t *restrict at,  \
                      int64_t count, double alpha, double beta, real *restrict out)       \
     {                                                                                    \
-        for (int64_t i = 0; i < count; i++) {                                            \
-            const double y = beta != 0 ? beta * (double)out[at[i]] : 0;                  \
-            out[at[i]]     = (real)(alpha * (double)in[i * step] + y);                   \
-        }                                                                                \
+        if (beta != 0)                                                                   \
+            for (int64_t i = 0; i < count; i++)                                          \
+                out[at[i]] =                                                             \
+                    (real)(alpha * (double)in[i * step] + beta * (double)out[at[i]]);    \
+        else                                                                             \
+            for (int64_t i = 0; i < count; i++)                                          \
+                out[at[i]] = (real)(alpha * (double)in[i * step]);                       \
     }
 
 DEFINE_STORE_LISTED(store_listed_f32, float)
@@ -204,14 +207,14 @@ static void store_scaled(const storing *s, int64_t begin, int64_t end)
     }
 }
 
-/* Y is read: short parts of its rows are asked for before it is their turn, as nobody
-   else sees what follows a part. */
+/* Y is read: short parts of its rows, and rows here and there, are asked for before it is
+   their turn, as nobody else sees what follows. */
 static void expect(const storing *s, int64_t line)
 {
     const hy_problem *p         = s->job->problem;
     const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
 
-    if (p->beta == 0 || line >= s->lines || 2 * s->length > s->ld)
+    if (p->beta == 0 || line >= s->lines || (!s->rows && 2 * s->length > s->ld))
         return;
     for (int64_t j = 0; j < s->length; j += line_elements)
         __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + j), 1);

@@ -35,7 +35,7 @@ static void column_range(const hybrid_csr *A, int64_t begin, int64_t end, int64_
 typedef struct marking {
     const hy_touched *touched;
     const int32_t *col;
-    uint64_t *own; /* bits of each part of a loop, or NULL */
+    uint64_t *own; /* bits of each part of a loop */
     int parts;
 } marking;
 
@@ -92,7 +92,8 @@ static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static hybrid_status mark(hy_context *ctx, marking *m, int64_t nnz)
+/* All columns of A. */
+static hybrid_status mark_all(hy_context *ctx, marking *m, int64_t nnz)
 {
     const int64_t words = m->touched->words;
     void *array;
@@ -150,18 +151,6 @@ static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
     return HYBRID_OK;
 }
 
-/* Columns of rows [begin, end) that are between those of the bits. */
-static hybrid_status mark_cols(hy_context *ctx, const hybrid_csr *A, int64_t begin,
-                               int64_t end, hy_touched *out)
-{
-    const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
-    marking m         = {.touched = out, .col = A->col + hy_offset(A, begin)};
-
-    HY_TRY(mark(ctx, &m, nnz));
-    count(out);
-    return HYBRID_OK;
-}
-
 hybrid_status hy_touched_list(hy_context *ctx, hy_touched *t)
 {
     void *array;
@@ -181,7 +170,10 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
     if (greatest < least)
         return HYBRID_OK;
     HY_TRY(open_bits(ctx, least, greatest + 1, out));
-    HY_TRY(mark_cols(ctx, A, begin, end, out));
+    const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
+    marking m         = {.touched = out, .col = A->col + hy_offset(A, begin)};
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, &m));
+    count(out);
     return hy_touched_list(ctx, out);
 }
 
@@ -189,7 +181,10 @@ hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *
 {
     memset(out, 0, sizeof *out);
     HY_TRY(open_bits(ctx, 0, A->cols, out));
-    return mark_cols(ctx, A, 0, A->rows, out);
+    marking m = {.touched = out, .col = A->col};
+    HY_TRY(mark_all(ctx, &m, A->nnz));
+    count(out);
+    return HYBRID_OK;
 }
 
 typedef struct row_marking {

@@ -137,6 +137,7 @@ static int must_wait(hy_loader *loader, int64_t least)
 static int await_free(hy_loader *loader, int64_t least)
 {
     if (must_wait(loader, least)) {
+        loader->paused             = 1;
         const hybrid_status status = hy_load_flush(loader);
         if (status != HYBRID_OK)
             return hy_load_tell(loader, 0, status);
@@ -226,7 +227,9 @@ static void load(hy_slot *go)
 
     hy_message_aside(&loader->said);
     (loader->problem.op == HY_SPGEMM ? load_b : load_x)(loader);
-    const hybrid_status status = hy_load_flush(loader);
+    hybrid_status status = hy_load_flush(loader);
+    if (status == HYBRID_OK && !loader->timed) /* to see them end when they do */
+        status = hy_load_retire(loader);
     if (status != HYBRID_OK)
         hy_load_tell(loader, 0, status);
     hy_message_aside(NULL);
@@ -377,8 +380,6 @@ hybrid_status hy_loader_ticked(hy_loader *loader)
 
 hybrid_status hy_loader_finish(hy_loader *loader)
 {
-    hy_load_piece *piece;
-
     if (!loader->begun)
         return HYBRID_OK;
     pthread_mutex_lock(&loader->lock);
@@ -388,9 +389,7 @@ hybrid_status hy_loader_finish(hy_loader *loader)
     while (loader->loading)
         pthread_cond_wait(&loader->changed, &loader->lock);
     pthread_mutex_unlock(&loader->lock);
-    loader->begun        = 0;
-    hybrid_status status = tell(loader, loader->status);
-    for (int i = 0; i < HY_LOAD_PIECES && status == HYBRID_OK; i++)
-        status = hy_load_take(loader, &piece);
-    return status;
+    loader->begun              = 0;
+    const hybrid_status status = tell(loader, loader->status);
+    return status == HYBRID_OK ? hy_load_retire(loader) : status;
 }

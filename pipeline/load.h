@@ -47,7 +47,8 @@ typedef struct hy_loader {
     int next;                                 /* piece to be used */
     hy_load_piece *filled;                    /* by workers, and not sent; or NULL */
     int begun;                                /* and not finished */
-    int timed; /* copies from where memory is pinned have times of their own */
+    int timed;  /* copies from where memory is pinned have times of their own */
+    int paused; /* since the last piece was sent */
     int first; /* pieces are filled before planning goes on, not in turns with it */
     int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
     hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
@@ -110,6 +111,9 @@ int hy_load_tell(hy_loader *loader, int64_t entries, hybrid_status status);
 
 /* The next piece of the ring, when its copy is over. */
 hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **piece);
+
+/* All pieces, when their copies are over. */
+hybrid_status hy_load_retire(hy_loader *loader);
 
 /* Bytes [at, at + bytes) of the image to `to` on the device. The last piece may still be
    filled on return: workers go on with the next while it is sent. */

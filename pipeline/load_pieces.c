@@ -33,6 +33,15 @@ hybrid_status hy_load_take(hy_loader *loader, hy_load_piece **out)
     return HYBRID_OK;
 }
 
+hybrid_status hy_load_retire(hy_loader *loader)
+{
+    hy_load_piece *piece;
+
+    for (int i = 0; i < HY_LOAD_PIECES; i++)
+        HY_TRY(hy_load_take(loader, &piece));
+    return HYBRID_OK;
+}
+
 static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_load_piece *piece = arg;
@@ -68,7 +77,8 @@ static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *d
     hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
     const size_t bytes        = (size_t)piece->bytes;
 
-    piece->follows = direct && is_under_way(loader, piece);
+    piece->follows = direct && !loader->paused && is_under_way(loader, piece);
+    loader->paused = 0;
     if (!piece->follows)
         HY_TRY(ops->mark_set(lane, piece->begin));
     HY_TRY(direct ? hy_pinned_copy(lane, piece->to, direct, bytes, direct)

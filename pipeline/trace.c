@@ -38,13 +38,6 @@ static void emit(const hy_tracer *tracer, const hy_pipeline *pipeline,
     tracer->fn(tracer->user, event);
 }
 
-/* Of the caller's A. */
-static int64_t row_of(const hy_slot *slot, int64_t row)
-{
-    const int32_t *rows = slot->job.problem->y_rows;
-    return rows ? rows[row] : row;
-}
-
 /* When the chunk was computed. */
 static int64_t computed_ns(const hy_slot *slot)
 {
@@ -73,13 +66,14 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     const hy_pipeline *pipeline = slot->pipeline;
     const hy_passage *passage   = &slot->passage[stage->step];
     const hy_chunk *chunk       = slot->job.chunk;
+    const hy_problem *problem   = slot->job.problem;
     const int on_lane           = stage->where < HY_LANES;
     const int helps             = pipeline != pipeline->lead;
     hybrid_event event          = {.stage     = stage->name,
                                    .variant   = chunk->variant->name,
                                    .chunk     = chunk->id,
-                                   .row_begin = row_of(slot, chunk->row_begin),
-                                   .row_end   = row_of(slot, chunk->row_end - 1) + 1,
+                                   .row_begin = hy_row_of(problem, chunk->row_begin),
+                                   .row_end   = hy_row_of(problem, chunk->row_end - 1) + 1,
                                    .bytes     = passage->bytes};
 
     if (on_lane && passage->untimed && stage->where == HY_ON_OUT) {
