@@ -70,8 +70,7 @@ static int is_under_way(const hy_loader *loader, const hy_load_piece *piece)
     return loader->pieces[(index + HY_LOAD_PIECES - 1) % HY_LOAD_PIECES].bytes > 0;
 }
 
-/* From where the bytes lie, or from the ring. */
-static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *direct)
+static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece, const void *direct)
 {
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
@@ -88,21 +87,33 @@ static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *d
                           : ops->mark_set(lane, piece->end);
 }
 
+/* From where the bytes lie, or from the ring. Nobody asks when a piece was there that was
+   not sent. */
+static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *direct)
+{
+    const hybrid_status status = enqueue(loader, piece, direct);
+
+    if (status != HYBRID_OK)
+        piece->bytes = 0;
+    return status;
+}
+
 hybrid_status hy_load_flush(hy_loader *loader)
 {
     hy_load_piece *piece = loader->filled;
 
     if (!piece)
         return HYBRID_OK;
-    loader->filled       = NULL;
-    hybrid_status status = hy_pool_end(&piece->filling);
-    if (status == HYBRID_OK)
-        status = send(loader, piece, NULL);
-    if (status != HYBRID_OK)
+    loader->filled             = NULL;
+    const hybrid_status status = hy_pool_end(&piece->filling);
+    if (status != HYBRID_OK) {
         piece->bytes = 0;
-    else if (piece->reached >= 0)
+        return status;
+    }
+    HY_TRY(send(loader, piece, NULL));
+    if (piece->reached >= 0)
         hy_load_tell(loader, piece->reached, HYBRID_OK);
-    return status;
+    return HYBRID_OK;
 }
 
 /* Workers begin with this piece before the one before is waited for. */
@@ -122,9 +133,10 @@ static hybrid_status load_piece(hy_loader *loader, size_t at, size_t bytes, char
         hy_pool_begin(&piece->filling, loader->backend->ctx->pool, urgency(loader), 0,
                       (int64_t)bytes, FILL_BYTES, fill, piece);
     const hybrid_status status = hy_load_flush(loader);
-    piece->bytes               = (int64_t)bytes;
     if (!direct)
-        loader->filled = piece;
+        loader->filled = piece; /* workers fill it, whatever befell the one before */
+    if (!direct || status == HYBRID_OK)
+        piece->bytes = (int64_t)bytes;
     HY_TRY(status);
     return direct ? send(loader, piece, direct) : HYBRID_OK;
 }
