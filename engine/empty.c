@@ -67,7 +67,10 @@ hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
         status = find(ctx, A, o, &plan->compact);
     if (status != HYBRID_OK || !hy_is_compact(&plan->compact))
         hy_compact_free(ctx, &plan->compact);
-    return status;
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message); /* all of A needs less */
+    return HYBRID_OK;
 }
 
 const hybrid_csr *hy_empty_a(const hybrid_plan *plan, const hybrid_csr *A)

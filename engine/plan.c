@@ -6,14 +6,25 @@
 #include "base/csr.h"
 #include "engine/early.h"
 #include "engine/panels.h"
+#include "engine/weigh.h"
 
-/* The cheapest candidate whose backend can hold the work. */
-static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                            const hybrid_plan_options *o)
+int hy_plan_first_host(const hybrid_plan *plan)
+{
+    int i = 0;
+
+    while (i < plan->candidate_count && plan->candidates[i].backend->ops->copy)
+        i++;
+    return i;
+}
+
+/* Of these candidates the cheapest whose backend can hold the work. */
+static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
+                               const hybrid_csr *B, const hybrid_plan_options *o,
+                               int begin, int end)
 {
     hybrid_status status = HYBRID_UNSUPPORTED;
 
-    for (plan->chosen = 0; plan->chosen < plan->candidate_count; plan->chosen++) {
+    for (plan->chosen = begin; plan->chosen < end; plan->chosen++) {
         hy_candidate *c = &plan->candidates[plan->chosen];
         if (c->refused)
             continue;
@@ -25,6 +36,12 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
         c->refused = "a row of the product does not fit the device's budget";
     }
     return status;
+}
+
+static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                            const hybrid_plan_options *o)
+{
+    return choose_of(plan, A, B, o, 0, plan->candidate_count);
 }
 
 static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
@@ -142,42 +159,70 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     return hy_rank(engine, profile, o, plan->candidates, &plan->candidate_count);
 }
 
-/* The host reads operands in place. */
+/* By a device: the host reads operands in place. */
 static hybrid_status choose_for_rest(hybrid_plan *plan, const hybrid_plan_options *o)
 {
     const hybrid_csr *A = &plan->compact.A;
 
     plan->b_rows = A->cols;
     HY_TRY(look(plan, A, NULL, o, NULL));
-    for (int i = 0; i < plan->candidate_count; i++)
-        if (!plan->candidates[i].backend->ops->copy && !plan->candidates[i].refused)
-            plan->candidates[i].refused = "the plan is for A without its empty rows and "
-                                          "columns, which are for devices to spare";
-    return choose(plan, A, NULL, o);
+    return choose_of(plan, A, NULL, o, 0, hy_plan_first_host(plan));
+}
+
+/* From a plan for the rest to one for all of A. */
+static hybrid_status look_at_all(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *o,
+                                 const hy_counter *counter)
+{
+    hy_message_clear(&plan->engine->ctx.message);
+    hy_compact_free(&plan->engine->ctx, &plan->compact);
+    plan->b_rows = A->cols;
+    return look(plan, A, B, o, counter);
+}
+
+/* Whether all of A is to be tried where its rest failed. */
+static int gives_way(hybrid_status status)
+{
+    return status == HYBRID_NO_MEMORY || status == HYBRID_NO_DEVICE_MEMORY ||
+           status == HYBRID_UNSUPPORTED;
 }
 
 /* For A without its empty rows and columns, if that pays, there is memory for it, and a
    variant that computes it. */
+static hybrid_status choose_rest_or_all(hybrid_plan *plan, const hybrid_csr *A,
+                                        const hybrid_csr *B, const hybrid_plan_options *o,
+                                        const hy_counter *counter)
+{
+    if (!hy_is_compact(&plan->compact))
+        return choose(plan, A, B, o);
+    const hybrid_status status = choose_for_rest(plan, o);
+    if (!gives_way(status))
+        return status;
+    HY_TRY(look_at_all(plan, A, B, o, counter));
+    return choose(plan, A, B, o);
+}
+
+/* Instead of what a device has got. */
+static hybrid_status choose_host(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_plan_options *o)
+{
+    hy_layout_free(plan, &plan->layout);
+    if (hy_is_compact(&plan->compact))
+        HY_TRY(look_at_all(plan, A, NULL, o, NULL));
+    for (int i = 0; i < plan->candidate_count; i++)
+        plan->candidates[i].chosen = 0;
+    return choose_of(plan, A, NULL, o, hy_plan_first_host(plan), plan->candidate_count);
+}
+
 static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
                                      const hybrid_csr *B, const hybrid_plan_options *o,
                                      const hy_counter *counter)
 {
-    hy_context *ctx = &plan->engine->ctx;
-
     HY_TRY(look(plan, A, B, o, counter));
-    hybrid_status status = hy_empty_find(plan, A, o);
-    if (status == HYBRID_OK && !hy_is_compact(&plan->compact))
-        return choose(plan, A, B, o);
-    if (status == HYBRID_OK)
-        status = choose_for_rest(plan, o);
-    if (status != HYBRID_NO_MEMORY && status != HYBRID_NO_DEVICE_MEMORY &&
-        status != HYBRID_UNSUPPORTED)
-        return status;
-    hy_message_clear(&ctx->message);
-    hy_compact_free(ctx, &plan->compact);
-    plan->b_rows = A->cols;
-    HY_TRY(look(plan, A, B, o, counter));
-    return choose(plan, A, B, o);
+    const double host_s = hy_weigh_host(plan, o);
+    HY_TRY(hy_empty_find(plan, A, o));
+    HY_TRY(choose_rest_or_all(plan, A, B, o, counter));
+    return hy_weigh(plan, host_s) ? choose_host(plan, A, o) : HYBRID_OK;
 }
 
 static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,

@@ -21,6 +21,8 @@ struct hybrid_plan {
                                       0 */
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
+    double spared_s;   /* what a device would take on which X does not fit: so the host computes;
+                          else 0 */
     hy_rates rates;              /* of its backend */
     hy_layout layout;   /* its panels are those of the last run, or of the first */
     hy_ways_up ways_up; /* what was compared with it */
@@ -40,6 +42,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options, hy_loader *early,
                            hybrid_plan **out);
+
+/* Index of the first candidate that computes in place: candidate_count if there is none. */
+int hy_plan_first_host(const hybrid_plan *plan);
 
 /* cut.c: the layout for the chosen candidate. NO_DEVICE_MEMORY: none holds every row. */
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,

@@ -329,12 +329,16 @@ typedef enum hybrid_split {
                                  idle: X and Y are pinned, in rows without gaps, alpha is
                                  1, beta 0, and the planner has chosen neither to bring X
                                  in panels nor to leave out what belongs to empty rows and
-                                 columns of A; else the GPU alone. Who computes a row depends
-                                 on time, and with it the last bits of a sum:
-                                 HYBRID_DETERMINISTIC leaves all to the GPU */
+                                 columns of A; else the GPU alone, or the CPU alone as with
+                                 AUTO. Who computes a row depends on time, and with it the
+                                 last bits of a sum: HYBRID_DETERMINISTIC shares nothing */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little. Runs
-                                 that leave the CPU idle have a prediction of their own */
+                                 that leave the CPU idle have a prediction of their own.
+                                 All of an SpMM whose X does not fit on the GPU, nor passes
+                                 through it in order, if the CPU is predicted to be done
+                                 sooner; unless A is to stay there (HYBRID_RESIDENT), or
+                                 variant or engine are for the GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */
