@@ -3,12 +3,13 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
+#include "partition/turn.h"
 
 enum {
     STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
-    TILE_ELEMENTS  = 1 << 10, /* of the chunk stay in the first-level cache while they */
-    TILE_COLS      = 16,      /* are written across its lines */
-    BLOCK          = 1 << 10  /* elements scaled at a time */
+    TILE_BYTES = 1 << 14, /* of the chunk stay in the first-level cache, turned into */
+    TILE_LINES = 16,      /* so many lines of Y */
+    BLOCK      = 1 << 10  /* elements scaled at a time */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -57,22 +58,19 @@ typedef union block {
     double f64[BLOCK];
 } block;
 
-/* out[i] = alpha * in[i * step] + beta * out[i], in double, rounded once. */
+/* out[i] = alpha * in[i] + beta * out[i], in double, rounded once. */
 #define DEFINE_STORE(name, real)                                                         \
-    static void name(const real *restrict in, int64_t step, int64_t count, double alpha, \
-                     double beta, real *restrict out)                                    \
+    static void name(const real *restrict in, int64_t count, double alpha, double beta,  \
+                     real *restrict out)                                                 \
     {                                                                                    \
         if (beta != 0)                                                                   \
             for (int64_t i = 0; i < count; i++)                                          \
-                out[i] = (real)(alpha * (double)in[i * step] + beta * (double)out[i]);   \
+                out[i] = (real)(alpha * (double)in[i] + beta * (double)out[i]);          \
         else if (alpha != 1)                                                             \
             for (int64_t i = 0; i < count; i++)                                          \
-                out[i] = (real)(alpha * (double)in[i * step]);                           \
-        else if (step == 1)                                                              \
-            hy_copy_past(out, in, (size_t)count * sizeof(real));                         \
+                out[i] = (real)(alpha * (double)in[i]);                                  \
         else                                                                             \
-            for (int64_t i = 0; i < count; i++)                                          \
-                out[i] = in[i * step];                                                   \
+            hy_copy_past(out, in, (size_t)count * sizeof(real));                         \
     }
 
 DEFINE_STORE(store_f32, float)
@@ -80,16 +78,15 @@ DEFINE_STORE(store_f64, double)
 
 /* The same to out[at[i]]. */
 #define DEFINE_STORE_LISTED(name, real)                                                  \
-    static void name(const real *restrict in, int64_t step, const int32_t *restrict at,  \
-                     int64_t count, double alpha, double beta, real *restrict out)       \
+    static void name(const real *restrict in, const int32_t *restrict at, int64_t count, \
+                     double alpha, double beta, real *restrict out)                      \
     {                                                                                    \
         if (beta != 0)                                                                   \
             for (int64_t i = 0; i < count; i++)                                          \
-                out[at[i]] =                                                             \
-                    (real)(alpha * (double)in[i * step] + beta * (double)out[at[i]]);    \
+                out[at[i]] = (real)(alpha * (double)in[i] + beta * (double)out[at[i]]);  \
         else                                                                             \
             for (int64_t i = 0; i < count; i++)                                          \
-                out[at[i]] = (real)(alpha * (double)in[i * step]);                       \
+                out[at[i]] = (real)(alpha * (double)in[i]);                              \
     }
 
 DEFINE_STORE_LISTED(store_listed_f32, float)
@@ -100,37 +97,30 @@ static char *y_at(const hy_problem *p, int64_t element)
     return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
 }
 
-/* `count` elements of the chunk from element `from`, `step` apart, to `out`. */
-static void store_at(const hy_job *job, int64_t from, int64_t step, int64_t count,
-                     void *out)
+/* `count` elements of the result, which lie at `in`, to `out`. */
+static void store_at(const hy_problem *p, const void *in, int64_t count, void *out)
 {
-    const hy_problem *p = job->problem;
-
     if (p->Y->type == HYBRID_F64)
-        store_f64((const double *)job->back.val + from, step, count, p->alpha, p->beta,
-                  out);
+        store_f64(in, count, p->alpha, p->beta, out);
     else
-        store_f32((const float *)job->back.val + from, step, count, p->alpha, p->beta,
-                  out);
+        store_f32(in, count, p->alpha, p->beta, out);
 }
 
 /* The same to consecutive elements of Y from element `to`. What is scaled passes through
    the first-level cache, so that it can be stored past the others. */
-static void store(const hy_job *job, int64_t from, int64_t step, int64_t count,
-                  int64_t to)
+static void store(const hy_problem *p, const char *in, int64_t count, int64_t to)
 {
-    const hy_problem *p = job->problem;
-    const size_t size   = hy_value_size(p->Y->type);
-    char *out           = y_at(p, to);
+    const size_t size = hy_value_size(p->Y->type);
+    char *out         = y_at(p, to);
     block scaled;
 
-    if (p->beta != 0 || p->alpha == 1 || step != 1) {
-        store_at(job, from, step, count, out);
+    if (p->beta != 0 || p->alpha == 1) {
+        store_at(p, in, count, out);
         return;
     }
     for (int64_t i = 0; i < count; i += BLOCK) {
         const int64_t n = count - i < BLOCK ? count - i : BLOCK;
-        store_at(job, from + i, 1, n, &scaled);
+        store_at(p, in + (size_t)i * size, n, &scaled);
         hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
     }
 }
@@ -151,36 +141,49 @@ static int64_t line_at(const storing *s, int64_t i)
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
 }
 
-/* `count` lines of the chunk from line `first` on, which lie at `lines`, to Y as they
- * are.
- */
-static void copy_lines(const storing *s, int64_t first, int64_t count, const void *lines)
+/* Element k of the chunk. */
+static const char *chunk_at(const storing *s, int64_t k)
+{
+    return (const char *)s->job->back.val +
+           (size_t)k * hy_value_size(s->job->problem->Y->type);
+}
+
+/* Parts of lines of Y: of lines [first, first + count) so many elements from `after` on,
+   which lie line by line at `in`. */
+typedef struct parts {
+    const char *in;
+    int64_t first, count, after, length;
+} parts;
+
+static void copy_parts(const storing *s, const parts *part)
 {
     const hy_problem *p = s->job->problem;
     const size_t size   = hy_value_size(p->Y->type);
-    const size_t bytes = (size_t)s->length * size, step = (size_t)s->ld * size;
+    const size_t bytes = (size_t)part->length * size, step = (size_t)s->ld * size;
+    const int64_t at = s->origin + part->after;
 
     if (s->rows && s->in_rows)
-        hy_copy_rows_listed(y_at(p, s->origin), step, s->rows + first, lines, bytes,
-                            bytes, (size_t)count);
+        hy_copy_rows_listed(y_at(p, at), step, s->rows + part->first, part->in, bytes,
+                            bytes, (size_t)part->count);
     else
-        hy_copy_rows_past(y_at(p, s->origin + first * s->ld), step, lines, bytes, bytes,
-                          (size_t)count);
+        hy_copy_rows_past(y_at(p, at + part->first * s->ld), step, part->in, bytes, bytes,
+                          (size_t)part->count);
 }
 
-/* `count` elements of the chunk from element `from`, `step` apart, to elements rows[] of
-   a column of Y. */
-static void store_listed(const storing *s, int64_t from, int64_t step,
-                         const int32_t *rows, int64_t count, int64_t to)
+/* The same to elements rows[] of columns of Y. */
+static void store_listed(const storing *s, const parts *part, const int32_t *rows)
 {
     const hy_problem *p = s->job->problem;
+    const size_t bytes  = (size_t)part->length * hy_value_size(p->Y->type);
 
-    if (p->Y->type == HYBRID_F64)
-        store_listed_f64((const double *)s->job->back.val + from, step, rows, count,
-                         p->alpha, p->beta, (void *)y_at(p, to));
-    else
-        store_listed_f32((const float *)s->job->back.val + from, step, rows, count,
-                         p->alpha, p->beta, (void *)y_at(p, to));
+    for (int64_t i = 0; i < part->count; i++) {
+        const void *in = part->in + (size_t)i * bytes;
+        void *out      = y_at(p, s->origin + line_at(s, part->first + i));
+        if (p->Y->type == HYBRID_F64)
+            store_listed_f64(in, rows, part->length, p->alpha, p->beta, out);
+        else
+            store_listed_f32(in, rows, part->length, p->alpha, p->beta, out);
+    }
 }
 
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
@@ -189,7 +192,7 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     const storing *s = arg;
 
     (void)part;
-    store(s->job, begin, 1, end - begin, s->origin + begin);
+    store(s->job->problem, chunk_at(s, begin), end - begin, s->origin + begin);
     return HYBRID_OK;
 }
 
@@ -202,8 +205,9 @@ static void store_scaled(const storing *s, int64_t begin, int64_t end)
 
     for (int64_t i = begin; i < end; i += most) {
         const int64_t lines = end - i < most ? end - i : most;
-        store_at(s->job, i * s->length, 1, lines * s->length, &scaled);
-        copy_lines(s, i, lines, &scaled);
+        const parts part    = {(const char *)&scaled, i, lines, 0, s->length};
+        store_at(s->job->problem, chunk_at(s, i * s->length), lines * s->length, &scaled);
+        copy_parts(s, &part);
     }
 }
 
@@ -221,50 +225,70 @@ static void expect(const storing *s, int64_t line)
     __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + s->length - 1), 1);
 }
 
+/* The same, scaled if need be. */
+static void store_lines(const storing *s, const parts *part)
+{
+    const hy_problem *p = s->job->problem;
+    const size_t bytes  = (size_t)part->length * hy_value_size(p->Y->type);
+
+    if (p->alpha == 1 && p->beta == 0) {
+        copy_parts(s, part);
+        return;
+    }
+    for (int64_t i = 0; i < part->count; i++)
+        store(p, part->in + (size_t)i * bytes, part->length,
+              s->origin + part->after + line_at(s, part->first + i));
+}
+
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const storing *s    = arg;
     const hy_problem *p = s->job->problem;
-    const size_t bytes  = (size_t)s->length * hy_value_size(p->Y->type);
+    parts all = {chunk_at(s, begin * s->length), begin, end - begin, 0, s->length};
 
     (void)part;
     if (s->rows && !s->in_rows)
-        for (int64_t i = begin; i < end; i++)
-            store_listed(s, i * s->length, 1, s->rows, s->length,
-                         s->origin + line_at(s, i));
+        store_listed(s, &all, s->rows);
     else if (p->alpha == 1 && p->beta == 0)
-        copy_lines(s, begin, end - begin,
-                   (const char *)s->job->back.val + (size_t)begin * bytes);
+        copy_parts(s, &all);
     else if (p->beta == 0 && s->length <= BLOCK / 2)
         store_scaled(s, begin, end);
     else
         for (int64_t i = begin; i < end; i++) {
             expect(s, i + HY_ROWS_AHEAD);
-            store(s->job, i * s->length, 1, s->length, s->origin + line_at(s, i));
+            store(p, chunk_at(s, i * s->length), s->length, s->origin + line_at(s, i));
         }
     return HYBRID_OK;
 }
 
-/* Lines [begin, end) across those of Y, tile by tile. */
+/* Of the chunk's lines that make a tile's of Y. */
+static int64_t tile_length(const storing *s)
+{
+    return TILE_BYTES / TILE_LINES / (int64_t)hy_value_size(s->job->problem->Y->type);
+}
+
+/* Lines [begin, end) across those of Y: turned into parts of these, tile by tile. */
 static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s     = arg;
-    const int64_t across = s->length < TILE_COLS ? s->length : TILE_COLS;
-    const int64_t height = TILE_ELEMENTS / across;
+    const storing *s   = arg;
+    const size_t size  = hy_value_size(s->job->problem->Y->type);
+    const int64_t most = tile_length(s);
+    _Alignas(HY_LINE) char tile[TILE_BYTES];
 
     (void)part;
-    for (int64_t i = begin; i < end; i += height) {
-        const int64_t lines = end - i < height ? end - i : height;
-        for (int64_t first = 0; first < s->length; first += across)
-            for (int64_t j = first; j < s->length && j < first + across; j++)
-                if (s->rows && !s->in_rows)
-                    store_listed(s, i * s->length + j, s->length, s->rows + i, lines,
-                                 s->origin + line_at(s, j));
-                else
-                    store(s->job, i * s->length + j, s->length, lines,
-                          s->origin + i + line_at(s, j));
-    }
+    for (int64_t i = begin; i < end; i += most)
+        for (int64_t j = 0; j < s->length; j += TILE_LINES) {
+            const int64_t length = end - i < most ? end - i : most;
+            const int64_t lines = s->length - j < TILE_LINES ? s->length - j : TILE_LINES;
+            const parts turned  = {tile, j, lines, i, length};
+            hy_turn(chunk_at(s, i * s->length + j), s->length, lines, length, size, tile,
+                    length);
+            if (s->rows && !s->in_rows)
+                store_listed(s, &turned, s->rows + i);
+            else
+                store_lines(s, &turned);
+        }
     return HYBRID_OK;
 }
 
@@ -331,7 +355,9 @@ hybrid_status hy_rows_store_dense(const hy_job *job)
     if (is_flat(&s))
         return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, STORE_ELEMENTS,
                            store_flat, &s);
-    const int64_t grain = 1 + STORE_ELEMENTS / s.length;
-    return hy_pool_for(pool, HY_PLACE, 0, s.lines, grain,
-                       s.along ? store_along : store_across, &s);
+    const int64_t grain = 1 + STORE_ELEMENTS / s.length, tile = tile_length(&s);
+    if (s.along)
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines, grain, store_along, &s);
+    return hy_pool_for(pool, HY_PLACE, 0, s.lines, (grain + tile - 1) / tile * tile,
+                       store_across, &s);
 }
