@@ -28,7 +28,8 @@ def table_of(line):
     return (line["op"], line["mode"], line["type"], line.get("cols"),
             line.get("pages") or "warm", line.get("device_memory") or 0,
             line["mode"] == "end" and bool(line.get("resident")),
-            bool(line.get("pinned")), bool(line.get("tf32")))
+            bool(line.get("pinned")), bool(line.get("tf32")),
+            line["mode"] == "end" and line.get("order") == "col")
 
 
 def who(line, by_variant):
@@ -98,11 +99,12 @@ def row_text(problem, row, columns, mode):
 
 
 def print_table(key, rows):
-    op, mode, kind, cols, pages, memory, resident, pinned, tf32 = key
+    op, mode, kind, cols, pages, memory, resident, pinned, tf32, turned = key
     names = {name for row in rows.values() for name in row}
     columns = sorted(n for n in names if n.startswith("ours")) + [p for p in PEERS if p in names]
     title = f"{op}, {kind}" + (f", {cols} columns" if cols else "")
     title += ", in core" if mode == "core" else ", end to end"
+    title += ", X and Y in columns" if turned else ""
     title += ", TF32" if tf32 else ""
     title += ", A resident" if resident else ""
     title += ", pinned" if pinned else ""

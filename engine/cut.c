@@ -19,10 +19,11 @@
        a window    a row comes to the place of one that is done, if A is banded
        panels      of columns, two of them at once, beside as much of A as fits
 
-   Where rows touch X far and wide, gathered chunks are slow to cut. So a sample of the
-   chunks of a window, or else of panels, says what gathered ones would send; these are
-   cut if that is less, and then compared with panels once more, by what they do send. An
-   X that fits comes in panels if that makes the product shorter.
+   Where there is no window, the host may be sooner by itself (weigh.h): then nothing is
+   cut. Where rows touch X far and wide, gathered chunks are slow to cut. So a sample of
+   the chunks of a window, or else of panels, says what gathered ones would send; these
+   are cut if that is less, and then compared with panels once more, by what they do send.
+   An X that fits comes in panels if that makes the product shorter.
 
    Each way is a function that leaves the plan alone and returns a layout (layout.h), of 0
    slots if there is none; choose() compares them, and the plan gets the best one.
@@ -30,6 +31,7 @@
 #include "base/csr.h"
 #include "engine/panels.h"
 #include "engine/rates.h"
+#include "engine/weigh.h"
 #include "engine/window.h"
 
 enum {
@@ -264,13 +266,21 @@ static hybrid_status complete(const hy_planning *p, hy_layout *best)
     return HYBRID_OK;
 }
 
-/* One of `ways`. */
+/* Of the rest of A that has been weighed already. */
+static double spared_s(const hybrid_plan *plan)
+{
+    return hy_is_compact(&plan->compact) ? 0 : hy_weigh(plan, plan->rows, plan->cols);
+}
+
+/* One of `ways`; none where the device is spared. */
 static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
 {
     const int large = is_large(p);
 
     if (large && !shares(p))
         HY_TRY(try_window(p, w, best));
+    if (large && !*best && spared_s(p->plan) > 0)
+        return HYBRID_OK;
     if (large && !*best && has_panels(p))
         HY_TRY(try_panels(p, w, best));
     if (!*best) {
@@ -299,7 +309,9 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
     hy_rates_of(backend_of(plan), &plan->rates);
     const hybrid_status status = choose(&planning, &w, &best);
-    if (status == HYBRID_OK) {
+    if (status == HYBRID_OK && !best)
+        plan->spared_s = spared_s(plan);
+    if (status == HYBRID_OK && best) {
         plan->layout  = *best;
         plan->ways_up = w.up;
         best->chunks  = NULL; /* they are the plan's */

@@ -3,11 +3,13 @@
    Which rows are empty is known soon; which columns are takes a look at all entries, as
    long as a small part of the bus's time. So it is taken where rows are empty or entries
    few, and by plans for many runs. Workers gather X and store Y then, even if these are
-   pinned: a quarter less for the bus is worth that. */
+   pinned: a quarter less for the bus is worth that. Of columns of X and Y here and there
+   nothing is: a line of the caches has parts of many rows. */
 #include "engine/empty.h"
 
 #include "base/csr.h"
 #include "engine/plan.h"
+#include "engine/weigh.h"
 
 enum {
     LEAST_PART = 4, /* of rows and columns that are empty, one in so many */
@@ -32,8 +34,9 @@ static int may_pay(const hybrid_plan *plan, const hybrid_csr *A,
     const int64_t row = plan->b_cols * (int64_t)hy_value_size(A->type);
     const int shares  = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return plan->op == HY_SPMM && first_candidate(plan)->backend->ops->copy && !shares &&
-           o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
+    return plan->op == HY_SPMM && !(o->flags & HY_PLAN_COLUMNS) &&
+           first_candidate(plan)->backend->ops->copy && !shares && o->chunk_rows == 0 &&
+           A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
            A->rows + A->cols >= plan->engine->compact_bytes / row;
 }
 
@@ -42,19 +45,25 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
     return all - touched->count;
 }
 
-/* Of what is found empty, if it is enough. */
-static hybrid_status find(hy_context *ctx, const hybrid_csr *A,
-                          const hybrid_plan_options *o, hy_compact *out)
+/* Of what is found empty, if it is enough, and the host does not have all of it sooner.
+ */
+static hybrid_status find(hybrid_plan *plan, const hybrid_csr *A,
+                          const hybrid_plan_options *o)
 {
-    HY_TRY(hy_touched_rows(ctx, A, &out->rows));
-    const int64_t rows = empty_of(&out->rows, A->rows);
+    hy_context *ctx = &plan->engine->ctx;
+    hy_compact *c   = &plan->compact;
+
+    HY_TRY(hy_touched_rows(ctx, A, &c->rows));
+    const int64_t rows = empty_of(&c->rows, A->rows);
     if (rows < A->rows / SIGN_PART && A->nnz / FEW >= A->cols &&
         !(o->flags & HYBRID_RESIDENT))
         return HYBRID_OK;
-    HY_TRY(hy_touched_cols(ctx, A, &out->cols));
-    const int64_t empty = rows + empty_of(&out->cols, A->cols);
-    return empty >= (A->rows + A->cols) / LEAST_PART ? hy_compact_make(ctx, A, out)
-                                                     : HYBRID_OK;
+    HY_TRY(hy_touched_cols(ctx, A, &c->cols));
+    const int64_t empty = rows + empty_of(&c->cols, A->cols);
+    if (empty < (A->rows + A->cols) / LEAST_PART)
+        return HYBRID_OK;
+    plan->spared_s = hy_weigh(plan, c->rows.count, c->cols.count);
+    return plan->spared_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
 }
 
 hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
@@ -64,7 +73,7 @@ hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status = HYBRID_OK;
 
     if (may_pay(plan, A, o))
-        status = find(ctx, A, o, &plan->compact);
+        status = find(plan, A, o);
     if (status != HYBRID_OK || !hy_is_compact(&plan->compact))
         hy_compact_free(ctx, &plan->compact);
     if (status != HYBRID_NO_MEMORY)

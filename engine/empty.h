@@ -11,8 +11,8 @@ struct hybrid_plan;
 enum { HY_COMPACT_BYTES = 16 << 20 };
 
 /* The rest of A in plan->compact, if the plan's candidate computes on a device and a
-   quarter of X and Y need not cross the bus then; none if there is no memory for it. To be
-   freed with the plan. */
+   quarter of X and Y need not cross the bus then; none if there is no memory for it, or
+   if the host is sooner (weigh.h). To be freed with the plan. */
 hybrid_status hy_empty_find(struct hybrid_plan *plan, const hybrid_csr *A,
                             const hybrid_plan_options *options);
 

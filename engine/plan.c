@@ -29,8 +29,6 @@ static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
         if (c->refused)
             continue;
         status = hy_plan_cut(plan, A, B, o);
-        if (status == HYBRID_OK)
-            c->chosen = 1;
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
         c->refused = "a row of the product does not fit the device's budget";
@@ -169,17 +167,6 @@ static hybrid_status choose_for_rest(hybrid_plan *plan, const hybrid_plan_option
     return choose_of(plan, A, NULL, o, 0, hy_plan_first_host(plan));
 }
 
-/* From a plan for the rest to one for all of A. */
-static hybrid_status look_at_all(hybrid_plan *plan, const hybrid_csr *A,
-                                 const hybrid_csr *B, const hybrid_plan_options *o,
-                                 const hy_counter *counter)
-{
-    hy_message_clear(&plan->engine->ctx.message);
-    hy_compact_free(&plan->engine->ctx, &plan->compact);
-    plan->b_rows = A->cols;
-    return look(plan, A, B, o, counter);
-}
-
 /* Whether all of A is to be tried where its rest failed. */
 static int gives_way(hybrid_status status)
 {
@@ -193,25 +180,18 @@ static hybrid_status choose_rest_or_all(hybrid_plan *plan, const hybrid_csr *A,
                                         const hybrid_csr *B, const hybrid_plan_options *o,
                                         const hy_counter *counter)
 {
+    hy_context *ctx = &plan->engine->ctx;
+
     if (!hy_is_compact(&plan->compact))
         return choose(plan, A, B, o);
     const hybrid_status status = choose_for_rest(plan, o);
     if (!gives_way(status))
         return status;
-    HY_TRY(look_at_all(plan, A, B, o, counter));
+    hy_message_clear(&ctx->message);
+    hy_compact_free(ctx, &plan->compact);
+    plan->b_rows = A->cols;
+    HY_TRY(look(plan, A, B, o, counter));
     return choose(plan, A, B, o);
-}
-
-/* Instead of what a device has got. */
-static hybrid_status choose_host(hybrid_plan *plan, const hybrid_csr *A,
-                                 const hybrid_plan_options *o)
-{
-    hy_layout_free(plan, &plan->layout);
-    if (hy_is_compact(&plan->compact))
-        HY_TRY(look_at_all(plan, A, NULL, o, NULL));
-    for (int i = 0; i < plan->candidate_count; i++)
-        plan->candidates[i].chosen = 0;
-    return choose_of(plan, A, NULL, o, hy_plan_first_host(plan), plan->candidate_count);
 }
 
 static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
@@ -219,10 +199,13 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
                                      const hy_counter *counter)
 {
     HY_TRY(look(plan, A, B, o, counter));
-    const double host_s = hy_weigh_host(plan, o);
+    plan->host_s = hy_weigh_host(plan, o);
     HY_TRY(hy_empty_find(plan, A, o));
-    HY_TRY(choose_rest_or_all(plan, A, B, o, counter));
-    return hy_weigh(plan, host_s) ? choose_host(plan, A, o) : HYBRID_OK;
+    if (plan->spared_s <= 0)
+        HY_TRY(choose_rest_or_all(plan, A, B, o, counter));
+    if (plan->spared_s <= 0)
+        return HYBRID_OK;
+    return choose_of(plan, A, B, o, hy_plan_first_host(plan), plan->candidate_count);
 }
 
 static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
@@ -231,6 +214,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     const hy_counter counter = hy_early_counter(*early, A, B);
 
     HY_TRY(look_and_choose(plan, A, B, options, counter.count ? &counter : NULL));
+    plan->candidates[plan->chosen].chosen = 1;
     HY_TRY(open_pipeline(plan, early));
     return hy_split_open(plan, options);
 }

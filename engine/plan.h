@@ -21,8 +21,9 @@ struct hybrid_plan {
                                       0 */
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
-    double spared_s;   /* what a device would take on which X does not fit: so the host computes;
-                          else 0 */
+    double host_s, spared_s; /* in which the host has all of an SpMM that it may take from the
+                                device, INFINITY if it may not; what the device would take on
+                                which X does not fit, so that the host computes, else 0 */
     hy_rates rates;              /* of its backend */
     hy_layout layout;   /* its panels are those of the last run, or of the first */
     hy_ways_up ways_up; /* what was compared with it */
@@ -46,7 +47,11 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
 /* Index of the first candidate that computes in place: candidate_count if there is none. */
 int hy_plan_first_host(const hybrid_plan *plan);
 
-/* cut.c: the layout for the chosen candidate. NO_DEVICE_MEMORY: none holds every row. */
+/* A flag beside those of the caller: X or Y of the plan's only run is in columns. */
+enum { HY_PLAN_COLUMNS = 1 << 30 };
+
+/* cut.c: the layout for the chosen candidate; none if plan->spared_s is set.
+   NO_DEVICE_MEMORY: none holds every row. */
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hybrid_plan_options *options);
 

@@ -1,4 +1,4 @@
-/* engine/weigh.c - whether the host computes instead of a device that X does not fit.
+/* engine/weigh.c - whether the host computes instead of a device that X does not fit on.
 
    X and Y of an SpMM are in host memory. Where X is on the device, or passes through it
    in a window, workers copy each of both once, and the device gathers: few hosts gather
@@ -11,96 +11,72 @@
    of X as its cost model says and writes Y once. So both are weighed by what they ask of
    that memory, the device in shares of its speed that were measured
    (docs/performance.md): on 16 cores whose memory copies 80e9 bytes a second, 128 columns
-   of Erdos-Renyi take it 97 ms under 128 MiB, in panels of half lines, and the host 33
-   to 49. */
+   of Erdos-Renyi take it 85 to 97 ms under 128 MiB, in panels of half lines, and the host
+   33 to 49. It is weighed before anything is cut, which would take as long. */
 #include "engine/weigh.h"
 
 #include <math.h>
 
 #include "base/csr.h"
-#include "engine/panels.h"
 #include "engine/plan.h"
 #include "engine/rates.h"
 
-/* Bytes a second over those that a copy in memory reads and writes. */
-static const double STORED[] = {0.066, 0.12, 0.27}; /* of Y by panels of half a line, of
-                                                     one, and of more */
-static const double GATHERED = 0.3;                 /* of rows of X with chunks */
+/* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
+   bytes; and rows of X, gathered. */
+static const struct {
+    double row, share;
+} stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {HY_LINE / 2, 0.066}};
+static const double GATHERED = 0.3;
+
+enum { PARTS = 4 }; /* of the budget: a panel of X takes one, as there are two at once */
 
 static const double WORTH = 0.8; /* of the device's time: less is worth it */
 
-static hy_rates host_rates(const hybrid_plan *plan)
+static double row_bytes(const hybrid_plan *plan)
 {
-    hy_rates rates;
-
-    hy_rates_of(plan->engine->host, &rates);
-    return rates;
-}
-
-static double dense_bytes(const hybrid_plan *plan, int64_t rows)
-{
-    return (double)rows * (double)plan->b_cols *
-           (double)hy_value_size(plan->profile.type);
-}
-
-/* ---- the host -----------------------------------------------------------------------
- */
-
-/* The caller has neither named who computes nor asked for an A that stays. */
-static int may_choose(const hybrid_plan *plan, const hybrid_plan_options *o)
-{
-    return plan->op == HY_SPMM && plan->candidates[0].backend->ops->copy &&
-           !(o->flags & HYBRID_RESIDENT) &&
-           (o->split == HYBRID_SPLIT_DEFAULT || o->split == HYBRID_SPLIT_AUTO);
+    return (double)plan->b_cols * (double)hy_value_size(plan->profile.type);
 }
 
 double hy_weigh_host(const hybrid_plan *plan, const hybrid_plan_options *o)
 {
-    const int host = hy_plan_first_host(plan);
+    const int host   = hy_plan_first_host(plan);
+    const int chosen = o->flags & HYBRID_RESIDENT || (o->split != HYBRID_SPLIT_DEFAULT &&
+                                                      o->split != HYBRID_SPLIT_AUTO);
 
-    if (host == plan->candidate_count || plan->candidates[host].refused ||
-        !may_choose(plan, o))
+    if (plan->op != HY_SPMM || chosen || host == 0 || host == plan->candidate_count ||
+        plan->candidates[host].refused)
         return INFINITY;
     return plan->candidates[host].predicted_s;
 }
 
-/* ---- the device ---------------------------------------------------------------------
- */
-
-static double storing_s(const hybrid_plan *plan, const hy_panels *panels)
+/* Panels as wide as the budget allows, or chunks that gather: what is less. Of 16 rows of
+   A that are near each other so many share a row of X that one of them names. */
+static double device_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps,
+                       int64_t rows, int64_t cols)
 {
-    const int64_t row  = panels->cols * (int64_t)hy_value_size(plan->profile.type);
-    const double share = STORED[(row >= HY_LINE) + (row >= 2 * HY_LINE)];
+    const hy_features *f = &plan->profile.features;
+    const double shared  = f->tile_fill > 0 ? 16 * f->tile_fill : 1;
+    const double widest  = (double)device->memory / PARTS / (double)cols;
+    const double y       = (double)rows * row_bytes(plan);
+    double s = (double)f->nnz / shared * row_bytes(plan) / (GATHERED * mem_Bps);
 
-    return dense_bytes(plan, plan->profile.features.rows) /
-           (share * host_rates(plan).mem_Bps);
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+        if (widest >= stored[i].row)
+            return fmin(s, y / (stored[i].share * mem_Bps));
+    return s;
 }
 
-/* In its layout; 0: X fits, or passes through. */
-static double device_s(const hybrid_plan *plan)
+double hy_weigh(const hybrid_plan *plan, int64_t rows, int64_t cols)
 {
-    const hy_layout *layout = &plan->layout;
-    const double up         = (double)hy_traffic_dense_up(plan, layout);
-    const double bus_s      = up / plan->rates.h2d_Bps;
+    const double left =
+        (double)(rows + cols) / (double)(plan->rows + plan->cols); /* of X and Y */
+    hy_rates device, host;
 
-    if (dense_bytes(plan, plan->b_rows) <= (double)plan->rates.memory / 2)
+    hy_rates_of(plan->candidates[0].backend, &device);
+    hy_rates_of(plan->engine->host, &host);
+    if (isinf(plan->host_s) ||
+        (double)cols * row_bytes(plan) <= (double)device.memory / 2)
         return 0;
-    if (layout->panels.cols > 0)
-        return fmax(bus_s, storing_s(plan, &layout->panels));
-    if (layout->gathered)
-        return fmax(bus_s, up / (GATHERED * host_rates(plan).mem_Bps));
-    return 0;
-}
-
-/* ---- whether ------------------------------------------------------------------------
- */
-
-int hy_weigh(hybrid_plan *plan, double host_s)
-{
-    if (isinf(host_s) || !plan->candidates[plan->chosen].backend->ops->copy)
-        return 0;
-    const double s = device_s(plan);
-
-    plan->spared_s = host_s <= WORTH * s ? s : 0;
-    return plan->spared_s > 0;
+    const double s = device_s(plan, &device, host.mem_Bps, rows, cols);
+    return plan->host_s * left <= WORTH * s ? s : 0;
 }

@@ -10,8 +10,9 @@ struct hybrid_plan;
    device, and INFINITY where it may not. Once candidates are ranked for all of A. */
 double hy_weigh_host(const struct hybrid_plan *plan, const hybrid_plan_options *options);
 
-/* Whether a host that takes so many seconds is done sooner than the device in the layout
-   that the plan has got. If so plan->spared_s is what the device would take. */
-int hy_weigh(struct hybrid_plan *plan, double host_s);
+/* What the device would take, in seconds, if it is to be spared: if so many rows and columns
+   of A are not empty, X does not fit nor pass through in a window, and the host is done in
+   plan->host_s, much sooner. Else 0. */
+double hy_weigh(const struct hybrid_plan *plan, int64_t rows, int64_t cols);
 
 #endif /* HY_WEIGH_H */

@@ -193,6 +193,41 @@ static void events_name_rows_of_a(void **state)
     matrix_free(&A);
 }
 
+/* Bytes of a one-shot product down. */
+static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_order x_order,
+                         hybrid_order y_order)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, COLUMNS, 1, x_order, 1, f64, &X);
+    dense_make(A->rows, COLUMNS, 1, y_order, 2, f64, &before);
+    dense_copy(&before, &Y);
+    assert_int_equal(hybrid_spmm(engine, 1, A, &X, 1, &Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(1, A, &X, 1, &before, &Y, 1));
+    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+    return r.d2h_bytes;
+}
+
+/* Where a call knows that it would pick values here and there, it does not. */
+static void columns_have_all_of_a(void **state)
+{
+    const hybrid_order row = HYBRID_ROW_MAJOR, col = HYBRID_COL_MAJOR;
+    hybrid_engine *engine = open_for_all();
+    hybrid_csr A;
+
+    (void)state;
+    hollow_make(2, f64, &A);
+    assert_int_equal(sent_down(engine, &A, row, row), 11 * COLUMNS * 8);
+    assert_int_equal(sent_down(engine, &A, col, row), A.rows * COLUMNS * 8);
+    assert_int_equal(sent_down(engine, &A, row, col), A.rows * COLUMNS * 8);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
 /* ---- faults -------------------------------------------------------------------------
  */
 
@@ -259,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_plan_says_so),
         cmocka_unit_test(the_floor_is_that_of_all_rows),
         cmocka_unit_test(events_name_rows_of_a),
+        cmocka_unit_test(columns_have_all_of_a),
         cmocka_unit_test(each_failure_is_told_or_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
