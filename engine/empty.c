@@ -3,8 +3,7 @@
    Which rows are empty is known soon; which columns are takes a look at all entries, as
    long as a small part of the bus's time. So it is taken where rows are empty or entries
    few, and by plans for many runs. Workers gather X and store Y then, even if these are
-   pinned: a quarter less for the bus is worth that. Of columns of X and Y here and there
-   nothing is: a line of the caches has parts of many rows. */
+   pinned: a quarter less for the bus is worth that. */
 #include "engine/empty.h"
 
 #include "base/csr.h"
@@ -34,9 +33,8 @@ static int may_pay(const hybrid_plan *plan, const hybrid_csr *A,
     const int64_t row = plan->b_cols * (int64_t)hy_value_size(A->type);
     const int shares  = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return plan->op == HY_SPMM && !(o->flags & HY_PLAN_COLUMNS) &&
-           first_candidate(plan)->backend->ops->copy && !shares && o->chunk_rows == 0 &&
-           A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
+    return plan->op == HY_SPMM && first_candidate(plan)->backend->ops->copy && !shares &&
+           o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
            A->rows + A->cols >= plan->engine->compact_bytes / row;
 }
 

@@ -47,9 +47,6 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
 /* Index of the first candidate that computes in place: candidate_count if there is none. */
 int hy_plan_first_host(const hybrid_plan *plan);
 
-/* A flag beside those of the caller: X or Y of the plan's only run is in columns. */
-enum { HY_PLAN_COLUMNS = 1 << 30 };
-
 /* cut.c: the layout for the chosen candidate; none if plan->spared_s is set.
    NO_DEVICE_MEMORY: none holds every row. */
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,

@@ -10,7 +10,7 @@
 
    A' the rest of A, X' the rows of X that it names and Y' the rows of Y that it makes,
    all numbered anew in the order they had; so what is near a band stays near it. Workers
-   gather X' while they fill the ring (shared.c), store Y' where it belongs (rows.c), and
+   gather X' while they fill the ring (shared.c), store Y' where it belongs (dense_rows.c), and
    all the while make beta*Y of the other rows (below). */
 #ifndef HY_COMPACT_H
 #define HY_COMPACT_H
@@ -31,7 +31,7 @@ hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *
 void hy_compact_free(hy_context *ctx, hy_compact *compact);
 
 /* Rows of Y whose rows of A are empty: the values that `problem` makes of them, as if they
-   had been computed. */
+   had been computed. If Y is in columns, chunks store them with rows around them. */
 typedef struct hy_empty_rows {
     const hy_problem *problem;
     const hy_touched *others;

@@ -1,6 +1,4 @@
 /* partition/empty_rows.c - rows of Y whose rows of A are empty. */
-#include <string.h>
-
 #include "base/csr.h"
 #include "partition/compact.h"
 
@@ -61,7 +59,7 @@ static char *y_at(const hy_problem *p, int64_t element)
     return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
 }
 
-/* Y in rows, those without a gap between them as one. */
+/* Those without a gap between them as one. */
 static void set_rows(const hy_problem *p, const line *value, const lines *rows)
 {
     const hybrid_dense *Y = p->Y;
@@ -81,26 +79,10 @@ static void set_rows(const hy_problem *p, const line *value, const lines *rows)
     hy_fill_past(Y->data, ranges, count, value->bytes);
 }
 
-/* Y in columns, element by element. */
-static void set_in_cols(const hy_problem *p, const line *value, const lines *rows)
-{
-    const size_t size = hy_value_size(p->Y->type);
-
-    for (int64_t j = 0; j < p->Y->cols; j++)
-        for (int64_t i = 0; i < rows->count; i++)
-            memcpy(y_at(p, rows->of[i] + j * p->Y->ld), value, size);
-}
-
 static void scale_rows(const hy_problem *p, const lines *rows)
 {
-    const hybrid_dense *Y = p->Y;
-    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
-
-    for (int64_t i = 0; i < rows->count && in_rows; i++)
-        scale(p, y_at(p, rows->of[i] * Y->ld), Y->cols);
-    for (int64_t j = 0; j < Y->cols && !in_rows; j++)
-        for (int64_t i = 0; i < rows->count; i++)
-            scale(p, y_at(p, rows->of[i] + j * Y->ld), 1);
+    for (int64_t i = 0; i < rows->count; i++)
+        scale(p, y_at(p, rows->of[i] * p->Y->ld), p->Y->cols);
 }
 
 /* Rows of words [begin, end) of the bits that are set for all others. */
@@ -108,7 +90,6 @@ static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end
 {
     const hy_empty_rows *e = arg;
     const hy_problem *p    = e->problem;
-    const int in_rows      = p->Y->order == HYBRID_ROW_MAJOR;
     const line value       = line_of(p);
 
     (void)part;
@@ -116,10 +97,8 @@ static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end
         const lines rows = empty_in(e, w);
         if (p->beta != 0)
             scale_rows(p, &rows);
-        else if (in_rows)
-            set_rows(p, &value, &rows);
         else
-            set_in_cols(p, &value, &rows);
+            set_rows(p, &value, &rows);
     }
     return HYBRID_OK;
 }
@@ -129,11 +108,13 @@ void hy_empty_rows_begin(hy_empty_rows *rows, const hy_problem *problem,
 {
     const hybrid_dense *Y = problem->Y;
     const int64_t word    = 64 * Y->cols * (int64_t)hy_value_size(Y->type);
+    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
 
     rows->problem = problem;
     rows->others  = &compact->rows;
-    hy_pool_begin(&rows->loop, problem->ctx->pool, HY_COMPUTE, 0, rows->others->words,
-                  1 + STORE_BYTES / (1 + word), store_words, rows);
+    hy_pool_begin(&rows->loop, problem->ctx->pool, HY_COMPUTE, 0,
+                  in_rows ? rows->others->words : 0, 1 + STORE_BYTES / (1 + word),
+                  store_words, rows);
 }
 
 hybrid_status hy_empty_rows_end(hy_empty_rows *rows)

@@ -1,0 +1,373 @@
+/* partition/dense_rows.c - the way of a chunk's dense rows into Y. */
+#include "partition/pack.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/extremes.h"
+#include "base/pool.h"
+#include "partition/turn.h"
+
+enum {
+    STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
+    TILE_BYTES = 1 << 14, /* of the chunk stay in the first-level cache, turned into */
+    TILE_LINES = 16,      /* so many lines of Y */
+    BLOCK      = 1 << 10  /* elements scaled at a time */
+};
+
+typedef union block {
+    float f32[BLOCK];
+    double f64[BLOCK];
+} block;
+
+/* out[i] = alpha * in[i] + beta * out[i], in double, rounded once. */
+#define DEFINE_STORE(name, real)                                                         \
+    static void name(const real *restrict in, int64_t count, double alpha, double beta,  \
+                     real *restrict out)                                                 \
+    {                                                                                    \
+        if (beta != 0)                                                                   \
+            for (int64_t i = 0; i < count; i++)                                          \
+                out[i] = (real)(alpha * (double)in[i] + beta * (double)out[i]);          \
+        else if (alpha != 1)                                                             \
+            for (int64_t i = 0; i < count; i++)                                          \
+                out[i] = (real)(alpha * (double)in[i]);                                  \
+        else                                                                             \
+            hy_copy_past(out, in, (size_t)count * sizeof(real));                         \
+    }
+
+DEFINE_STORE(store_f32, float)
+DEFINE_STORE(store_f64, double)
+
+static char *y_at(const hy_problem *p, int64_t element)
+{
+    return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
+}
+
+/* `count` elements of the result, which lie at `in`, to `out`. */
+static void store_at(const hy_problem *p, const void *in, int64_t count, void *out)
+{
+    if (p->Y->type == HYBRID_F64)
+        store_f64(in, count, p->alpha, p->beta, out);
+    else
+        store_f32(in, count, p->alpha, p->beta, out);
+}
+
+/* The same to consecutive elements of Y from element `to`. What is scaled passes through
+   the first-level cache, so that it can be stored past the others. */
+static void store(const hy_problem *p, const char *in, int64_t count, int64_t to)
+{
+    const size_t size = hy_value_size(p->Y->type);
+    char *out         = y_at(p, to);
+    block scaled;
+
+    if (p->beta != 0 || p->alpha == 1) {
+        store_at(p, in, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        const int64_t n = count - i < BLOCK ? count - i : BLOCK;
+        store_at(p, in + (size_t)i * size, n, &scaled);
+        hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
+    }
+}
+
+/* A chunk of so many lines, rows or columns, as it lies in its own memory. */
+typedef struct storing {
+    const hy_job *job;
+    int along;             /* its lines are parts of lines of Y */
+    int in_rows;           /* which are rows */
+    int64_t lines, length; /* of a line */
+    int64_t ld, origin;    /* of Y; of the chunk in Y, or of its columns if the */
+    const int32_t *rows;   /* chunk's rows are these of Y. NULL: as they follow */
+} storing;
+
+/* Elements from line i of Y, of the chunk's, to its origin. */
+static int64_t line_at(const storing *s, int64_t i)
+{
+    return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
+}
+
+/* Element k of the chunk. */
+static const char *chunk_at(const storing *s, int64_t k)
+{
+    return (const char *)s->job->back.val +
+           (size_t)k * hy_value_size(s->job->problem->Y->type);
+}
+
+/* Parts of lines of Y: of lines [first, first + count) so many elements from `after` on,
+   which lie line by line at `in`. */
+typedef struct parts {
+    const char *in;
+    int64_t first, count, after, length;
+} parts;
+
+static void copy_parts(const storing *s, const parts *part)
+{
+    const hy_problem *p = s->job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    const size_t bytes = (size_t)part->length * size, step = (size_t)s->ld * size;
+    const int64_t at = s->origin + part->after;
+
+    if (s->rows && s->in_rows)
+        hy_copy_rows_listed(y_at(p, at), step, s->rows + part->first, part->in, bytes,
+                            bytes, (size_t)part->count);
+    else
+        hy_copy_rows_past(y_at(p, at + part->first * s->ld), step, part->in, bytes, bytes,
+                          (size_t)part->count);
+}
+
+/* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
+static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+
+    (void)part;
+    store(s->job->problem, chunk_at(s, begin), end - begin, s->origin + begin);
+    return HYBRID_OK;
+}
+
+/* Short lines [begin, end), parts of lines of Y, scaled: as many as a block holds at a
+   time. */
+static void store_scaled(const storing *s, int64_t begin, int64_t end)
+{
+    const int64_t most = BLOCK / s->length;
+    block scaled;
+
+    for (int64_t i = begin; i < end; i += most) {
+        const int64_t lines = end - i < most ? end - i : most;
+        const parts part    = {(const char *)&scaled, i, lines, 0, s->length};
+        store_at(s->job->problem, chunk_at(s, i * s->length), lines * s->length, &scaled);
+        copy_parts(s, &part);
+    }
+}
+
+/* Y is read: short parts of its rows, and rows here and there, are asked for before it is
+   their turn, as nobody else sees what follows. */
+static void expect(const storing *s, int64_t line)
+{
+    const hy_problem *p         = s->job->problem;
+    const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
+
+    if (p->beta == 0 || line >= s->lines || (!s->rows && 2 * s->length > s->ld))
+        return;
+    for (int64_t j = 0; j < s->length; j += line_elements)
+        __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + j), 1);
+    __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + s->length - 1), 1);
+}
+
+/* The same, scaled if need be. */
+static void store_lines(const storing *s, const parts *part)
+{
+    const hy_problem *p = s->job->problem;
+    const size_t bytes  = (size_t)part->length * hy_value_size(p->Y->type);
+
+    if (p->alpha == 1 && p->beta == 0) {
+        copy_parts(s, part);
+        return;
+    }
+    for (int64_t i = 0; i < part->count; i++)
+        store(p, part->in + (size_t)i * bytes, part->length,
+              s->origin + part->after + line_at(s, part->first + i));
+}
+
+/* Of the chunk's lines, or for each of its rows, that make a tile's of Y. */
+static int64_t tile_length(const storing *s)
+{
+    return TILE_BYTES / TILE_LINES / (int64_t)hy_value_size(s->job->problem->Y->type);
+}
+
+/* ---- listed rows into columns ---------------------------------------------------------
+ */
+
+/* Where rows of Y begin that belong to row k of the chunk: that one and the empty ones
+   behind it, or also before it if it is the first of all. Lines of the caches have parts
+   of many rows: these are made as if they had been computed, with those around them. */
+static int64_t owned_begin(const storing *s, int64_t k)
+{
+    const hy_problem *p = s->job->problem;
+    const int64_t row   = s->job->chunk->row_begin + k;
+
+    return row == 0 ? 0 : row < p->A->rows ? s->rows[k] : p->Y->rows;
+}
+
+/* to[rows[k] - first] = from[k] */
+#define DEFINE_SPREAD(name, word)                                                        \
+    static void name(const void *from, const int32_t *rows, int64_t count,               \
+                     int64_t first, void *to)                                            \
+    {                                                                                    \
+        const word *in = from;                                                           \
+        word *out      = to;                                                             \
+        for (int64_t k = 0; k < count; k++)                                              \
+            out[rows[k] - first] = in[k];                                                \
+    }
+
+DEFINE_SPREAD(spread_4, uint32_t)
+DEFINE_SPREAD(spread_8, uint64_t)
+
+/* Of the chunk so many rows from `begin` on, and the columns of the part: these lie line
+   by line, zeros where other rows are. `turned` has room for it, too. */
+static void spread_tile(const storing *s, int64_t begin, int64_t count, const parts *part,
+                        char *turned, char *to)
+{
+    const size_t size  = hy_value_size(s->job->problem->Y->type);
+    const size_t bytes = (size_t)part->length * size;
+    const char *from   = turned;
+    int64_t step       = count;
+
+    if (s->along) {
+        from = chunk_at(s, part->first * s->length + begin);
+        step = s->length;
+    } else {
+        hy_turn(chunk_at(s, begin * s->length + part->first), s->length, part->count,
+                count, size, turned, count);
+    }
+    memset(to, 0, (size_t)part->count * bytes);
+    for (int64_t j = 0; j < part->count; j++)
+        (size == 8 ? spread_8 : spread_4)(from + (size_t)(j * step) * size,
+                                          s->rows + begin, count, part->after,
+                                          to + (size_t)j * bytes);
+}
+
+/* Rows [begin, end) and columns [first, last) of the chunk, and what belongs to them. */
+static void store_spread(const storing *s, int64_t begin, int64_t end, int64_t first,
+                         int64_t last)
+{
+    const int64_t stop = owned_begin(s, end), most = tile_length(s);
+    _Alignas(HY_LINE) char tile[TILE_BYTES], turned[TILE_BYTES];
+    int64_t next;
+
+    for (int64_t at = owned_begin(s, begin); at < stop; at += most, begin = next) {
+        const int64_t length = hy_lesser(most, stop - at);
+        for (next = begin; next < end && s->rows[next] < at + length;)
+            next++;
+        for (int64_t j = first; j < last; j += TILE_LINES) {
+            const parts part = {tile, j, hy_lesser(TILE_LINES, last - j), at, length};
+            spread_tile(s, begin, next - begin, &part, turned, tile);
+            store_lines(s, &part);
+        }
+    }
+}
+
+/* ---- lines ----------------------------------------------------------------------------
+ */
+
+/* Lines that are lines of Y. */
+static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s    = arg;
+    const hy_problem *p = s->job->problem;
+    const parts all = {chunk_at(s, begin * s->length), begin, end - begin, 0, s->length};
+
+    (void)part;
+    if (s->rows && !s->in_rows)
+        store_spread(s, 0, s->length, begin, end);
+    else if (p->alpha == 1 && p->beta == 0)
+        copy_parts(s, &all);
+    else if (p->beta == 0 && s->length <= BLOCK / 2)
+        store_scaled(s, begin, end);
+    else
+        for (int64_t i = begin; i < end; i++) {
+            expect(s, i + HY_ROWS_AHEAD);
+            store(p, chunk_at(s, i * s->length), s->length, s->origin + line_at(s, i));
+        }
+    return HYBRID_OK;
+}
+
+/* Lines [begin, end) across those of Y: turned into parts of these, tile by tile. */
+static void turn_lines(const storing *s, int64_t begin, int64_t end)
+{
+    const size_t size  = hy_value_size(s->job->problem->Y->type);
+    const int64_t most = tile_length(s);
+    _Alignas(HY_LINE) char tile[TILE_BYTES];
+
+    for (int64_t i = begin; i < end; i += most)
+        for (int64_t j = 0; j < s->length; j += TILE_LINES) {
+            const parts part = {tile, j, hy_lesser(TILE_LINES, s->length - j), i,
+                                hy_lesser(most, end - i)};
+            hy_turn(chunk_at(s, i * s->length + j), s->length, part.count, part.length,
+                    size, tile, part.length);
+            store_lines(s, &part);
+        }
+}
+
+static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+
+    (void)part;
+    if (s->rows && !s->in_rows)
+        store_spread(s, begin, end, 0, s->length);
+    else
+        turn_lines(s, begin, end);
+    return HYBRID_OK;
+}
+
+static storing storing_of(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hybrid_dense *Y = job->problem->Y;
+    const int64_t rows    = chunk->row_end - chunk->row_begin;
+    const int64_t width   = chunk->col_end - chunk->col_begin;
+    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
+    const int in_cols     = job->problem->in_cols;
+    const int32_t *listed = job->problem->y_rows;
+    const int64_t first   = listed ? 0 : chunk->row_begin;
+
+    return (storing){.job     = job,
+                     .along   = in_rows != in_cols,
+                     .in_rows = in_rows,
+                     .lines   = in_cols ? width : rows,
+                     .length  = in_cols ? rows : width,
+                     .ld      = Y->ld,
+                     .origin  = in_rows ? first * Y->ld + chunk->col_begin
+                                        : first + chunk->col_begin * Y->ld,
+                     .rows    = listed ? listed + chunk->row_begin : NULL};
+}
+
+/* The chunk lies in Y as it lies in its own memory. */
+static int is_flat(const storing *s)
+{
+    if (s->rows)
+        return 0;
+    return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
+}
+
+int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
+{
+    const hy_problem *p = job->problem;
+    const size_t size   = hy_value_size(p->Y->type);
+    const storing s     = storing_of(job);
+    const int64_t ends  = hy_panels_ends(&p->panels, job->chunk->col_begin);
+    const int flat      = is_flat(&s) && ends == 0;
+    const int64_t rows  = flat ? 1 : s.lines;
+    const int64_t width = flat ? s.lines * s.length : s.length;
+    const int in_rows   = p->panels.cols > 0 && s.along;
+
+    if (s.rows || p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
+        (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))
+        return 0;
+    const hy_row_copy all = {.dst       = y_at(p, s.origin),
+                             .src       = job->out.val,
+                             .dst_pitch = (size_t)(flat ? width : s.ld) * size,
+                             .src_pitch = (size_t)width * size,
+                             .bytes     = (size_t)width * size,
+                             .rows      = rows};
+    return hy_wrap_rows(&all, (size_t)ends * size, copies);
+}
+
+hybrid_status hy_rows_store_dense(const hy_job *job)
+{
+    hy_pool *pool = job->problem->ctx->pool;
+    storing s     = storing_of(job);
+
+    if (s.lines * s.length == 0)
+        return HYBRID_OK;
+    if (is_flat(&s))
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, STORE_ELEMENTS,
+                           store_flat, &s);
+    const int64_t grain = 1 + STORE_ELEMENTS / s.length, tile = tile_length(&s);
+    if (s.along)
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines, grain, store_along, &s);
+    return hy_pool_for(pool, HY_PLACE, 0, s.lines, (grain + tile - 1) / tile * tile,
+                       store_across, &s);
+}
