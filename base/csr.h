@@ -20,6 +20,12 @@ static inline size_t hy_value_size(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
+/* Element k of its array. */
+static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
+{
+    return (char *)matrix->data + (size_t)k * hy_value_size(matrix->type);
+}
+
 /* Sizes, types and NULL pointers; does not look at the arrays. `name` is "A" or "B". */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 

@@ -16,11 +16,6 @@ enum { HY_COMPACT_BYTES = 16 << 20 };
 hybrid_status hy_empty_find(struct hybrid_plan *plan, const hybrid_csr *A,
                             const hybrid_plan_options *options);
 
-static inline int hy_is_compact(const hy_compact *compact)
-{
-    return compact->A.rows > 0;
-}
-
 /* A, or the rest of it that the plan is for. */
 const hybrid_csr *hy_empty_a(const struct hybrid_plan *plan, const hybrid_csr *A);
 

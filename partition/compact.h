@@ -10,8 +10,8 @@
 
    A' the rest of A, X' the rows of X that it names and Y' the rows of Y that it makes,
    all numbered anew in the order they had; so what is near a band stays near it. Workers
-   gather X' while they fill the ring (shared.c), store Y' where it belongs (dense_rows.c), and
-   all the while make beta*Y of the other rows (below). */
+   gather X' while they fill the ring (shared.c), store Y' where it belongs (dense_rows.c),
+   and all the while make beta*Y of the other rows (below). */
 #ifndef HY_COMPACT_H
 #define HY_COMPACT_H
 
@@ -24,6 +24,11 @@ typedef struct hy_compact {
                               is none */
     hy_touched rows, cols; /* which rows and columns of the caller's A have entries */
 } hy_compact;
+
+static inline int hy_is_compact(const hy_compact *compact)
+{
+    return compact->A.rows > 0;
+}
 
 /* The rest of A, once its rows and columns that are not empty have been counted
    (hy_touched_rows, hy_touched_cols). Of A only the pattern is read. */

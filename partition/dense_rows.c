@@ -38,11 +38,6 @@ typedef union block {
 DEFINE_STORE(store_f32, float)
 DEFINE_STORE(store_f64, double)
 
-static char *y_at(const hy_problem *p, int64_t element)
-{
-    return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
-}
-
 /* `count` elements of the result, which lie at `in`, to `out`. */
 static void store_at(const hy_problem *p, const void *in, int64_t count, void *out)
 {
@@ -57,7 +52,7 @@ static void store_at(const hy_problem *p, const void *in, int64_t count, void *o
 static void store(const hy_problem *p, const char *in, int64_t count, int64_t to)
 {
     const size_t size = hy_value_size(p->Y->type);
-    char *out         = y_at(p, to);
+    char *out         = hy_dense_at(p->Y, to);
     block scaled;
 
     if (p->beta != 0 || p->alpha == 1) {
@@ -109,11 +104,11 @@ static void copy_parts(const storing *s, const parts *part)
     const int64_t at = s->origin + part->after;
 
     if (s->rows && s->in_rows)
-        hy_copy_rows_listed(y_at(p, at), step, s->rows + part->first, part->in, bytes,
-                            bytes, (size_t)part->count);
+        hy_copy_rows_listed(hy_dense_at(p->Y, at), step, s->rows + part->first, part->in,
+                            bytes, bytes, (size_t)part->count);
     else
-        hy_copy_rows_past(y_at(p, at + part->first * s->ld), step, part->in, bytes, bytes,
-                          (size_t)part->count);
+        hy_copy_rows_past(hy_dense_at(p->Y, at + part->first * s->ld), step, part->in,
+                          bytes, bytes, (size_t)part->count);
 }
 
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
@@ -151,8 +146,9 @@ static void expect(const storing *s, int64_t line)
     if (p->beta == 0 || line >= s->lines || (!s->rows && 2 * s->length > s->ld))
         return;
     for (int64_t j = 0; j < s->length; j += line_elements)
-        __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + j), 1);
-    __builtin_prefetch(y_at(p, s->origin + line_at(s, line) + s->length - 1), 1);
+        __builtin_prefetch(hy_dense_at(p->Y, s->origin + line_at(s, line) + j), 1);
+    __builtin_prefetch(hy_dense_at(p->Y, s->origin + line_at(s, line) + s->length - 1),
+                       1);
 }
 
 /* The same, scaled if need be. */
@@ -179,15 +175,42 @@ static int64_t tile_length(const storing *s)
 /* ---- listed rows into columns ---------------------------------------------------------
  */
 
-/* Where rows of Y begin that belong to row k of the chunk: that one and the empty ones
-   behind it, or also before it if it is the first of all. Lines of the caches have parts
-   of many rows: these are made as if they had been computed, with those around them. */
+/* The chunk's, where Y is in columns. */
+static int64_t rows_of(const storing *s)
+{
+    return s->along ? s->length : s->lines;
+}
+
+static int64_t cols_of(const storing *s)
+{
+    return s->along ? s->lines : s->length;
+}
+
+/* Where rows of Y begin that belong to the chunk, if k is 0, or to the next one, if k is
+   its rows: each has the empty ones behind it, the first of all also those before it.
+   Lines of the caches have parts of many rows: these are made as if they had been
+   computed, with those around them. */
 static int64_t owned_begin(const storing *s, int64_t k)
 {
     const hy_problem *p = s->job->problem;
     const int64_t row   = s->job->chunk->row_begin + k;
 
     return row == 0 ? 0 : row < p->A->rows ? s->rows[k] : p->Y->rows;
+}
+
+/* The first of the chunk's rows that is not before row `at` of Y. */
+static int64_t first_from(const storing *s, int64_t at)
+{
+    int64_t low = 0, high = rows_of(s);
+
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (s->rows[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* to[rows[k] - first] = from[k] */
@@ -228,24 +251,25 @@ static void spread_tile(const storing *s, int64_t begin, int64_t count, const pa
                                           to + (size_t)j * bytes);
 }
 
-/* Rows [begin, end) and columns [first, last) of the chunk, and what belongs to them. */
-static void store_spread(const storing *s, int64_t begin, int64_t end, int64_t first,
-                         int64_t last)
+/* Rows [begin, end) of Y, whether the chunk has them or not. */
+static hybrid_status store_spread(void *arg, int worker, int64_t begin, int64_t end)
 {
-    const int64_t stop = owned_begin(s, end), most = tile_length(s);
+    const storing *s    = arg;
+    const int64_t width = cols_of(s), most = tile_length(s);
     _Alignas(HY_LINE) char tile[TILE_BYTES], turned[TILE_BYTES];
-    int64_t next;
 
-    for (int64_t at = owned_begin(s, begin); at < stop; at += most, begin = next) {
-        const int64_t length = hy_lesser(most, stop - at);
-        for (next = begin; next < end && s->rows[next] < at + length;)
-            next++;
-        for (int64_t j = first; j < last; j += TILE_LINES) {
-            const parts part = {tile, j, hy_lesser(TILE_LINES, last - j), at, length};
-            spread_tile(s, begin, next - begin, &part, turned, tile);
+    (void)worker;
+    for (int64_t at = begin; at < end; at += most) {
+        const int64_t length = hy_lesser(most, end - at);
+        const int64_t first  = first_from(s, at);
+        const int64_t count  = first_from(s, at + length) - first;
+        for (int64_t j = 0; j < width; j += TILE_LINES) {
+            const parts part = {tile, j, hy_lesser(TILE_LINES, width - j), at, length};
+            spread_tile(s, first, count, &part, turned, tile);
             store_lines(s, &part);
         }
     }
+    return HYBRID_OK;
 }
 
 /* ---- lines ----------------------------------------------------------------------------
@@ -259,9 +283,7 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     const parts all = {chunk_at(s, begin * s->length), begin, end - begin, 0, s->length};
 
     (void)part;
-    if (s->rows && !s->in_rows)
-        store_spread(s, 0, s->length, begin, end);
-    else if (p->alpha == 1 && p->beta == 0)
+    if (p->alpha == 1 && p->beta == 0)
         copy_parts(s, &all);
     else if (p->beta == 0 && s->length <= BLOCK / 2)
         store_scaled(s, begin, end);
@@ -274,12 +296,14 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
 }
 
 /* Lines [begin, end) across those of Y: turned into parts of these, tile by tile. */
-static void turn_lines(const storing *s, int64_t begin, int64_t end)
+static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
+    const storing *s   = arg;
     const size_t size  = hy_value_size(s->job->problem->Y->type);
     const int64_t most = tile_length(s);
     _Alignas(HY_LINE) char tile[TILE_BYTES];
 
+    (void)worker;
     for (int64_t i = begin; i < end; i += most)
         for (int64_t j = 0; j < s->length; j += TILE_LINES) {
             const parts part = {tile, j, hy_lesser(TILE_LINES, s->length - j), i,
@@ -288,17 +312,6 @@ static void turn_lines(const storing *s, int64_t begin, int64_t end)
                     size, tile, part.length);
             store_lines(s, &part);
         }
-}
-
-static hybrid_status store_across(void *arg, int part, int64_t begin, int64_t end)
-{
-    const storing *s = arg;
-
-    (void)part;
-    if (s->rows && !s->in_rows)
-        store_spread(s, begin, end, 0, s->length);
-    else
-        turn_lines(s, begin, end);
     return HYBRID_OK;
 }
 
@@ -346,13 +359,20 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
     if (s.rows || p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
         (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))
         return 0;
-    const hy_row_copy all = {.dst       = y_at(p, s.origin),
+    const hy_row_copy all = {.dst       = hy_dense_at(p->Y, s.origin),
                              .src       = job->out.val,
                              .dst_pitch = (size_t)(flat ? width : s.ld) * size,
                              .src_pitch = (size_t)width * size,
                              .bytes     = (size_t)width * size,
                              .rows      = rows};
     return hy_wrap_rows(&all, (size_t)ends * size, copies);
+}
+
+/* Whole tiles, of so many elements a line, that a worker takes at a time. */
+static int64_t tiles_of(const storing *s, int64_t length)
+{
+    const int64_t tile = tile_length(s), grain = 1 + STORE_ELEMENTS / length;
+    return (grain + tile - 1) / tile * tile;
 }
 
 hybrid_status hy_rows_store_dense(const hy_job *job)
@@ -365,9 +385,13 @@ hybrid_status hy_rows_store_dense(const hy_job *job)
     if (is_flat(&s))
         return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, STORE_ELEMENTS,
                            store_flat, &s);
-    const int64_t grain = 1 + STORE_ELEMENTS / s.length, tile = tile_length(&s);
+    if (s.rows && !s.in_rows)
+        return hy_pool_for(pool, HY_PLACE, owned_begin(&s, 0),
+                           owned_begin(&s, rows_of(&s)), tiles_of(&s, cols_of(&s)),
+                           store_spread, &s);
     if (s.along)
-        return hy_pool_for(pool, HY_PLACE, 0, s.lines, grain, store_along, &s);
-    return hy_pool_for(pool, HY_PLACE, 0, s.lines, (grain + tile - 1) / tile * tile,
-                       store_across, &s);
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines, 1 + STORE_ELEMENTS / s.length,
+                           store_along, &s);
+    return hy_pool_for(pool, HY_PLACE, 0, s.lines, tiles_of(&s, s.length), store_across,
+                       &s);
 }

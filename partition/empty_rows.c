@@ -54,11 +54,6 @@ static lines empty_in(const hy_empty_rows *e, int64_t word)
     return l;
 }
 
-static char *y_at(const hy_problem *p, int64_t element)
-{
-    return (char *)p->Y->data + (size_t)element * hy_value_size(p->Y->type);
-}
-
 /* Those without a gap between them as one. */
 static void set_rows(const hy_problem *p, const line *value, const lines *rows)
 {
@@ -82,7 +77,7 @@ static void set_rows(const hy_problem *p, const line *value, const lines *rows)
 static void scale_rows(const hy_problem *p, const lines *rows)
 {
     for (int64_t i = 0; i < rows->count; i++)
-        scale(p, y_at(p, rows->of[i] * p->Y->ld), p->Y->cols);
+        scale(p, hy_dense_at(p->Y, rows->of[i] * p->Y->ld), p->Y->cols);
 }
 
 /* Rows of words [begin, end) of the bits that are set for all others. */

@@ -391,7 +391,7 @@ const void *hy_shared_source(const hy_problem *problem, size_t at, size_t bytes)
 /* Write bytes [at, at + bytes) of that image to dst. Any thread. */
 void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *dst);
 
-/* ---- rows.c: room for a result ---- */
+/* ---- rows.c, dense_rows.c: room for a result, and dense ones into Y ---- */
 
 /* Bytes for a chunk's result at its bound, rows and entries; with_row_at: also an
    array row_at, for backends that leave gaps between rows. */

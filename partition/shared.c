@@ -103,9 +103,8 @@ static void make_offsets(const void *source, int64_t begin, int64_t end, char *d
 /* Element (row, col) of X. */
 static const char *element(const hybrid_dense *X, int64_t row, int64_t col)
 {
-    const int64_t at =
-        X->order == HYBRID_ROW_MAJOR ? row * X->ld + col : row + col * X->ld;
-    return (const char *)X->data + (size_t)at * hy_value_size(X->type);
+    return hy_dense_at(X, X->order == HYBRID_ROW_MAJOR ? row * X->ld + col
+                                                       : row + col * X->ld);
 }
 
 /* Rows [row, row + rows) of an X of which only some are rows of the caller's, columns

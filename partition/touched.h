@@ -32,7 +32,8 @@ hybrid_status hy_touched_list(hy_context *ctx, hy_touched *touched);
 void hy_touched_free(hy_context *ctx, hy_touched *touched);
 
 /* New number of a column that occurs. */
-static inline __attribute__((always_inline)) int32_t hy_renumbered(const hy_touched *t, int32_t col)
+static inline __attribute__((always_inline)) int32_t
+hy_renumbered(const hy_touched *t, int32_t col)
 {
     const int64_t bit    = col - t->first;
     const uint64_t below = t->bits[bit / 64] & (((uint64_t)1 << (bit % 64)) - 1);
