@@ -25,7 +25,7 @@
    bytes; and rows of X, gathered. */
 static const struct {
     double row, share;
-} stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {HY_LINE / 2, 0.066}};
+} stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {0.5 * HY_LINE, 0.066}};
 static const double GATHERED = 0.3;
 
 enum { PARTS = 4 }; /* of the budget: a panel of X takes one, as there are two at once */
