@@ -20,48 +20,60 @@ typedef union block {
     double f64[BLOCK];
 } block;
 
-/* out[i] = alpha * in[i] + beta * out[i], in double, rounded once. */
-#define DEFINE_STORE(name, real)                                                         \
-    static void name(const real *restrict in, int64_t count, double alpha, double beta,  \
-                     real *restrict out)                                                 \
+/* out[i] = alpha * in[i], and with beta * out[i] added, in double, rounded once. */
+#define DEFINE_SCALE(scale, add, real)                                                   \
+    static void scale(const real *restrict in, int64_t count, double alpha,              \
+                      real *restrict out)                                                \
     {                                                                                    \
-        if (beta != 0)                                                                   \
-            for (int64_t i = 0; i < count; i++)                                          \
-                out[i] = (real)(alpha * (double)in[i] + beta * (double)out[i]);          \
-        else if (alpha != 1)                                                             \
-            for (int64_t i = 0; i < count; i++)                                          \
-                out[i] = (real)(alpha * (double)in[i]);                                  \
-        else                                                                             \
-            hy_copy_past(out, in, (size_t)count * sizeof(real));                         \
+        for (int64_t i = 0; i < count; i++)                                              \
+            out[i] = (real)(alpha * (double)in[i]);                                      \
+    }                                                                                    \
+    static void add(const real *restrict in, int64_t count, double alpha, double beta,   \
+                    real *restrict out)                                                  \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++)                                              \
+            out[i] = (real)(alpha * (double)in[i] + beta * (double)out[i]);              \
     }
 
-DEFINE_STORE(store_f32, float)
-DEFINE_STORE(store_f64, double)
+DEFINE_SCALE(scale_f32, add_f32, float)
+DEFINE_SCALE(scale_f64, add_f64, double)
 
-/* `count` elements of the result, which lie at `in`, to `out`. */
-static void store_at(const hy_problem *p, const void *in, int64_t count, void *out)
+static void scale_to(const hy_problem *p, const void *in, int64_t count, void *out)
 {
     if (p->Y->type == HYBRID_F64)
-        store_f64(in, count, p->alpha, p->beta, out);
+        scale_f64(in, count, p->alpha, out);
     else
-        store_f32(in, count, p->alpha, p->beta, out);
+        scale_f32(in, count, p->alpha, out);
 }
 
-/* The same to consecutive elements of Y from element `to`. What is scaled passes through
-   the first-level cache, so that it can be stored past the others. */
+static void add_to(const hy_problem *p, const void *in, int64_t count, void *out)
+{
+    if (p->Y->type == HYBRID_F64)
+        add_f64(in, count, p->alpha, p->beta, out);
+    else
+        add_f32(in, count, p->alpha, p->beta, out);
+}
+
+/* `count` elements of the result, which lie at `in`, to consecutive ones of Y from
+   element `to`. What is scaled passes through the first-level cache, so that it can be
+   stored past the others. */
 static void store(const hy_problem *p, const char *in, int64_t count, int64_t to)
 {
     const size_t size = hy_value_size(p->Y->type);
     char *out         = hy_dense_at(p->Y, to);
     block scaled;
 
-    if (p->beta != 0 || p->alpha == 1) {
-        store_at(p, in, count, out);
+    if (p->beta != 0) {
+        add_to(p, in, count, out);
+        return;
+    }
+    if (p->alpha == 1) {
+        hy_copy_past(out, in, (size_t)count * size);
         return;
     }
     for (int64_t i = 0; i < count; i += BLOCK) {
-        const int64_t n = count - i < BLOCK ? count - i : BLOCK;
-        store_at(p, in + (size_t)i * size, n, &scaled);
+        const int64_t n = hy_lesser(BLOCK, count - i);
+        scale_to(p, in + (size_t)i * size, n, &scaled);
         hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
     }
 }
@@ -129,9 +141,9 @@ static void store_scaled(const storing *s, int64_t begin, int64_t end)
     block scaled;
 
     for (int64_t i = begin; i < end; i += most) {
-        const int64_t lines = end - i < most ? end - i : most;
+        const int64_t lines = hy_lesser(most, end - i);
         const parts part    = {(const char *)&scaled, i, lines, 0, s->length};
-        store_at(s->job->problem, chunk_at(s, i * s->length), lines * s->length, &scaled);
+        scale_to(s->job->problem, chunk_at(s, i * s->length), lines * s->length, &scaled);
         copy_parts(s, &part);
     }
 }
@@ -171,9 +183,6 @@ static int64_t tile_length(const storing *s)
 {
     return TILE_BYTES / TILE_LINES / (int64_t)hy_value_size(s->job->problem->Y->type);
 }
-
-/* ---- listed rows into columns ---------------------------------------------------------
- */
 
 /* The chunk's, where Y is in columns. */
 static int64_t rows_of(const storing *s)
@@ -271,9 +280,6 @@ static hybrid_status store_spread(void *arg, int worker, int64_t begin, int64_t 
     }
     return HYBRID_OK;
 }
-
-/* ---- lines ----------------------------------------------------------------------------
- */
 
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
