@@ -181,6 +181,7 @@ typedef struct ways {
     hy_layout window, panels;
     int panels_known; /* those of an X that does not fit are cut, or there are none */
     hy_ways_up up;
+    double spared_s; /* as in the plan: if not 0, none of them is looked at further */
 } ways;
 
 static hybrid_status know_panels(const hy_planning *p, ways *w)
@@ -279,7 +280,9 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
 
     if (large && !shares(p))
         HY_TRY(try_window(p, w, best));
-    if (large && !*best && spared_s(p->plan) > 0)
+    if (large && !*best)
+        w->spared_s = spared_s(p->plan);
+    if (w->spared_s > 0)
         return HYBRID_OK;
     if (large && !*best && has_panels(p))
         HY_TRY(try_panels(p, w, best));
@@ -309,8 +312,8 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
     hy_rates_of(backend_of(plan), &plan->rates);
     const hybrid_status status = choose(&planning, &w, &best);
-    if (status == HYBRID_OK && !best)
-        plan->spared_s = spared_s(plan);
+    if (status == HYBRID_OK && w.spared_s > 0)
+        plan->spared_s = w.spared_s;
     if (status == HYBRID_OK && best) {
         plan->layout  = *best;
         plan->ways_up = w.up;
