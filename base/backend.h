@@ -62,6 +62,16 @@ typedef struct hy_row_copy {
 
 enum { HY_MOST_PITCH = INT32_MAX };
 
+/* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, and 0 up to
+   j < filled: columns that become rows, or rows that become columns. Strides in elements
+   of 4 or 8 bytes. */
+typedef struct hy_turning {
+    void *to;
+    const void *from;
+    int64_t to_ld, from_ld, lines, length, filled;
+    size_t size;
+} hy_turning;
+
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */
 typedef struct hy_backend_ops {
@@ -85,7 +95,9 @@ typedef struct hy_backend_ops {
     void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes it; empty is fine */
     void (*trim)(hy_backend *self);                    /* give kept blocks back */
 
-    hybrid_status (*lane_open)(hy_backend *self, const char *name, hy_lane **out);
+    /* urgent: its kernels are short, and go before those of other lanes. */
+    hybrid_status (*lane_open)(hy_backend *self, const char *name, int urgent,
+                               hy_lane **out);
     void (*lane_close)(hy_lane *lane); /* after its work is done; NULL is fine */
 
     /* (optional) NULL when the backend computes on host memory in place. `dst` or
@@ -94,6 +106,9 @@ typedef struct hy_backend_ops {
 
     /* (optional) The same of rows, all of the pinned ones in one pinned piece. */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
+
+    /* (optional) All of it in device memory, `to` and `from` apart. */
+    hybrid_status (*turn)(hy_lane *lane, const hy_turning *turning);
 
     hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
     void (*mark_free)(hy_mark *mark);                         /* NULL is fine */

@@ -157,6 +157,7 @@ typedef struct hy_job {
     int there;          /* `in` holds the pack, of a chunk that is kept, by its turn on the
                            lanes; `pack` then says where its arrays are */
     int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
+    int turned;         /* SpMM: `back` lies in columns, as Y does, `out` in rows */
     int unpacks;        /* and direct: but for the columns, which came packed */
     int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
 } hy_job;

@@ -33,6 +33,7 @@
 #include "engine/rates.h"
 #include "engine/weigh.h"
 #include "engine/window.h"
+#include "pipeline/turned.h"
 
 enum {
     DEPTH        = 4, /* chunks in flight; */
@@ -303,6 +304,14 @@ static void free_ways(const hybrid_plan *plan, ways *w)
     hy_layout_free(plan, &w->panels);
 }
 
+/* For X and Y in columns, should they come so. */
+static void leave_rooms(hybrid_plan *plan)
+{
+    plan->turned_room = hy_turned_room(backend_of(plan), &plan->profile.features,
+                                       plan->b_rows, plan->rates.memory);
+    plan->rates.memory -= 2 * plan->turned_room;
+}
+
 hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hybrid_plan_options *o)
 {
@@ -311,6 +320,8 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     hy_layout *best            = NULL;
 
     hy_rates_of(backend_of(plan), &plan->rates);
+    if (plan->op == HY_SPMM)
+        leave_rooms(plan);
     const hybrid_status status = choose(&planning, &w, &best);
     if (status == HYBRID_OK && w.spared_s > 0)
         plan->spared_s = w.spared_s;

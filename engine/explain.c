@@ -275,7 +275,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     put_bytes(w, (double)device);
     put_bottleneck(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    put_bytes(w, (double)plan->rates.memory);
+    put_bytes(w, (double)(plan->rates.memory + 2 * plan->turned_room));
     put_layout(w, plan);
     put_resident(w, plan);
     put_rates(w, plan->engine, backend);

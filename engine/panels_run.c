@@ -43,8 +43,11 @@ static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
 {
     if (plan->layout.if_pinned.cols == 0)
         return moved(plan, &plan->layout.panels, problem);
-    return hy_plan_direct(plan, problem) ? panels_of_pinned(plan, problem)
-                                         : (hy_panels){.cols = 0};
+    if (hy_plan_direct(plan, problem, HYBRID_ROW_MAJOR))
+        return panels_of_pinned(plan, problem);
+    if (plan->turned_room > 0 && hy_plan_direct(plan, problem, HYBRID_COL_MAJOR))
+        return plan->layout.if_pinned; /* columns begin where they do */
+    return (hy_panels){.cols = 0};
 }
 
 void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)

@@ -18,18 +18,20 @@ hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr)
     return hy_pins_remove(&engine->ctx, ptr);
 }
 
-static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m)
+static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m, hybrid_order order)
 {
-    const int64_t size  = (int64_t)hy_value_size(plan->profile.type);
-    const int64_t lines = m->rows - 1;
+    const int64_t size   = (int64_t)hy_value_size(plan->profile.type);
+    const int in_rows    = order == HYBRID_ROW_MAJOR;
+    const int64_t lines  = (in_rows ? m->rows : m->cols) - 1;
+    const int64_t length = in_rows ? m->cols : m->rows;
 
-    return m->order == HYBRID_ROW_MAJOR && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
+    return m->order == order && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
            hy_pinned(&plan->engine->ctx, m->data,
-                     (size_t)(lines * m->ld + m->cols) * (size_t)size);
+                     (size_t)(lines * m->ld + length) * (size_t)size);
 }
 
-int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem)
+int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem, hybrid_order order)
 {
     return !problem->x_rows && problem->alpha == 1 && problem->beta == 0 &&
-           is_pinned(plan, problem->X) && is_pinned(plan, problem->Y);
+           is_pinned(plan, problem->X, order) && is_pinned(plan, problem->Y, order);
 }

@@ -53,7 +53,8 @@ static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
         HY_TRY(hy_early_end(early)); /* its place is others' now */
     HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, l->chunks, l->count, slots,
                             shared, *early, &plan->pipeline));
-    *early = NULL;
+    plan->pipeline->turned_room = plan->turned_room;
+    *early                      = NULL;
     return HYBRID_OK;
 }
 

@@ -25,6 +25,7 @@ struct hybrid_plan {
                                 device, INFINITY if it may not; what the device would take on
                                 which X does not fit, so that the host computes, else 0 */
     hy_rates rates;              /* of its backend */
+    size_t turned_room; /* of the device's memory, twice: rates.memory is what they leave */
     hy_layout layout;   /* its panels are those of the last run, or of the first */
     hy_ways_up ways_up; /* what was compared with it */
     hy_pipeline *pipeline;
@@ -56,9 +57,9 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* pin.c: whether the device copies rows of all of X and Y from and to where they are: both
-   are pinned, and Y is what it has computed. */
-int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem);
+/* pin.c: whether the device copies rows, or columns, of all of X and Y from and to where they
+   are: both lie so and are pinned, and Y is what it has computed. */
+int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem, hybrid_order order);
 
 /* HYBRID_RESIDENT: of A's CSR arrays, the bytes of rows that a run after the first needs
    not send, for its floor: those that stay, be it that the host took them so far; how

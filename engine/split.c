@@ -315,7 +315,8 @@ static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *proble
     const hybrid_dense *Y = problem->Y;
 
     return has_kinds(plan) && (Y->ld == Y->cols || Y->rows == 1) &&
-           hy_plan_direct(plan, problem) && hy_shared_source(problem, 0, 1);
+           hy_plan_direct(plan, problem, HYBRID_ROW_MAJOR) &&
+           hy_shared_source(problem, 0, 1);
 }
 
 /* Once all of A is on the device nobody promises that it is still in host memory. */

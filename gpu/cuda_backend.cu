@@ -326,6 +326,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .lane_close   = hy_cuda_lane_close,
     .copy         = hy_cuda_lane_copy,
     .copy_rows    = hy_cuda_lane_copy_rows,
+    .turn         = hy_cuda_turn,
     .mark_new     = mark_new,
     .mark_free    = mark_free,
     .mark_set     = mark_set,

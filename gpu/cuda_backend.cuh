@@ -49,7 +49,8 @@ hybrid_status hy_cuda_enter(const cuda_backend *b);
 
 /* Of hy_backend_ops. */
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */
-hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, hy_lane **out);
+hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out);
 void hy_cuda_lane_close(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);

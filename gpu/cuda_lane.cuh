@@ -47,6 +47,9 @@ template <typename K> void hy_load(K *kernel)
     (void)cudaFuncGetAttributes(&attributes, kernel);
 }
 
+/* Enqueue hy_backend_ops.turn. */
+hybrid_status hy_cuda_turn(hy_lane *lane, const hy_turning *turning);
+
 /* Enqueue hy_backend_ops.products. */
 hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                                 const int32_t *a_col, const int64_t *b_row_ptr,

@@ -91,8 +91,8 @@ hybrid_status time_work(const measuring *m, work_fn work, double *seconds)
 hybrid_status open_measuring(hy_backend *self, measuring *m)
 {
     const hy_backend_ops *ops = self->ops;
-    HY_TRY(hy_cuda_lane_open(self, "measure", &m->main));
-    HY_TRY(hy_cuda_lane_open(self, "measure the other way", &m->other));
+    HY_TRY(hy_cuda_lane_open(self, "measure", 0, &m->main));
+    HY_TRY(hy_cuda_lane_open(self, "measure the other way", 0, &m->other));
     HY_CUDA(m->ctx, cudaEventCreate(&m->begin));
     HY_CUDA(m->ctx, cudaEventCreate(&m->end));
     HY_CUDA(m->ctx, cudaEventCreate(&m->joined));

@@ -287,11 +287,13 @@ hybrid_status hy_host_wait(hy_mark *mark)
 
 /* ---- opening and closing ------------------------------------------------------ */
 
-hybrid_status hy_host_lane_open(hy_backend *self, const char *name, hy_lane **out)
+hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out)
 {
     hybrid_status status = HYBRID_OK;
     void *made           = NULL;
 
+    (void)urgent; /* there is one lane at a time */
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "lane", &made));
     lane *l = made;
     *l      = (lane){.base = {self, name}, .task = {.run = walk}};

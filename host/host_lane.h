@@ -52,7 +52,8 @@ typedef struct hy_host_backend {
     struct hy_block *kept;  /* freed buffers */
 } hy_host_backend;
 
-hybrid_status hy_host_lane_open(hy_backend *self, const char *name, hy_lane **out);
+hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out);
 void          hy_host_lane_close(hy_lane *lane);
 hybrid_status hy_host_mark_new(hy_backend *self, hy_mark **out);
 void          hy_host_mark_free(hy_mark *mark);

@@ -1,5 +1,5 @@
 /* partition/dense_rows.c - the way of a chunk's dense rows into Y. */
-#include "partition/pack.h"
+#include "partition/storing.h"
 
 #include <string.h>
 
@@ -8,12 +8,7 @@
 #include "base/pool.h"
 #include "partition/turn.h"
 
-enum {
-    STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
-    TILE_BYTES = 1 << 14, /* of the chunk stay in the first-level cache, turned into */
-    TILE_LINES = 16,      /* so many lines of Y */
-    BLOCK      = 1 << 10  /* elements scaled at a time */
-};
+enum { BLOCK = 1 << 10 }; /* elements scaled at a time */
 
 typedef union block {
     float f32[BLOCK];
@@ -78,37 +73,13 @@ static void store(const hy_problem *p, const char *in, int64_t count, int64_t to
     }
 }
 
-/* A chunk of so many lines, rows or columns, as it lies in its own memory. */
-typedef struct storing {
-    const hy_job *job;
-    int along;             /* its lines are parts of lines of Y */
-    int in_rows;           /* which are rows */
-    int64_t lines, length; /* of a line */
-    int64_t ld, origin;    /* of Y; of the chunk in Y, or of its columns if the */
-    const int32_t *rows;   /* chunk's rows are these of Y. NULL: as they follow */
-} storing;
-
 /* Elements from line i of Y, of the chunk's, to its origin. */
-static int64_t line_at(const storing *s, int64_t i)
+static int64_t line_at(const hy_storing *s, int64_t i)
 {
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
 }
 
-/* Element k of the chunk. */
-static const char *chunk_at(const storing *s, int64_t k)
-{
-    return (const char *)s->job->back.val +
-           (size_t)k * hy_value_size(s->job->problem->Y->type);
-}
-
-/* Parts of lines of Y: of lines [first, first + count) so many elements from `after` on,
-   which lie line by line at `in`. */
-typedef struct parts {
-    const char *in;
-    int64_t first, count, after, length;
-} parts;
-
-static void copy_parts(const storing *s, const parts *part)
+static void copy_parts(const hy_storing *s, const hy_parts *part)
 {
     const hy_problem *p = s->job->problem;
     const size_t size   = hy_value_size(p->Y->type);
@@ -126,31 +97,32 @@ static void copy_parts(const storing *s, const parts *part)
 /* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
 static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s = arg;
+    const hy_storing *s = arg;
 
     (void)part;
-    store(s->job->problem, chunk_at(s, begin), end - begin, s->origin + begin);
+    store(s->job->problem, hy_chunk_at(s, begin), end - begin, s->origin + begin);
     return HYBRID_OK;
 }
 
 /* Short lines [begin, end), parts of lines of Y, scaled: as many as a block holds at a
    time. */
-static void store_scaled(const storing *s, int64_t begin, int64_t end)
+static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
 {
     const int64_t most = BLOCK / s->length;
     block scaled;
 
     for (int64_t i = begin; i < end; i += most) {
         const int64_t lines = hy_lesser(most, end - i);
-        const parts part    = {(const char *)&scaled, i, lines, 0, s->length};
-        scale_to(s->job->problem, chunk_at(s, i * s->length), lines * s->length, &scaled);
+        const hy_parts part = {(const char *)&scaled, i, lines, 0, s->length};
+        scale_to(s->job->problem, hy_chunk_at(s, i * s->length), lines * s->length,
+                 &scaled);
         copy_parts(s, &part);
     }
 }
 
 /* Y is read: short parts of its rows, and rows here and there, are asked for before it is
    their turn, as nobody else sees what follows. */
-static void expect(const storing *s, int64_t line)
+static void expect(const hy_storing *s, int64_t line)
 {
     const hy_problem *p         = s->job->problem;
     const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
@@ -164,7 +136,7 @@ static void expect(const storing *s, int64_t line)
 }
 
 /* The same, scaled if need be. */
-static void store_lines(const storing *s, const parts *part)
+void hy_store_lines(const hy_storing *s, const hy_parts *part)
 {
     const hy_problem *p = s->job->problem;
     const size_t bytes  = (size_t)part->length * hy_value_size(p->Y->type);
@@ -178,115 +150,13 @@ static void store_lines(const storing *s, const parts *part)
               s->origin + part->after + line_at(s, part->first + i));
 }
 
-/* Of the chunk's lines, or for each of its rows, that make a tile's of Y. */
-static int64_t tile_length(const storing *s)
-{
-    return TILE_BYTES / TILE_LINES / (int64_t)hy_value_size(s->job->problem->Y->type);
-}
-
-/* The chunk's, where Y is in columns. */
-static int64_t rows_of(const storing *s)
-{
-    return s->along ? s->length : s->lines;
-}
-
-static int64_t cols_of(const storing *s)
-{
-    return s->along ? s->lines : s->length;
-}
-
-/* Where rows of Y begin that belong to the chunk, if k is 0, or to the next one, if k is
-   its rows: each has the empty ones behind it, the first of all also those before it.
-   Lines of the caches have parts of many rows: these are made as if they had been
-   computed, with those around them. */
-static int64_t owned_begin(const storing *s, int64_t k)
-{
-    const hy_problem *p = s->job->problem;
-    const int64_t row   = s->job->chunk->row_begin + k;
-
-    return row == 0 ? 0 : row < p->A->rows ? s->rows[k] : p->Y->rows;
-}
-
-/* The first of the chunk's rows that is not before row `at` of Y. */
-static int64_t first_from(const storing *s, int64_t at)
-{
-    int64_t low = 0, high = rows_of(s);
-
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (s->rows[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* to[rows[k] - first] = from[k] */
-#define DEFINE_SPREAD(name, word)                                                        \
-    static void name(const void *from, const int32_t *rows, int64_t count,               \
-                     int64_t first, void *to)                                            \
-    {                                                                                    \
-        const word *in = from;                                                           \
-        word *out      = to;                                                             \
-        for (int64_t k = 0; k < count; k++)                                              \
-            out[rows[k] - first] = in[k];                                                \
-    }
-
-DEFINE_SPREAD(spread_4, uint32_t)
-DEFINE_SPREAD(spread_8, uint64_t)
-
-/* Of the chunk so many rows from `begin` on, and the columns of the part: these lie line
-   by line, zeros where other rows are. `turned` has room for it, too. */
-static void spread_tile(const storing *s, int64_t begin, int64_t count, const parts *part,
-                        char *turned, char *to)
-{
-    const size_t size  = hy_value_size(s->job->problem->Y->type);
-    const size_t bytes = (size_t)part->length * size;
-    const char *from   = turned;
-    int64_t step       = count;
-
-    if (s->along) {
-        from = chunk_at(s, part->first * s->length + begin);
-        step = s->length;
-    } else {
-        hy_turn(chunk_at(s, begin * s->length + part->first), s->length, part->count,
-                count, size, turned, count);
-    }
-    memset(to, 0, (size_t)part->count * bytes);
-    for (int64_t j = 0; j < part->count; j++)
-        (size == 8 ? spread_8 : spread_4)(from + (size_t)(j * step) * size,
-                                          s->rows + begin, count, part->after,
-                                          to + (size_t)j * bytes);
-}
-
-/* Rows [begin, end) of Y, whether the chunk has them or not. */
-static hybrid_status store_spread(void *arg, int worker, int64_t begin, int64_t end)
-{
-    const storing *s    = arg;
-    const int64_t width = cols_of(s), most = tile_length(s);
-    _Alignas(HY_LINE) char tile[TILE_BYTES], turned[TILE_BYTES];
-
-    (void)worker;
-    for (int64_t at = begin; at < end; at += most) {
-        const int64_t length = hy_lesser(most, end - at);
-        const int64_t first  = first_from(s, at);
-        const int64_t count  = first_from(s, at + length) - first;
-        for (int64_t j = 0; j < width; j += TILE_LINES) {
-            const parts part = {tile, j, hy_lesser(TILE_LINES, width - j), at, length};
-            spread_tile(s, first, count, &part, turned, tile);
-            store_lines(s, &part);
-        }
-    }
-    return HYBRID_OK;
-}
-
 /* Lines that are lines of Y. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s    = arg;
+    const hy_storing *s = arg;
     const hy_problem *p = s->job->problem;
-    const parts all = {chunk_at(s, begin * s->length), begin, end - begin, 0, s->length};
+    const hy_parts all  = {hy_chunk_at(s, begin * s->length), begin, end - begin, 0,
+                           s->length};
 
     (void)part;
     if (p->alpha == 1 && p->beta == 0)
@@ -296,7 +166,7 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     else
         for (int64_t i = begin; i < end; i++) {
             expect(s, i + HY_ROWS_AHEAD);
-            store(p, chunk_at(s, i * s->length), s->length, s->origin + line_at(s, i));
+            store(p, hy_chunk_at(s, i * s->length), s->length, s->origin + line_at(s, i));
         }
     return HYBRID_OK;
 }
@@ -304,47 +174,47 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
 /* Lines [begin, end) across those of Y: turned into parts of these, tile by tile. */
 static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
-    const storing *s   = arg;
-    const size_t size  = hy_value_size(s->job->problem->Y->type);
-    const int64_t most = tile_length(s);
-    _Alignas(HY_LINE) char tile[TILE_BYTES];
+    const hy_storing *s = arg;
+    const size_t size   = hy_value_size(s->job->problem->Y->type);
+    const int64_t most  = hy_tile_length(s);
+    _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
     for (int64_t i = begin; i < end; i += most)
-        for (int64_t j = 0; j < s->length; j += TILE_LINES) {
-            const parts part = {tile, j, hy_lesser(TILE_LINES, s->length - j), i,
-                                hy_lesser(most, end - i)};
-            hy_turn(chunk_at(s, i * s->length + j), s->length, part.count, part.length,
+        for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
+            const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), i,
+                                   hy_lesser(most, end - i)};
+            hy_turn(hy_chunk_at(s, i * s->length + j), s->length, part.count, part.length,
                     size, tile, part.length);
-            store_lines(s, &part);
+            hy_store_lines(s, &part);
         }
     return HYBRID_OK;
 }
 
-static storing storing_of(const hy_job *job)
+static hy_storing storing_of(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const hybrid_dense *Y = job->problem->Y;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
-    const int in_cols     = job->problem->in_cols;
+    const int in_cols     = job->problem->in_cols || job->turned;
     const int32_t *listed = job->problem->y_rows;
     const int64_t first   = listed ? 0 : chunk->row_begin;
 
-    return (storing){.job     = job,
-                     .along   = in_rows != in_cols,
-                     .in_rows = in_rows,
-                     .lines   = in_cols ? width : rows,
-                     .length  = in_cols ? rows : width,
-                     .ld      = Y->ld,
-                     .origin  = in_rows ? first * Y->ld + chunk->col_begin
-                                        : first + chunk->col_begin * Y->ld,
-                     .rows    = listed ? listed + chunk->row_begin : NULL};
+    return (hy_storing){.job     = job,
+                        .along   = in_rows != in_cols,
+                        .in_rows = in_rows,
+                        .lines   = in_cols ? width : rows,
+                        .length  = in_cols ? rows : width,
+                        .ld      = Y->ld,
+                        .origin  = in_rows ? first * Y->ld + chunk->col_begin
+                                           : first + chunk->col_begin * Y->ld,
+                        .rows    = listed ? listed + chunk->row_begin : NULL};
 }
 
 /* The chunk lies in Y as it lies in its own memory. */
-static int is_flat(const storing *s)
+static int is_flat(const hy_storing *s)
 {
     if (s->rows)
         return 0;
@@ -355,7 +225,7 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
 {
     const hy_problem *p = job->problem;
     const size_t size   = hy_value_size(p->Y->type);
-    const storing s     = storing_of(job);
+    const hy_storing s  = storing_of(job);
     const int64_t ends  = hy_panels_ends(&p->panels, job->chunk->col_begin);
     const int flat      = is_flat(&s) && ends == 0;
     const int64_t rows  = flat ? 1 : s.lines;
@@ -374,30 +244,21 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
     return hy_wrap_rows(&all, (size_t)ends * size, copies);
 }
 
-/* Whole tiles, of so many elements a line, that a worker takes at a time. */
-static int64_t tiles_of(const storing *s, int64_t length)
-{
-    const int64_t tile = tile_length(s), grain = 1 + STORE_ELEMENTS / length;
-    return (grain + tile - 1) / tile * tile;
-}
-
 hybrid_status hy_rows_store_dense(const hy_job *job)
 {
     hy_pool *pool = job->problem->ctx->pool;
-    storing s     = storing_of(job);
+    hy_storing s  = storing_of(job);
 
     if (s.lines * s.length == 0)
         return HYBRID_OK;
     if (is_flat(&s))
-        return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, STORE_ELEMENTS,
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, HY_STORE_ELEMENTS,
                            store_flat, &s);
     if (s.rows && !s.in_rows)
-        return hy_pool_for(pool, HY_PLACE, owned_begin(&s, 0),
-                           owned_begin(&s, rows_of(&s)), tiles_of(&s, cols_of(&s)),
-                           store_spread, &s);
+        return hy_store_spread(&s);
     if (s.along)
-        return hy_pool_for(pool, HY_PLACE, 0, s.lines, 1 + STORE_ELEMENTS / s.length,
+        return hy_pool_for(pool, HY_PLACE, 0, s.lines, 1 + HY_STORE_ELEMENTS / s.length,
                            store_along, &s);
-    return hy_pool_for(pool, HY_PLACE, 0, s.lines, tiles_of(&s, s.length), store_across,
-                       &s);
+    return hy_pool_for(pool, HY_PLACE, 0, s.lines, hy_whole_tiles(&s, s.length),
+                       store_across, &s);
 }

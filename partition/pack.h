@@ -391,6 +391,15 @@ const void *hy_shared_source(const hy_problem *problem, size_t at, size_t bytes)
 /* Write bytes [at, at + bytes) of that image to dst. Any thread. */
 void hy_shared_fill(const hy_problem *problem, size_t at, size_t bytes, char *dst);
 
+/* The same of rows [row, row + rows) of a panel: what is in its lines, and what lies apart
+   of them. */
+void hy_shared_fill_rows(const hy_problem *problem, const hy_x_panel *x, int64_t row,
+                         int64_t rows, char *lines, char *rest);
+
+/* Bytes [at, at + bytes), whole elements, of these rows of a panel, column after column. */
+void hy_shared_fill_columns(const hy_problem *problem, const hy_x_panel *x, int64_t row,
+                            int64_t rows, size_t at, size_t bytes, char *dst);
+
 /* ---- rows.c, dense_rows.c: room for a result, and dense ones into Y ---- */
 
 /* Bytes for a chunk's result at its bound, rows and entries; with_row_at: also an

@@ -213,6 +213,15 @@ static void make_slab(const hy_problem *problem, int64_t row, int64_t height,
                   dst + (size_t)(whole * height) * size, height);
 }
 
+void hy_shared_fill_columns(const hy_problem *problem, const hy_x_panel *x, int64_t row,
+                            int64_t rows, size_t at, size_t bytes, char *dst)
+{
+    const size_t size   = hy_value_size(problem->X->type);
+    const int64_t begin = rows * x->begin + (int64_t)(at / size);
+
+    make_slab(problem, row, rows, begin, begin + (int64_t)(bytes / size), dst);
+}
+
 /* Elements [begin, end) of X in slabs. */
 static void make_slabs(const void *source, int64_t begin, int64_t end, char *dst)
 {
@@ -253,22 +262,40 @@ static void make_rows(const hy_problem *problem, const hy_x_panel *p, int64_t be
                   dst + (size_t)(whole * p->ld) * size);
 }
 
+/* Of a panel what is in its lines, and what lies apart. */
+static hy_x_panel lines_of(const hy_x_panel *p)
+{
+    return (hy_x_panel){.begin = p->begin, .cols = p->cols - p->rest, .ld = p->ld};
+}
+
+static hy_x_panel rest_of(const hy_x_panel *p)
+{
+    return (hy_x_panel){
+        .begin = p->begin + p->cols - p->rest, .cols = p->rest, .ld = p->rest_ld};
+}
+
+void hy_shared_fill_rows(const hy_problem *problem, const hy_x_panel *x, int64_t row,
+                         int64_t rows, char *lines, char *rest)
+{
+    const hy_x_panel near = lines_of(x), apart = rest_of(x);
+
+    fill_rows(problem, &near, row, rows, 0, near.ld, lines);
+    fill_rows(problem, &apart, row, rows, 0, apart.ld, rest);
+}
+
 /* Elements [begin, end) of a panel of X: rows, and the rest of each behind them. */
 static void make_panel(const hy_problem *problem, const hy_x_panel *p, int64_t begin,
                        int64_t end, char *dst)
 {
-    const hybrid_dense *X  = problem->X;
-    const hy_x_panel lines = {.begin = p->begin, .cols = p->cols - p->rest, .ld = p->ld};
-    const hy_x_panel rest  = {
-         .begin = p->begin + lines.cols, .cols = p->rest, .ld = p->rest_ld};
-    const int64_t behind = X->rows * p->ld;
+    const hy_x_panel lines = lines_of(p), rest = rest_of(p);
+    const int64_t behind = problem->X->rows * p->ld;
     const int64_t middle = begin > behind ? begin : end < behind ? end : behind;
 
     if (begin < middle)
         make_rows(problem, &lines, begin, middle, dst);
     if (middle < end)
         make_rows(problem, &rest, middle - behind, end - behind,
-                  dst + (size_t)(middle - begin) * hy_value_size(X->type));
+                  dst + (size_t)(middle - begin) * hy_value_size(problem->X->type));
 }
 
 /* Elements [begin, end) of X in panels. */

@@ -187,6 +187,27 @@ static int64_t span_end(const int32_t *rows, int64_t count)
     return end;
 }
 
+/* to[i] = from[rows[i]], of so many bytes. */
+#define DEFINE_GATHER(name, bytes)                                                       \
+    static void name(char *to, const char *from, const int32_t *rows, int64_t count)     \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++)                                              \
+            memcpy(to + (size_t)i * (bytes), from + (size_t)rows[i] * (bytes), bytes);   \
+    }
+
+DEFINE_GATHER(gather_4, 4)
+DEFINE_GATHER(gather_8, 8)
+
+/* Columns as columns. */
+static void gather_columns(const hy_grid *to, const hy_grid *from, const int32_t *rows,
+                           int64_t count, int64_t cols, size_t size)
+{
+    for (int64_t j = 0; j < cols; j++)
+        (size == 8 ? gather_8 : gather_4)(to->at + (size_t)(j * to->col) * size,
+                                          from->at + (size_t)(j * from->col) * size, rows,
+                                          count);
+}
+
 void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                     int64_t count, int64_t cols, size_t size)
 {
@@ -195,6 +216,10 @@ void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
     hy_grid part       = *to;
     int64_t n;
 
+    if (from->row == 1 && to->row == 1) {
+        gather_columns(to, from, rows, count, cols, size);
+        return;
+    }
     for (int64_t i = 0; i < count; i += n) {
         const int64_t near = span_end(rows + i, count - i);
         const int turned =

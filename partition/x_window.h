@@ -89,7 +89,8 @@ static inline int64_t hy_window_piece(const hy_problem *problem, int64_t begin,
     if (ring == 0)
         return end;
     const int64_t most = ring - begin % ring;
-    const int64_t step = (ring + HY_WINDOW_PIECES - 1) / HY_WINDOW_PIECES;
+    const int64_t rows = (problem->window + HY_WINDOW_PIECES - 1) / HY_WINDOW_PIECES;
+    const int64_t step = rows * hy_window_ld(problem->X);
     const int64_t room = step < most ? step : most;
     return end - begin < room ? end : begin + room;
 }

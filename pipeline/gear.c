@@ -96,7 +96,7 @@ hybrid_status hy_gear_run_lane(hy_gear *gear, hy_lane **out)
 
     if (made->used == made->count) {
         HY_TRY(make_room(backend->ctx, made));
-        HY_TRY(backend->ops->lane_open(backend, "run", out));
+        HY_TRY(backend->ops->lane_open(backend, "run", 0, out));
         made->items[made->count++] = *out;
     }
     *out = made->items[made->used++];
@@ -121,7 +121,8 @@ static hybrid_status open_lanes(hy_gear *gear)
 
     for (hy_where lane = 0; lane < HY_LANES; lane++) {
         if (backend->ops->copy)
-            HY_TRY(backend->ops->lane_open(backend, names[lane], &gear->lanes[lane]));
+            HY_TRY(backend->ops->lane_open(backend, names[lane], lane != HY_ON_RUN,
+                                           &gear->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
         if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */

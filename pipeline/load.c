@@ -44,11 +44,11 @@ static int64_t row_elements(const hy_x_panel *x)
     return x->ld + x->rest_ld;
 }
 
-/* They are loaded in whole rows: a part of each may lie behind the others, and rows of a
-   panel may come from where they are pinned. */
+/* They are loaded in whole rows: a part of each may lie behind the others, rows of a
+   panel may come from where they are pinned, and columns become rows. */
 static int in_whole_rows(const hy_loader *loader, const hy_x_panel *x)
 {
-    return x->rest > 0 || loader->problem.panels.cols > 0;
+    return x->rest > 0 || loader->problem.panels.cols > 0 || loader->turns > 0;
 }
 
 /* So many elements of X from one panel, counted row by row. */
@@ -60,10 +60,10 @@ static hybrid_status load_elements(hy_loader *loader, const hy_x_panel *x, int64
     const int64_t rest  = x->first + loader->problem.X->rows * x->ld;
     const int64_t first = (begin - x->first) / row_elements(x);
     const int64_t last  = (end - x->first) / row_elements(x);
-    int direct;
+    int done;
 
-    HY_TRY(hy_load_rows(loader, x, first, last - first, &direct));
-    if (direct)
+    HY_TRY(hy_load_rows(loader, x, first, last - first, &done));
+    if (done)
         return HYBRID_OK;
     HY_TRY(load_image(loader, x, x->first + first * x->ld, x->first + last * x->ld));
     return load_image(loader, x, rest + first * x->rest_ld, rest + last * x->rest_ld);
@@ -168,7 +168,8 @@ static int64_t load_step(const hy_loader *loader, const hy_x_panel *x, int64_t d
                          int64_t end)
 {
     const size_t size   = hy_value_size(loader->problem.A->type);
-    const int64_t piece = (int64_t)(loader->piece_bytes / size);
+    const size_t most   = loader->turns > 0 ? loader->turns : loader->piece_bytes;
+    const int64_t piece = (int64_t)(most / size);
 
     if (!x)
         return piece;
@@ -286,6 +287,7 @@ void hy_loader_close(hy_loader *loader)
     if (!loader)
         return;
     hy_backend *backend = loader->backend;
+    backend->ops->free(backend, &loader->turned);
     backend->ops->free(backend, &loader->ring);
     backend->ops->free(backend, &loader->shared);
     hy_message_destroy(&loader->said);

@@ -21,13 +21,23 @@ enum {
     HY_COUNTED_ROW = 4096 /* its square is a 32-bit number */
 };
 
+/* What is copied at a time: bytes of the operand's image, or rows of X. */
+typedef struct hy_load_part {
+    size_t at, bytes;   /* `at` and `to`: of the image, if there are no rows */
+    char *to;           /* on the device */
+    const char *direct; /* from where it lies, pinned; NULL: through the ring */
+    int64_t row, rows;  /* if rows > 0: these of the panel x, to rows from */
+    int64_t place;      /* `place` on of its image; in the ring what is in lines before */
+    hy_x_panel x;       /* what lies apart of them, */
+    int turned;         /* or column after column, and the device turns them */
+} hy_load_part;
+
 /* One piece of the ring: workers fill it, then it is copied. */
 typedef struct hy_load_piece {
     hy_loop filling;
-    const hy_problem *problem; /* what it is filled with: bytes of the operand's image */
-    size_t at;
+    const hy_problem *problem;
+    hy_load_part part;
     char *room;      /* in the ring */
-    char *to;        /* on the device */
     int64_t reached; /* of the image, when the copy is under way; -1: more pieces come */
     int untimed;     /* `end` has no time: the host sees it */
     hy_mark *begin, *end;
@@ -42,6 +52,8 @@ typedef struct hy_loader {
     hy_problem problem; /* whose B or X it loads */
     hy_buffer shared;   /* on the device */
     hy_buffer ring;
+    hy_buffer turned; /* on the device: room for a part of X in columns; may be none */
+    size_t turns;     /* X of this run comes so, in parts of so many bytes; 0: it does not */
     size_t piece_bytes, direct_bytes; /* most of a piece: through the ring, or not */
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;                                 /* piece to be used */
@@ -119,15 +131,22 @@ hybrid_status hy_load_retire(hy_loader *loader);
    filled on return: workers go on with the next while it is sent. */
 hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to);
 
+/* The part to its place; the last may still be filled on return, as above. */
+hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part);
+
 /* Most of a piece that begins at byte `at` of the image, of which `bytes` are left. */
 size_t hy_load_most(const hy_loader *loader, size_t at, size_t bytes);
 
 /* Send that piece, if there is one, and tell. */
 hybrid_status hy_load_flush(hy_loader *loader);
 
+/* Where the image of a panel has row `place`: what is in its lines, and what lies apart. */
+char *hy_load_lines(const hy_loader *loader, const hy_x_panel *x, int64_t place);
+char *hy_load_rest(const hy_loader *loader, const hy_x_panel *x, int64_t place);
+
 /* Rows [first, first + rows) of a panel of X, if the device copies them from where they
-   are: *direct says whether. */
+   are, or turns them, or they lie in two parts of the image: *done says whether. */
 hybrid_status hy_load_rows(hy_loader *loader, const hy_x_panel *x, int64_t first,
-                           int64_t rows, int *direct);
+                           int64_t rows, int *done);
 
 #endif /* HY_LOAD_H */

@@ -1,8 +1,9 @@
 /* pipeline/load_pieces.c - bytes of B or X to the device, through the pinned ring or from
    where they are. */
 #include "base/clock.h"
+#include "base/csr.h"
 #include "base/pool.h"
-#include "pipeline/load.h"
+#include "pipeline/turned.h"
 
 enum { FILL_BYTES = 64 << 10 };
 
@@ -45,10 +46,41 @@ hybrid_status hy_load_retire(hy_loader *loader)
 static hybrid_status fill(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_load_piece *piece = arg;
+    const hy_load_part *what   = &piece->part;
+    const size_t bytes         = (size_t)(end - begin);
 
     (void)part;
-    hy_shared_fill(piece->problem, piece->at + (size_t)begin, (size_t)(end - begin),
-                   piece->room + begin);
+    if (what->turned)
+        hy_shared_fill_columns(piece->problem, &what->x, what->row, what->rows,
+                               (size_t)begin, bytes, piece->room + begin);
+    else
+        hy_shared_fill(piece->problem, what->at + (size_t)begin, bytes,
+                       piece->room + begin);
+    return HYBRID_OK;
+}
+
+/* Bytes of a row in lines of the panel, and apart of them. */
+static size_t line_bytes(const hy_load_piece *piece)
+{
+    return (size_t)piece->part.x.ld * hy_value_size(piece->problem->X->type);
+}
+
+static size_t rest_bytes(const hy_load_piece *piece)
+{
+    return (size_t)piece->part.x.rest_ld * hy_value_size(piece->problem->X->type);
+}
+
+/* Rows [begin, end) of the part: what lies apart is read while it is in the caches. */
+static hybrid_status fill_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_load_piece *piece = arg;
+    const hy_load_part *what   = &piece->part;
+    char *rest                 = piece->room + (size_t)what->rows * line_bytes(piece);
+
+    (void)part;
+    hy_shared_fill_rows(piece->problem, &what->x, what->row + begin, end - begin,
+                        piece->room + (size_t)begin * line_bytes(piece),
+                        rest + (size_t)begin * rest_bytes(piece));
     return HYBRID_OK;
 }
 
@@ -70,28 +102,54 @@ static int is_under_way(const hy_loader *loader, const hy_load_piece *piece)
     return loader->pieces[(index + HY_LOAD_PIECES - 1) % HY_LOAD_PIECES].bytes > 0;
 }
 
-static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece, const void *direct)
+static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
+                               const hy_load_piece *piece)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_load_part *part  = &piece->part;
+    const size_t lines        = (size_t)part->rows * line_bytes(piece);
+
+    HY_TRY(ops->copy(lane, hy_load_lines(loader, &part->x, part->place), piece->room,
+                     lines));
+    return ops->copy(lane, hy_load_rest(loader, &part->x, part->place),
+                     piece->room + lines, (size_t)part->rows * rest_bytes(piece));
+}
+
+/* From where the bytes lie, or from the ring. */
+static hybrid_status copy_part(const hy_loader *loader, hy_lane *lane,
+                               const hy_load_piece *piece)
+{
+    const hy_load_part *part = &piece->part;
+
+    if (part->turned)
+        return hy_turned_copy(loader, lane, piece);
+    if (part->rows > 0)
+        return copy_rows(loader, lane, piece);
+    return part->direct
+               ? hy_pinned_copy(lane, part->to, part->direct, part->bytes, part->direct)
+               : lane->backend->ops->copy(lane, part->to, piece->room, part->bytes);
+}
+
+static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
-    const size_t bytes        = (size_t)piece->bytes;
+    const int direct          = piece->part.direct != NULL;
 
     piece->follows = direct && !loader->paused && is_under_way(loader, piece);
     loader->paused = 0;
     if (!piece->follows)
         HY_TRY(ops->mark_set(lane, piece->begin));
-    HY_TRY(direct ? hy_pinned_copy(lane, piece->to, direct, bytes, direct)
-                  : ops->copy(lane, piece->to, piece->room, bytes));
+    HY_TRY(copy_part(loader, lane, piece));
     piece->untimed = direct && !loader->timed;
     return piece->untimed ? hy_mark_untimed(lane, piece->end)
                           : ops->mark_set(lane, piece->end);
 }
 
-/* From where the bytes lie, or from the ring. Nobody asks when a piece was there that was
-   not sent. */
-static hybrid_status send(hy_loader *loader, hy_load_piece *piece, const void *direct)
+/* Nobody asks when a piece was there that was not sent. */
+static hybrid_status send(hy_loader *loader, hy_load_piece *piece)
 {
-    const hybrid_status status = enqueue(loader, piece, direct);
+    const hybrid_status status = enqueue(loader, piece);
 
     if (status != HYBRID_OK)
         piece->bytes = 0;
@@ -110,35 +168,45 @@ hybrid_status hy_load_flush(hy_loader *loader)
         piece->bytes = 0;
         return status;
     }
-    HY_TRY(send(loader, piece, NULL));
+    HY_TRY(send(loader, piece));
     if (piece->reached >= 0)
         hy_load_tell(loader, piece->reached, HYBRID_OK);
     return HYBRID_OK;
 }
 
-/* Workers begin with this piece before the one before is waited for. */
-static hybrid_status load_piece(hy_loader *loader, size_t at, size_t bytes, char *to,
-                                const void *direct)
+/* Workers begin to fill it. */
+static void begin_fill(hy_loader *loader, hy_load_piece *piece)
 {
+    const hy_load_part *part = &piece->part;
+    const int in_rows        = part->rows > 0 && !part->turned;
+    const size_t row         = in_rows ? part->bytes / (size_t)part->rows : 1;
+
+    hy_pool_begin(&piece->filling, loader->backend->ctx->pool, urgency(loader), 0,
+                  (int64_t)(part->bytes / row), 1 + (int64_t)((FILL_BYTES - 1) / row),
+                  in_rows ? fill_rows : fill, piece);
+}
+
+/* Workers begin with this piece before the one before is waited for. */
+hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
+{
+    const int direct = part->direct != NULL;
     hy_load_piece *piece;
 
     HY_TRY(hy_load_take(loader, &piece));
     const size_t index = (size_t)(piece - loader->pieces);
     piece->problem     = &loader->problem;
-    piece->at          = at;
+    piece->part        = *part;
     piece->room        = (char *)loader->ring.ptr + index * loader->piece_bytes;
-    piece->to          = to;
     piece->reached     = -1;
     if (!direct)
-        hy_pool_begin(&piece->filling, loader->backend->ctx->pool, urgency(loader), 0,
-                      (int64_t)bytes, FILL_BYTES, fill, piece);
+        begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
         loader->filled = piece; /* workers fill it, whatever befell the one before */
     if (!direct || status == HYBRID_OK)
-        piece->bytes = (int64_t)bytes;
+        piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);
-    return direct ? send(loader, piece, direct) : HYBRID_OK;
+    return direct ? send(loader, piece) : HYBRID_OK;
 }
 
 /* Where the bytes lie, if the caller pinned them; NULL else. */
@@ -160,8 +228,12 @@ hybrid_status hy_load_bytes(hy_loader *loader, size_t at, size_t bytes, char *to
     const char *direct = pinned_source(loader, at, bytes);
     const size_t most  = direct ? loader->direct_bytes : loader->piece_bytes;
 
-    for (size_t done = 0; done < bytes; done += most)
-        HY_TRY(load_piece(loader, at + done, bytes - done < most ? bytes - done : most,
-                          to + done, direct ? direct + done : NULL));
+    for (size_t done = 0; done < bytes; done += most) {
+        const hy_load_part part = {.at     = at + done,
+                                   .bytes  = hy_smaller(bytes - done, most),
+                                   .to     = to + done,
+                                   .direct = direct ? direct + done : NULL};
+        HY_TRY(hy_load_part_of(loader, &part));
+    }
     return HYBRID_OK;
 }

@@ -95,6 +95,7 @@ void hy_pipeline_close(hy_pipeline *p)
     for (int i = 0; i < p->depth; i++)
         hy_slot_close(&p->slots[i]);
     hy_array_free(p->ctx, p->slots);
+    p->backend->ops->free(p->backend, &p->turned);
     p->backend->ops->free(p->backend, &p->device);
     p->backend->ops->free(p->backend, &p->pinned);
     hy_loader_close(p->loader);

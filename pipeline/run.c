@@ -5,6 +5,7 @@
 #include "pipeline/crew.h"
 #include "pipeline/load.h"
 #include "pipeline/steps.h"
+#include "pipeline/turned.h"
 
 /* ---- one slot ------------------------------------------------------------------ */
 
@@ -322,10 +323,13 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
                  place && !place->known);
 
-    if (p->loader)
+    hybrid_status status = hy_turned_begin(p);
+    if (status != HYBRID_OK)
+        stop(p, status);
+    else if (p->loader)
         hy_loader_start(p->loader, problem, not_needed(p), &p->inbox, trace != NULL);
     run_chunks(p);
-    const hybrid_status status = finish_load(p);
+    status = finish_load(p);
     if (status != HYBRID_OK)
         stop(p, status);
     p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */

@@ -37,6 +37,9 @@ typedef struct hy_pipeline {
     hy_slot *slots;
     int depth;
     hy_buffer device, pinned; /* of all slots */
+    size_t turned_room; /* set by who opens it: hy_turned_room() */
+    hy_buffer turned;   /* on the device: room for a part of Y in columns; may be none */
+    int turns;          /* Y of this run goes so */
     struct hy_pipeline *lead; /* whose driver this is: itself, or the device's */
     struct hy_pipeline *crew; /* that helps in the next run; NULL */
     const hy_sharing *sharing;

@@ -4,7 +4,7 @@
 #include "base/csr.h"
 #include "partition/pack.h"
 #include "pipeline/packed.h"
-#include "pipeline/run.h"
+#include "pipeline/turned.h"
 
 static int is_dense(const hy_job *job)
 {
@@ -150,6 +150,9 @@ static hybrid_status copy_dense(hy_slot *slot, hy_lane *lane)
     const hy_backend_ops *ops = lane->backend->ops;
     hy_job *job               = &slot->job;
     hy_row_copy home[HY_ROW_COPIES];
+
+    if (hy_turned_is(slot))
+        return hy_turned_back(slot, lane);
     const int count = hy_rows_home(job, home);
 
     job->direct = count > 0 && (home->rows * count == 1 || ops->copy_rows) &&

@@ -37,7 +37,7 @@ static hybrid_status open_bench(hy_backend *device, bench *b)
     HY_TRY(ops->alloc(device, HY_PINNED, bytes, &b->here));
     HY_TRY(ops->alloc(device, HY_PINNED, packed, &b->back));
     b->units = (int64_t *)(void *)((char *)b->here.ptr + (size_t)MOST * 4) + 1;
-    HY_TRY(ops->lane_open(device, "deltas", &b->lane));
+    HY_TRY(ops->lane_open(device, "deltas", 0, &b->lane));
     return ops->mark_new(device, &b->mark);
 }
 

@@ -86,7 +86,7 @@ static void copies_join_device_and_pinned(void **state)
     (void)state;
     assert_int_equal(ops->alloc(device, HY_DEVICE, 512, &a), HYBRID_OK);
     assert_int_equal(ops->alloc(device, HY_PINNED, 512, &b), HYBRID_OK);
-    assert_int_equal(ops->lane_open(device, "h2d", &lane), HYBRID_OK);
+    assert_int_equal(ops->lane_open(device, "h2d", 0, &lane), HYBRID_OK);
     assert_int_equal(ops->mark_new(device, &mark), HYBRID_OK);
     memset(b.ptr, 7, 512);
     assert_int_equal(ops->copy(lane, (char *)a.ptr + 8, b.ptr, 100), HYBRID_OK);
@@ -118,7 +118,7 @@ static void lanes_wait_for_each_other(void **state)
     (void)state;
     fake_delays(3, 100);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ops->lane_open(device, "lane", &lanes[i]), HYBRID_OK);
+        assert_int_equal(ops->lane_open(device, "lane", 0, &lanes[i]), HYBRID_OK);
         assert_int_equal(ops->mark_new(device, &marks[i]), HYBRID_OK);
     }
     for (int i = 0; i < CALLS; i++) {
@@ -152,7 +152,7 @@ static void errors_skip_the_rest_and_are_reported(void **state)
     note *order[] = {&good, &bad, &good};
 
     (void)state;
-    assert_int_equal(ops->lane_open(device, "run", &lane), HYBRID_OK);
+    assert_int_equal(ops->lane_open(device, "run", 0, &lane), HYBRID_OK);
     assert_int_equal(ops->mark_new(device, &mark), HYBRID_OK);
     assert_int_equal(ops->host_wait(mark), HYBRID_OK); /* was never set */
     for (int i = 0; i < 3; i++)
@@ -181,7 +181,7 @@ static void the_armed_call_fails_once(void **state)
     fault_arm(4);
     assert_int_equal(faulty->open(ctx, &options, &device), HYBRID_OK);
     assert_ptr_equal(device->ops, faulty);
-    assert_int_equal(faulty->lane_open(device, "run", &lane), HYBRID_OK);
+    assert_int_equal(faulty->lane_open(device, "run", 0, &lane), HYBRID_OK);
     assert_int_equal(faulty->mark_new(device, &mark), HYBRID_OK);
     assert_int_equal(faulty->mark_set(lane, mark), HYBRID_DEVICE_FAILED);
     assert_int_equal(faulty->mark_set(lane, mark), HYBRID_OK);

@@ -34,7 +34,7 @@ static void close_host(void)
 static hy_lane *new_lane(void)
 {
     hy_lane *lane = NULL;
-    assert_int_equal(host->ops->lane_open(host, "lane", &lane), HYBRID_OK);
+    assert_int_equal(host->ops->lane_open(host, "lane", 0, &lane), HYBRID_OK);
     return lane;
 }
 

@@ -31,7 +31,7 @@ static int open_workers(int threads)
 
     ctx = test_context(threads);
     if (hy_host_backend_ops.open(ctx, &options, &host) != HYBRID_OK ||
-        host->ops->lane_open(host, "run", &lane) != HYBRID_OK)
+        host->ops->lane_open(host, "run", 0, &lane) != HYBRID_OK)
         return -1;
     return host->ops->mark_new(host, &mark) == HYBRID_OK ? 0 : -1;
 }

@@ -26,11 +26,16 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive, pins, direct, counts;
+static int64_t alive, pins, direct, counts, turns;
 
 int64_t fake_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+int64_t fake_turns(void)
+{
+    return __atomic_load_n(&turns, __ATOMIC_RELAXED);
 }
 
 int64_t fake_counts(void)
@@ -288,6 +293,48 @@ static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t byte
     return copy_rows(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
 }
 
+/* ---- columns and rows ---------------------------------------------------------- */
+
+/* Whether the device may write and read so many lines, `ld` elements apart. */
+static int on_device(fake *self, const void *ptr, int64_t lines, int64_t ld,
+                     int64_t length, size_t size)
+{
+    const size_t bytes = (size_t)((lines - 1) * ld + length) * size;
+    return length <= ld && space_of(self, ptr, bytes, 0) == (int)HY_DEVICE;
+}
+
+static hybrid_status do_turn(hy_lane *lane, void *arg)
+{
+    const hy_turning *t = arg;
+
+    (void)lane;
+    for (int64_t i = 0; i < t->lines; i++)
+        for (int64_t j = 0; j < t->filled; j++) {
+            char *to = (char *)t->to + (size_t)(i * t->to_ld + j) * t->size;
+            if (j >= t->length)
+                memset(to, 0, t->size);
+            else
+                memcpy(to, (const char *)t->from + (size_t)(j * t->from_ld + i) * t->size,
+                       t->size);
+        }
+    return HYBRID_OK;
+}
+
+hybrid_status fake_turn(hy_lane *lane, const hy_turning *t)
+{
+    fake *self = (fake *)lane->backend;
+
+    if (t->lines == 0 || t->length == 0)
+        return HYBRID_OK;
+    if (t->filled < t->length ||
+        !on_device(self, t->to, t->lines, t->to_ld, t->filled, t->size) ||
+        !on_device(self, t->from, t->length, t->from_ld, t->lines, t->size))
+        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: what is turned is not in blocks of the device");
+    __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
+    return hy_fake_enqueue_copy(lane, do_turn, t, sizeof *t);
+}
+
 /* ---- offsets ----------------------------------------------------------------- */
 
 typedef struct rebasing {
@@ -363,6 +410,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_close   = fake_lane_close,
     .copy         = copy,
     .copy_rows    = copy_rows,
+    .turn         = fake_turn,
     .mark_new     = fake_mark_new,
     .mark_free    = fake_mark_free,
     .mark_set     = fake_mark_set,

@@ -20,7 +20,7 @@ typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
 hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
 
 /* The same with a copy of the 1 to FAKE_ARG_BYTES bytes at `arg`. */
-enum { FAKE_ARG_BYTES = 48 };
+enum { FAKE_ARG_BYTES = 64 };
 hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg,
                                    size_t bytes);
 
@@ -36,6 +36,9 @@ int64_t fake_direct(void);
 
 /* Times that products of rows were counted by the device. */
 int64_t fake_counts(void);
+
+/* Parts of X and Y that devices turned. */
+int64_t fake_turns(void);
 
 /* ---- fake_faults.c: the same device, of which one call fails ---- */
 

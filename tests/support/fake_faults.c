@@ -92,11 +92,12 @@ static void trim(hy_backend *self)
     hy_fake_backend_ops.trim(self);
 }
 
-static hybrid_status lane_open(hy_backend *self, const char *name, hy_lane **out)
+static hybrid_status lane_open(hy_backend *self, const char *name, int urgent,
+                               hy_lane **out)
 {
     if (fault_hits(self->ctx, "opening a lane"))
         return HYBRID_DEVICE_FAILED;
-    return fake_lane_open(self, name, out);
+    return fake_lane_open(self, name, urgent, out);
 }
 
 static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
@@ -111,6 +112,13 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
     if (fault_hits(lane->backend->ctx, "a copy of rows"))
         return HYBRID_DEVICE_FAILED;
     return hy_fake_backend_ops.copy_rows(lane, rows);
+}
+
+static hybrid_status turn(hy_lane *lane, const hy_turning *turning)
+{
+    if (fault_hits(lane->backend->ctx, "turning"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_turn(lane, turning);
 }
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
@@ -163,6 +171,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .lane_close   = fake_lane_close,
     .copy         = copy,
     .copy_rows    = copy_rows,
+    .turn         = turn,
     .mark_new     = mark_new,
     .mark_free    = fake_mark_free,
     .mark_set     = mark_set,

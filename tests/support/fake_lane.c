@@ -325,10 +325,12 @@ hybrid_status fake_lane_wait(hy_lane *base, hy_mark *mark)
 /* ---- open and close
  * --------------------------------------------------------------------- */
 
-hybrid_status fake_lane_open(hy_backend *self, const char *name, hy_lane **out)
+hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
+                             hy_lane **out)
 {
     void *memory;
 
+    (void)urgent; /* each lane has a thread of its own */
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "fake lane", &memory));
     lane *l = memory;
     *l      = (lane){.base    = {.backend = self, .name = name},

@@ -4,7 +4,8 @@
 
 #include "base/backend.h"
 
-hybrid_status fake_lane_open(hy_backend *self, const char *name, hy_lane **out);
+hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
+                             hy_lane **out);
 void fake_lane_close(hy_lane *lane);
 hybrid_status fake_lane_copy(hy_lane *lane, const hy_row_copy *rows);
 
@@ -24,6 +25,7 @@ void fake_count(int64_t by);
 
 enum { FAKE_PIN_BYTES = 4096 };
 
+hybrid_status fake_turn(hy_lane *lane, const hy_turning *turning);
 hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
                           int64_t base);
 hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,

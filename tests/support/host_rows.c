@@ -26,7 +26,7 @@ int host_open(int threads, test_host *h)
 
     h->ctx = test_context(threads);
     if (hy_host_backend_ops.open(h->ctx, &options, &h->backend) != HYBRID_OK ||
-        h->backend->ops->lane_open(h->backend, "run", &h->lane) != HYBRID_OK)
+        h->backend->ops->lane_open(h->backend, "run", 0, &h->lane) != HYBRID_OK)
         return -1;
     return h->backend->ops->mark_new(h->backend, &h->mark) == HYBRID_OK ? 0 : -1;
 }
