@@ -58,15 +58,36 @@ static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
     return HYBRID_OK;
 }
 
+/* Whether a run may have the rooms for X and Y in columns: what is in use counts blocks
+   that could be theirs, so where it seems too much they are asked for. */
+static int leaves_rooms(const hybrid_plan *plan, hy_backend *backend)
+{
+    const hy_backend_ops *ops = backend->ops;
+    const size_t cap = (size_t)backend->device.cap, bytes = plan->turned_room;
+    hy_buffer x = {0}, y = {0};
+
+    if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
+        return 1;
+    const int can = ops->alloc(backend, HY_DEVICE, bytes, &x) == HYBRID_OK &&
+                    ops->alloc(backend, HY_DEVICE, bytes, &y) == HYBRID_OK;
+    ops->free(backend, &x);
+    ops->free(backend, &y);
+    return can;
+}
+
 static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
 {
     hy_backend *backend        = plan->candidates[plan->chosen].backend;
     const hybrid_status status = open_once(plan, early);
 
-    if (status != HYBRID_NO_DEVICE_MEMORY)
+    if (status == HYBRID_OK && leaves_rooms(plan, backend))
+        return HYBRID_OK;
+    if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
         return status;
     /* blocks kept from earlier plans may be larger than what was asked for */
     hy_message_clear(&plan->engine->ctx.message);
+    hy_pipeline_close(plan->pipeline);
+    plan->pipeline = NULL;
     HY_TRY(hy_early_end(early));
     backend->ops->trim(backend);
     return open_once(plan, early);
