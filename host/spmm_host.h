@@ -48,6 +48,20 @@ static inline int64_t hy_work_before(const hy_product *p, int64_t i)
     return hy_offset(p->A, i) - hy_offset(p->A, p->row_begin) + i - p->row_begin;
 }
 
+/* Where a piece begins or ends. */
+typedef struct hy_row_cut {
+    int64_t row, segment; /* segment > 0: within a long row */
+} hy_row_cut;
+
+typedef struct hy_piece {
+    hy_row_cut begin, end;
+} hy_piece;
+
+/* One piece: where columns of Y lie side by side, or all of it is of long rows; and where
+   they lie apart. */
+void hy_product_piece(const hy_product *p, const hy_piece *w);
+void hy_product_columns(const hy_product *p, const hy_piece *w);
+
 /* Pieces [begin, end). */
 void hy_product_pieces(const hy_product *p, int64_t begin, int64_t end);
 

@@ -16,15 +16,6 @@
 
 enum { MOST = 12 /* vectors of columns that are made at once */ };
 
-/* Where a piece begins or ends. */
-typedef struct cut {
-    int64_t row, segment; /* segment > 0: within a long row */
-} cut;
-
-typedef struct piece {
-    cut begin, end;
-} piece;
-
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
    two segments have the same, because segments have HY_SEGMENT entries or more. */
 static inline int64_t segment_id(const hy_product *p, int64_t k)
@@ -81,7 +72,7 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 
 /* Begin of a piece: the first row, or segment of a long row, before which there is its
    share of the work, or nearly so. */
-static cut find_cut(const hy_product *p, int64_t k)
+static hy_row_cut find_cut(const hy_product *p, int64_t k)
 {
     const int64_t total = hy_work_before(p, p->row_end);
     const int64_t share = total / p->pieces * k + total % p->pieces * k / p->pieces;
@@ -98,12 +89,12 @@ static cut find_cut(const hy_product *p, int64_t k)
         const int64_t all  = hy_segments(hy_offset(p->A, low) - hy_offset(p->A, low - 1));
         const int64_t into = (share - hy_work_before(p, low - 1)) / HY_SEGMENT;
         if (all > 1 && into < all)
-            return (cut){low - 1, into};
+            return (hy_row_cut){low - 1, into};
     }
-    return (cut){low, 0};
+    return (hy_row_cut){low, 0};
 }
 
-static void make_piece(const hy_product *p, const piece *w)
+void hy_product_piece(const hy_product *p, const hy_piece *w)
 {
     const int f64 = p->A->type == HYBRID_F64;
 
@@ -123,7 +114,7 @@ static void make_piece(const hy_product *p, const piece *w)
 
 void hy_product_pieces(const hy_product *p, int64_t begin, int64_t end)
 {
-    const piece w = {find_cut(p, begin), find_cut(p, end)};
+    const hy_piece w = {find_cut(p, begin), find_cut(p, end)};
 
-    make_piece(p, &w);
+    (p->y_col == 1 ? hy_product_piece : hy_product_columns)(p, &w);
 }

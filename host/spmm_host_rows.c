@@ -71,7 +71,7 @@ static int streams(const hy_product *p, const hybrid_dense *Y, const hy_pool *po
     const double bytes =
         (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
 
-    return p->beta == 0 && p->y_col == 1 &&
+    return p->beta == 0 &&
            hy_target_streams(STREAM_SHARE * bytes,
                              hy_topology_llc_bytes(hy_pool_topology(pool)));
 }

@@ -113,7 +113,8 @@ static hybrid_status make_panels(hy_lane *lane, const hy_job *job, const hy_prod
     for (int64_t at = 0; at < all->n; at += width) {
         hy_product p = *all;
         p.n          = hy_lesser(width, all->n - at);
-        p.stream     = all->stream && width == all->n; /* whole rows of Y */
+        p.stream =
+            all->stream && (p.y_col != 1 || width == all->n); /* whole lines of Y */
         HY_TRY(make(lane, job, e, at, turned, &p));
     }
     return HYBRID_OK;
