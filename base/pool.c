@@ -42,6 +42,7 @@ struct hy_pool {
     pthread_mutex_t lock;
     pthread_cond_t filled; /* a task came, or stop */
     pthread_cond_t left;   /* the last helper left a loop */
+    pthread_cond_t called; /* the reserve was, or stop */
     hy_tasks queues[HY_URGENCIES];
     int stop;
     unsigned offers; /* counts what came into the queues; read without the lock */
@@ -50,7 +51,9 @@ struct hy_pool {
     /* A core for each worker. Not when cores are left to others: the system does not
        preempt a thread that only looks, and a worker bound to its core waits for 2 ms. */
     int bind;
-    int threads; /* that run */
+    int threads; /* that run, */
+    int regular; /* of which so many always work, */
+    int active;  /* and so many now: the first ones */
     worker *workers;
 };
 
@@ -121,6 +124,15 @@ static void await_offer(hy_pool *pool)
         pthread_cond_wait(&pool->filled, &pool->lock);
 }
 
+/* Until the reserve is called, if the worker belongs to it. With the lock. */
+static void await_call(const worker *me)
+{
+    hy_pool *pool = me->pool;
+
+    while (me->index >= pool->active && !pool->stop)
+        pthread_cond_wait(&pool->called, &pool->lock);
+}
+
 static void *work(void *arg)
 {
     worker *me    = arg;
@@ -131,6 +143,7 @@ static void *work(void *arg)
         hy_topology_bind(pool->topology, me->index);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
+        await_call(me);
         hy_task *task = pop(pool);
         if (task) {
             pthread_mutex_unlock(&pool->lock);
@@ -166,8 +179,19 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
     return HYBRID_OK;
 }
 
+static void set_active(hy_pool *pool, int active)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->active = active;
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&pool->called);
+    pthread_cond_broadcast(&pool->filled); /* nobody of the reserve is to be woken by what
+                                              comes for the others */
+    pthread_mutex_unlock(&pool->lock);
+}
+
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
-                             hy_pool **out)
+                             int reserve, hy_pool **out)
 {
     void *memory;
     const int cores = hy_topology_cores(topology);
@@ -178,12 +202,16 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->filled, NULL);
     pthread_cond_init(&pool->left, NULL);
+    pthread_cond_init(&pool->called, NULL);
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
     pool->looks    = threads <= cores && threads > 1;
     pool->bind     = threads == cores && threads > 1; /* one: the system knows better */
 
-    const hybrid_status status = start(ctx, pool, threads);
+    pool->regular = threads;
+    pool->active  = threads;
+
+    const hybrid_status status = start(ctx, pool, threads + reserve);
     if (status == HYBRID_OK)
         *out = pool;
     else
@@ -198,9 +226,11 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
     pthread_mutex_lock(&pool->lock);
     pool->stop = 1;
     pthread_cond_broadcast(&pool->filled);
+    pthread_cond_broadcast(&pool->called);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->threads; i++)
         pthread_join(pool->workers[i].thread, NULL);
+    pthread_cond_destroy(&pool->called);
     pthread_cond_destroy(&pool->left);
     pthread_cond_destroy(&pool->filled);
     pthread_mutex_destroy(&pool->lock);
@@ -210,7 +240,24 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
 
 int hy_pool_threads(const hy_pool *pool)
 {
+    return pool->active;
+}
+
+int hy_pool_most_threads(const hy_pool *pool)
+{
     return pool->threads;
+}
+
+void hy_pool_call_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->threads);
+}
+
+void hy_pool_dismiss_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->regular);
 }
 
 int hy_pool_worker(const hy_pool *pool)
@@ -220,7 +267,7 @@ int hy_pool_worker(const hy_pool *pool)
 
 int hy_pool_leaves_cores(const hy_pool *pool)
 {
-    return pool->threads + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
+    return pool->active + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
 }
 
 size_t hy_pool_l2_bytes(const hy_pool *pool)
@@ -338,7 +385,7 @@ static int draws_in(const hy_pool *pool)
 static int helpers(const hy_loop *l, int draws)
 {
     const int64_t others = l->pieces - draws;
-    const int spare      = l->pool->threads - draws;
+    const int spare      = l->pool->active - draws;
     return others < spare ? (int)others : spare;
 }
 

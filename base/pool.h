@@ -34,15 +34,23 @@ typedef struct hy_task {
     struct hy_task *next;                          /* the pool's */
 } hy_task;
 
-/* threads = 0: one a core. Workers are bound to cores when there are several, and no more
-   of them than cores, and no quota that makes other processes share these; `topology` is
-   borrowed. */
+/* threads = 0: one a core; and `reserve` more, who sleep until they are called. Workers are
+   bound to cores when there are several, and no more of them than cores, and no quota that
+   makes other processes share these; `topology` is borrowed. */
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
-                             hy_pool **out);
+                             int reserve, hy_pool **out);
 /* Finish the queued tasks, stop. NULL is fine. */
 void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
-int hy_pool_threads(const hy_pool *pool);
+int hy_pool_threads(const hy_pool *pool);      /* that work now */
+int hy_pool_most_threads(const hy_pool *pool); /* with the reserve */
+
+/* The reserve works as the others do from here on, or sleeps again. By the thread that begins
+   and ends loops, while there are none: what was sized by hy_pool_threads() may not see
+   the number change. */
+void hy_pool_call_reserve(hy_pool *pool);
+void hy_pool_dismiss_reserve(hy_pool *pool);
+
 /* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can
    look for what comes soon instead of going to sleep. */
 int hy_pool_leaves_cores(const hy_pool *pool);

@@ -150,6 +150,7 @@ static hybrid_status time_mode(bench_case *c, const bench_product *product,
     o.flags      = c->bench->options.tf32 ? HYBRID_ALLOW_TF32 : 0;
     o.variant    = variant;
     o.chunk_rows = c->bench->options.chunk_rows;
+    o.order      = c->bench->options.order;
     line->resident =
         c->bench->options.op != BENCH_SPGEMM && (core || c->bench->options.resident);
     if (line->resident)

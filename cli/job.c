@@ -189,6 +189,7 @@ int cli_job_plan(cli_job *job)
     wanted.variant    = o->variant;
     wanted.split      = o->split;
     wanted.host_share = o->host_share;
+    wanted.order      = job->right ? HYBRID_ROW_MAJOR : job->X.order;
     cli_progress_phase("planning", "");
     if (job->right)
         status =

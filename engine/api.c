@@ -277,14 +277,15 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
 hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
                           const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const int64_t start                = hy_now_ns();
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t start         = hy_now_ns();
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &defaults, NULL, &plan));
+    options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, NULL, &plan));
     const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, start);
     hybrid_plan_destroy(plan);
     return status;

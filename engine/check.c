@@ -25,6 +25,9 @@ hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *
             ctx, HYBRID_BAD_ARGUMENT,
             "plan options: split %d is not known or host_share %g is not in 0..1",
             (int)o->split, o->host_share);
+    if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
+                       (int)o->order);
     return HYBRID_OK;
 }
 

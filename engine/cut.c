@@ -19,11 +19,11 @@
        a window    a row comes to the place of one that is done, if A is banded
        panels      of columns, two of them at once, beside as much of A as fits
 
-   Where there is no window, the host may be sooner by itself (weigh.h): then nothing is
-   cut. Where rows touch X far and wide, gathered chunks are slow to cut. So a sample of
-   the chunks of a window, or else of panels, says what gathered ones would send; these
-   are cut if that is less, and then compared with panels once more, by what they do send.
-   An X that fits comes in panels if that makes the product shorter.
+   The host may be sooner by itself (weigh.h), than with a window or where there is none:
+   then nothing is cut. Where rows touch X far and wide, gathered chunks are slow to cut.
+   So a sample of the chunks of a window, or else of panels, says what gathered ones would
+   send; these are cut if that is less, and then compared with panels once more, by what
+   they do send. An X that fits comes in panels if that makes the product shorter.
 
    Each way is a function that leaves the plan alone and returns a layout (layout.h), of 0
    slots if there is none; choose() compares them, and the plan gets the best one.
@@ -182,7 +182,8 @@ typedef struct ways {
     hy_layout window, panels;
     int panels_known; /* those of an X that does not fit are cut, or there are none */
     hy_ways_up up;
-    double spared_s; /* as in the plan: if not 0, none of them is looked at further */
+    hy_extents extents; /* for a window */
+    double spared_s;    /* as in the plan: if not 0, none is looked at further */
 } ways;
 
 static hybrid_status know_panels(const hy_planning *p, ways *w)
@@ -196,9 +197,18 @@ static hybrid_status know_panels(const hy_planning *p, ways *w)
 /* A window, unless gathered chunks would send less. */
 static hybrid_status try_window(const hy_planning *p, ways *w, hy_layout **best)
 {
-    int64_t gathered = 0;
+    hy_planning known = *p;
+    int64_t gathered  = 0;
 
-    HY_TRY(hy_window_try(p, depth_of(p), least_depth(p), &w->window));
+    HY_TRY(hy_window_look(p, &w->extents));
+    if (!w->extents.blocks)
+        return HYBRID_OK;
+    if (!hy_is_compact(&p->plan->compact) && p->options->order != HYBRID_COL_MAJOR)
+        w->spared_s = hy_weigh_window(p->plan, &w->extents);
+    if (w->spared_s > 0)
+        return HYBRID_OK;
+    known.extents = &w->extents;
+    HY_TRY(hy_window_try(&known, depth_of(p), least_depth(p), &w->window));
     if (w->window.depth == 0)
         return HYBRID_OK;
     w->up.window = hy_traffic_dense_up(p->plan, &w->window);
@@ -281,7 +291,7 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
 
     if (large && !shares(p))
         HY_TRY(try_window(p, w, best));
-    if (large && !*best)
+    if (large && !*best && w->spared_s <= 0)
         w->spared_s = spared_s(p->plan);
     if (w->spared_s > 0)
         return HYBRID_OK;
@@ -299,6 +309,7 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
 
 static void free_ways(const hybrid_plan *plan, ways *w)
 {
+    hy_extents_free(&plan->engine->ctx, &w->extents);
     hy_layout_free(plan, &w->rows);
     hy_layout_free(plan, &w->window);
     hy_layout_free(plan, &w->panels);

@@ -82,15 +82,18 @@ static hybrid_status open_host(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* Workers: one a core; but the threads that feed a device must not wait for a core. */
+/* Workers: one a core; but the threads that feed a device must not wait for a core. Those
+   cores are for the reserve when the host computes alone. */
 static int count_threads(const hybrid_engine *engine,
-                         const hybrid_engine_options *options)
+                         const hybrid_engine_options *options, int *reserve)
 {
     const int cores = hy_topology_cores(engine->topology);
 
+    *reserve = 0;
     if (options->threads > 0)
         return options->threads;
-    return engine->device && cores >= MANY_CORES ? cores - HY_DRIVER_CORES : cores;
+    *reserve = engine->device && cores >= MANY_CORES ? HY_DRIVER_CORES : 0;
+    return cores - *reserve;
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,
@@ -98,6 +101,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
                                 const hy_backend_ops *const *backends)
 {
     hy_context *ctx = &engine->ctx;
+    int threads, reserve;
 
     HY_TRY(check_options(ctx, options));
     ctx->memory.allocator = options->allocator;
@@ -105,8 +109,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     engine->wanted        = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(open_devices(engine, options, backends));
-    HY_TRY(hy_pool_create(ctx, engine->topology, count_threads(engine, options),
-                          &ctx->pool));
+    threads = count_threads(engine, options, &reserve);
+    HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
     if (engine->device && engine->device->ops->pin) {
         hy_results_pin_for(ctx, engine->device);

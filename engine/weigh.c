@@ -1,9 +1,11 @@
 /* engine/weigh.c - whether the host computes instead of a device that X does not fit on.
 
-   X and Y of an SpMM are in host memory. Where X is on the device, or passes through it
-   in a window, workers copy each of both once, and the device gathers: few hosts gather
-   as fast as that. Where neither is possible, workers do more for the device:
+   X and Y of an SpMM are in host memory. Where X is on the device workers copy each of
+   both once, and the device gathers: few hosts gather as fast as that. Where X does not
+   fit, they do more for the device, or in smaller pieces:
 
+       a window   A, X and Y are copied once each, in chunks of few MB; but then A is
+                  banded, and the host finds rows of X in its caches
        panels     parts of rows of Y are stored here and there, parts of rows of X read so
        gathered   a row of X is copied for each chunk that touches it
 
@@ -12,7 +14,8 @@
    that memory, the device in shares of its speed that were measured
    (docs/performance.md): on 16 cores whose memory copies 80e9 bytes a second, 128 columns
    of Erdos-Renyi take it 85 to 97 ms under 128 MiB, in panels of half lines, and the host
-   33 to 49. It is weighed before anything is cut, which would take as long. */
+   33 to 49; those of fem3:36, in a window, 4.1 to 4.5, and the host 2.8 to 3. It is
+   weighed before anything is cut, which would take as long. */
 #include "engine/weigh.h"
 
 #include <math.h>
@@ -22,13 +25,20 @@
 #include "engine/rates.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
-   bytes; and rows of X, gathered. */
+   bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
+   writes them if rows of X that are near each other stay in its caches. */
 static const struct {
     double row, share;
 } stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {0.5 * HY_LINE, 0.066}};
-static const double GATHERED = 0.3;
+static const double GATHERED = 0.3, WINDOW = 0.75, BANDED = 0.8;
 
-enum { PARTS = 4 }; /* of the budget: a panel of X takes one, as there are two at once */
+/* What a window costs besides: its plan, the first chunk and the last; 1 ms. */
+static const double LAUNCHES = 200;
+
+enum {
+    PARTS = 4, /* of the budget: a panel of X takes one, as there are two at once */
+    NEAR  = 4  /* of the last-level cache: rows near each other may take one */
+};
 
 static const double WORTH = 0.8; /* of the device's time: less is worth it */
 
@@ -79,4 +89,36 @@ double hy_weigh(const hybrid_plan *plan, int64_t rows, int64_t cols)
         return 0;
     const double s = device_s(plan, &device, host.mem_Bps, rows, cols);
     return plan->host_s * left <= WORTH * s ? s : 0;
+}
+
+/* Columns between the first and the last of a block of rows of A, on average. */
+static double mean_span(const hy_extents *extents)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < extents->count; i++)
+        sum += fmax(0, (double)extents->blocks[i].end - (double)extents->blocks[i].first);
+    return sum / (double)extents->count;
+}
+
+double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
+{
+    const hy_features *f   = &plan->profile.features;
+    const hy_topology *cpu = hy_pool_topology(plan->engine->ctx.pool);
+    const double x         = (double)plan->cols * row_bytes(plan);
+    const double y         = (double)plan->rows * row_bytes(plan);
+    const double a         = (double)hy_csr_bytes(f->rows, f->nnz, f->type);
+    hy_rates device, host;
+
+    hy_rates_of(plan->candidates[0].backend, &device);
+    hy_rates_of(plan->engine->host, &host);
+    const double near    = NEAR * mean_span(extents) * row_bytes(plan);
+    const double compute = 2 * (double)f->products / host.flops;
+    const double host_s  = near > (double)hy_topology_llc_bytes(cpu)
+                               ? plan->host_s
+                               : fmax((a + x + y) / (BANDED * host.mem_Bps), compute);
+    const double s       = LAUNCHES * device.launch_s +
+                     fmax((a + x + y) / (WINDOW * host.mem_Bps),
+                          fmax((a + x) / device.h2d_Bps, y / device.d2h_Bps));
+    return !isinf(plan->host_s) && host_s <= WORTH * s ? s : 0;
 }

@@ -3,6 +3,7 @@
 #define HY_WEIGH_H
 
 #include "engine/engine.h"
+#include "partition/extents.h"
 
 struct hybrid_plan;
 
@@ -14,5 +15,9 @@ double hy_weigh_host(const struct hybrid_plan *plan, const hybrid_plan_options *
    of A are not empty, X does not fit nor pass through in a window, and the host is done in
    plan->host_s, much sooner. Else 0. */
 double hy_weigh(const struct hybrid_plan *plan, int64_t rows, int64_t cols);
+
+/* The same of all of A where X does not fit and passes through in a window, its rows lying
+   between these columns. For X and Y in rows: with columns the host takes twice as long. */
+double hy_weigh_window(const struct hybrid_plan *plan, const hy_extents *extents);
 
 #endif /* HY_WEIGH_H */

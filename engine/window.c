@@ -110,27 +110,24 @@ static hybrid_status try_all(const hy_planning *p, int depth, hy_layout *out)
     return HYBRID_OK;
 }
 
+hybrid_status hy_window_look(const hy_planning *p, hy_extents *out)
+{
+    const int64_t largest =
+        rows_within(p->plan, p->plan->rates.memory / 8 * tries[TRIES - 1].eighths);
+
+    *out = (hy_extents){.A = p->A};
+    if (largest == 0)
+        return HYBRID_OK;
+    return hy_extents_find(&p->plan->engine->ctx, p->A, most_of(largest, p->plan->b_rows),
+                           out);
+}
+
 hybrid_status hy_window_try(const hy_planning *p, int depth, int least_depth,
                             hy_layout *out)
 {
-    hy_context *ctx = &p->plan->engine->ctx;
-    const int64_t largest =
-        rows_within(p->plan, p->plan->rates.memory / 8 * tries[TRIES - 1].eighths);
-    hybrid_status status = HYBRID_OK;
-    hy_planning known    = *p;
-    hy_extents extents;
-
     out->depth = 0;
-    if (largest == 0)
-        return HYBRID_OK;
-    HY_TRY_ELSE_DONE(
-        hy_extents_find(ctx, p->A, most_of(largest, p->plan->b_rows), &extents));
-    known.extents = &extents;
-    if (extents.blocks)
-        HY_TRY_ELSE_DONE(try_all(&known, depth, out));
-    if (extents.blocks && out->depth == 0 && least_depth < depth)
-        HY_TRY_ELSE_DONE(try_all(&known, least_depth, out));
-done:
-    hy_extents_free(ctx, &extents);
-    return status;
+    HY_TRY(try_all(p, depth, out));
+    if (out->depth == 0 && least_depth < depth)
+        HY_TRY(try_all(p, least_depth, out));
+    return HYBRID_OK;
 }

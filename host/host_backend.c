@@ -74,6 +74,7 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
     *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
     self->base.device.cap = (int64_t)options->device_bytes;
     self->threads         = hy_pool_threads(ctx->pool);
+    self->most_threads    = hy_pool_most_threads(ctx->pool);
     snprintf(self->text, sizeof self->text, "%.96s, %d core%s",
              hy_topology_name(hy_pool_topology(ctx->pool)), self->threads,
              self->threads == 1 ? "" : "s");

@@ -45,10 +45,10 @@ enum { HY_HOST_CYCLE_FLOPS = 2 * 8 }; /* of a core, as hy_rates.flops counts */
 
 typedef struct hy_host_backend {
     hy_backend       base;
-    int              threads;
+    int              threads, most_threads; /* workers, without and with the reserve */
     char             text[128];
     pthread_mutex_t  lock;    /* of kept */
-    struct hy_piece *scratch; /* threads * HY_SCRATCHES */
+    struct hy_piece *scratch; /* most_threads * HY_SCRATCHES */
     struct hy_block *kept;  /* freed buffers */
 } hy_host_backend;
 

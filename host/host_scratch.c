@@ -13,7 +13,7 @@ typedef struct hy_piece {
 
 static int64_t pieces(const hy_host_backend *self)
 {
-    return (int64_t)self->threads * HY_SCRATCHES;
+    return (int64_t)self->most_threads * HY_SCRATCHES;
 }
 
 hybrid_status hy_host_scratch_open(hy_host_backend *self)

@@ -129,7 +129,8 @@ typedef struct hybrid_engine_options {
     size_t           struct_size;  /* set by the initializer; do not touch */
     hybrid_backend   backend;
     int              threads;      /* CPU workers; 0 = one per available core, but three cores
-                                      of eight or more are left to threads that feed a GPU */
+                                      of eight or more are left to threads that feed a GPU,
+                                      unless the CPU computes alone */
     int              device;       /* CUDA ordinal */
     size_t           device_bytes; /* hard cap on device memory; 0 = most of what is
                                       free. The host backend keeps the same cap on
@@ -335,9 +336,8 @@ typedef enum hybrid_split {
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little. Runs
                                  that leave the CPU idle have a prediction of their own.
-                                 All of an SpMM whose X does not fit on the GPU, nor passes
-                                 through it in order, if the CPU is predicted to be done
-                                 sooner; unless A is to stay there (HYBRID_RESIDENT), or
+                                 All of an SpMM whose X does not fit on the GPU, if the CPU
+                                 is predicted to be done sooner; unless A is to stay there (HYBRID_RESIDENT), or
                                  variant or engine are for the GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
@@ -354,10 +354,11 @@ typedef struct hybrid_plan_options {
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
     hybrid_split split;      /* between CPU and GPU */
     double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
+    hybrid_order order;      /* SpMM: of X and Y in most runs; they may have the other */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                               \
-    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0 }
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0, HYBRID_ROW_MAJOR }
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with

@@ -317,6 +317,8 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
 {
     const hy_tracer tracer = {.fn = trace, .user = user, .report = report};
 
+    if (!p->backend->ops->copy) /* no device is to be fed */
+        hy_pool_call_reserve(p->ctx->pool);
     if (p->loader)
         problem->shared = p->loader->shared;
     begin_run(p, problem, place, &tracer);
@@ -339,5 +341,7 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     else
         report->chunks = p->deck.dealt;
     hy_keeper_end(&p->keeper, p->status);
+    if (!p->backend->ops->copy)
+        hy_pool_dismiss_reserve(p->ctx->pool);
     return p->status;
 }

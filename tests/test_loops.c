@@ -298,7 +298,7 @@ static void pools_are_independent(void **state)
 
     (void)state;
     ctx = test_context(3);
-    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), 1, &other), HYBRID_OK);
+    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), 1, 0, &other), HYBRID_OK);
     assert_int_equal(
         hy_pool_for(ctx->pool, HY_COMPUTE, 0, 500, 10, loop_elsewhere, other), HYBRID_OK);
     hy_pool_destroy(ctx, other);

@@ -142,7 +142,7 @@ static void destroying_finishes_what_is_queued(void **state)
         hy_pool *pool;
         int runs = 0;
         ctx      = test_context(1);
-        assert_int_equal(hy_pool_create(ctx, test_topology(ctx), sizes[s], &pool),
+        assert_int_equal(hy_pool_create(ctx, test_topology(ctx), sizes[s], 0, &pool),
                          HYBRID_OK);
         for (int i = 0; i < 20; i++) {
             tasks[i] = (again){{run_again, NULL}, pool, 10, &runs};
@@ -239,7 +239,7 @@ static void every_failure_to_create_frees(void **state)
     const int64_t before = hy_meter_used(&ctx->memory.meter);
     for (int64_t nth = 1;; nth++) {
         ctx->memory.failures       = nth;
-        const hybrid_status status = hy_pool_create(ctx, test_topology(ctx), 2, &pool);
+        const hybrid_status status = hy_pool_create(ctx, test_topology(ctx), 2, 1, &pool);
         ctx->memory.failures       = 0;
         if (status == HYBRID_OK)
             break;
@@ -249,6 +249,53 @@ static void every_failure_to_create_frees(void **state)
         failed++;
     }
     assert_true(failed >= 2);
+    hy_pool_destroy(ctx, pool);
+    test_context_free(ctx);
+}
+
+/* ---- the reserve ------------------------------------------------------------------ */
+
+enum { REGULAR = 2, RESERVE = 3, TURNS = 20, PIECES = 100 };
+
+/* Wait until all workers are there, so that each takes one piece. */
+static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
+{
+    int *there = arg;
+
+    (void)part, (void)begin, (void)end;
+    __atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(there, __ATOMIC_RELAXED) < REGULAR + RESERVE)
+        sched_yield();
+    return HYBRID_OK;
+}
+
+static hybrid_status is_regular(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)arg, (void)begin, (void)end;
+    sched_yield();
+    return part < REGULAR ? HYBRID_OK : HYBRID_BAD_STATE;
+}
+
+static void the_reserve_works_when_called(void **state)
+{
+    hy_pool *pool = NULL;
+
+    (void)state;
+    ctx = test_context(1);
+    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), REGULAR, RESERVE, &pool),
+                     HYBRID_OK);
+    assert_int_equal(hy_pool_most_threads(pool), REGULAR + RESERVE);
+    for (int turn = 0; turn < TURNS; turn++) {
+        int there = 0;
+        assert_int_equal(hy_pool_threads(pool), REGULAR);
+        assert_int_equal(hy_pool_for(pool, HY_PLAN, 0, PIECES, 1, is_regular, NULL),
+                         HYBRID_OK);
+        hy_pool_call_reserve(pool);
+        assert_int_equal(hy_pool_threads(pool), REGULAR + RESERVE);
+        assert_int_equal(
+            hy_pool_for(pool, HY_PLAN, 0, REGULAR + RESERVE, 1, meet, &there), HYBRID_OK);
+        hy_pool_dismiss_reserve(pool);
+    }
     hy_pool_destroy(ctx, pool);
     test_context_free(ctx);
 }
@@ -263,6 +310,7 @@ int main(void)
         cmocka_unit_test(workers_have_names),
         cmocka_unit_test(no_number_is_one_worker_a_core),
         cmocka_unit_test(affinity_limits_the_cores),
+        cmocka_unit_test(the_reserve_works_when_called),
         cmocka_unit_test(every_failure_to_create_frees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

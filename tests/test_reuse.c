@@ -24,8 +24,8 @@ static void set_values(hybrid_csr *A, unsigned seed, int integers)
 }
 
 /* For plans that run again. */
-static const hybrid_plan_options REUSED = {
-    sizeof(hybrid_plan_options), HYBRID_REUSE, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0};
+static const hybrid_plan_options REUSED = {.struct_size = sizeof(hybrid_plan_options),
+                                           .flags       = HYBRID_REUSE};
 
 static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
 {

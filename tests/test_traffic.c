@@ -13,13 +13,8 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static const hybrid_plan_options EXPLAINED = {sizeof(hybrid_plan_options),
-                                              HYBRID_REUSE | HYBRID_EXPLAIN,
-                                              0,
-                                              0,
-                                              NULL,
-                                              HYBRID_SPLIT_DEFAULT,
-                                              0};
+static const hybrid_plan_options EXPLAINED = {.struct_size = sizeof(hybrid_plan_options),
+                                              .flags = HYBRID_REUSE | HYBRID_EXPLAIN};
 
 static void assert_near(int64_t measured, int64_t predicted, double off)
 {

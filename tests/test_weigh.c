@@ -28,8 +28,9 @@ static hybrid_engine *open_with(size_t device_bytes)
 
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
-    engine->host->measured.launch_s = 1e-9; /* the product is small */
-    engine->compact_bytes           = 1;
+    engine->host->measured.launch_s   = 1e-9; /* the product is small */
+    engine->device->measured.launch_s = 1e-9;
+    engine->compact_bytes             = 1;
     return engine;
 }
 
@@ -106,6 +107,26 @@ static void not_if_x_passes_through(void **state)
     assert_true(plan->layout.window > 0);
     hybrid_plan_destroy(plan);
     assert_int_equal(host_computes(engine, &A, &plain), 0);
+    hybrid_csr_free(engine, &A);
+    hybrid_engine_destroy(engine);
+}
+
+/* Over a slow bus even that takes longer, unless X and Y are to be in columns. */
+static void a_window_is_weighed(void **state)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine = open_with(SMALL);
+    hybrid_csr A;
+
+    (void)state;
+    assert_int_equal(hybrid_generate(engine, "band:3000,3", HYBRID_F64, 1, &A),
+                     HYBRID_OK);
+    for (int64_t k = 0; k < A.nnz; k++)
+        value_set(A.val, HYBRID_F64, k, 3);
+    engine->device->measured.h2d_Bps = 1e6;
+    assert_int_equal(host_computes(engine, &A, &o), 1);
+    o.order = HYBRID_COL_MAJOR;
+    assert_int_equal(host_computes(engine, &A, &o), 0);
     hybrid_csr_free(engine, &A);
     hybrid_engine_destroy(engine);
 }
@@ -208,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_if_x_does_not_fit),
         cmocka_unit_test(not_if_x_passes_through),
+        cmocka_unit_test(a_window_is_weighed),
         cmocka_unit_test(not_if_the_caller_says_who),
         cmocka_unit_test(not_if_the_host_is_slow),
         cmocka_unit_test(empty_rows_are_made_by_the_host),

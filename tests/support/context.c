@@ -25,7 +25,7 @@ hy_context *test_context(int threads)
     assert_non_null(f);
     hy_message_init(&f->ctx.message);
     assert_int_equal(hy_topology_open(&f->ctx, &f->topology), HYBRID_OK);
-    assert_int_equal(hy_pool_create(&f->ctx, f->topology, threads, &f->ctx.pool),
+    assert_int_equal(hy_pool_create(&f->ctx, f->topology, threads, 0, &f->ctx.pool),
                      HYBRID_OK);
     assert_int_equal(hy_results_create(&f->ctx, &f->ctx.results), HYBRID_OK);
     return &f->ctx;

@@ -48,7 +48,7 @@ hy_context *io_open(int threads)
     f->ctx.memory.allocator = (hybrid_allocator){alloc, release, NULL};
     hy_message_init(&f->ctx.message);
     need(hy_topology_open(&f->ctx, &f->topology) == HYBRID_OK, "topology");
-    need(hy_pool_create(&f->ctx, f->topology, threads, &f->ctx.pool) == HYBRID_OK,
+    need(hy_pool_create(&f->ctx, f->topology, threads, 0, &f->ctx.pool) == HYBRID_OK,
          "pool");
     need(hy_results_create(&f->ctx, &f->ctx.results) == HYBRID_OK, "results");
     return &f->ctx;
