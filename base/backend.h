@@ -142,10 +142,10 @@ typedef struct hy_backend_ops {
                                  int64_t *units);
 
     /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
-       slow to arrange and pays for memory that is used again. `pin_bytes` is how much
-       to pin at once; a copy must not cross from one such piece to the next. Any
-       thread. */
-    size_t pin_bytes;
+       slow to arrange and pays for memory that is used again. A copy must not cross
+       from one piece that was pinned to the next: of results these have pin_bytes, of
+       the caller's memory range_bytes. Any thread. */
+    size_t pin_bytes, range_bytes;
     hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
     void (*unpin)(hy_backend *self, void *ptr);
 

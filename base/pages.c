@@ -37,3 +37,13 @@ void hy_pages_wish(void *ptr, size_t bytes)
     if (bytes >= gap + HY_HUGE_PAGE) /* small pages work as well */
         madvise((char *)ptr + gap, bytes - gap, MADV_HUGEPAGE);
 }
+
+void hy_pages_touch(void *ptr, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    const size_t into = (uintptr_t)ptr % HY_PAGE;
+    madvise((char *)ptr - into, into + bytes, MADV_POPULATE_WRITE);
+#else
+    (void)ptr, (void)bytes;
+#endif
+}

@@ -20,6 +20,10 @@ char *hy_pages_map(size_t bytes);
 /* Wish for huge pages in memory that is about to be touched; may come to nothing. */
 void hy_pages_wish(void *ptr, size_t bytes);
 
+/* Pages that are not there yet are made now, as by a write that changes nothing, where the
+   system can. */
+void hy_pages_touch(void *ptr, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,21 +4,24 @@
 #include <string.h>
 
 #include "base/backend.h"
+#include "base/pages.h"
 #include "base/pool.h"
+
+enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes at a time */ };
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
 /* Bytes from ptr on, of so many, that are in one piece. */
 static size_t in_piece(const hy_backend *device, const void *ptr, size_t bytes)
 {
-    const size_t piece = device->ops->pin_bytes;
+    const size_t piece = device->ops->range_bytes;
     const size_t left  = piece - (uintptr_t)ptr % piece;
     return bytes < left ? bytes : left;
 }
 
 static int64_t count_pieces(const hy_backend *device, const hy_pin *pin)
 {
-    const uintptr_t piece = device->ops->pin_bytes, begin = (uintptr_t)pin->ptr;
+    const uintptr_t piece = device->ops->range_bytes, begin = (uintptr_t)pin->ptr;
     return (int64_t)((begin + pin->bytes - 1) / piece - begin / piece + 1);
 }
 
@@ -26,7 +29,7 @@ static int64_t count_pieces(const hy_backend *device, const hy_pin *pin)
 static hy_pin piece_of(const hy_backend *device, const hy_pin *pin, int64_t k)
 {
     const size_t first = in_piece(device, pin->ptr, pin->bytes);
-    const size_t at    = k == 0 ? 0 : first + (size_t)(k - 1) * device->ops->pin_bytes;
+    const size_t at    = k == 0 ? 0 : first + (size_t)(k - 1) * device->ops->range_bytes;
     return (hy_pin){pin->ptr + at, in_piece(device, pin->ptr + at, pin->bytes - at)};
 }
 
@@ -60,6 +63,15 @@ static hybrid_status unpin_pieces(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_pin *pin = arg;
+
+    (void)part;
+    hy_pages_touch(pin->ptr + begin, (size_t)(end - begin));
+    return HYBRID_OK;
+}
+
 /* All pieces or none. */
 static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
 {
@@ -69,6 +81,9 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     if (!device)
         return HYBRID_OK;
     const int64_t pieces = count_pieces(device, pin);
+    hy_pin pages         = *pin;
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, (int64_t)pin->bytes, TOUCHED, touch,
+                       &pages));
     HY_TRY(hy_array(ctx, pieces, 1, "pieces to be pinned", &done));
     memset(done, 0, (size_t)pieces);
     pinning p = {device, pin, done};

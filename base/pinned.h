@@ -1,8 +1,9 @@
 /* base/pinned.h - memory of the caller that a device copies from and to directly.
 
-   Ranges are pinned piece by piece, by several workers at once: one thread of the system
-   pins at a fraction of the speed at which pages can be had. Pieces end where addresses
-   are multiples of the device's pin_bytes, so that nobody needs to remember them. */
+   Workers make the pages that are not there yet, all at once; then ranges are pinned in
+   large pieces, since copies must not cross from one to the next, and as the driver pins one
+   piece after the other whoever asks. Pieces end where addresses are multiples of the
+   device's range_bytes, so that nobody needs to remember them. */
 #ifndef HY_PINNED_H
 #define HY_PINNED_H
 

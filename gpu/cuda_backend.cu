@@ -338,6 +338,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .products     = hy_count_products,
     .pack_deltas  = hy_pack_deltas,
     .pin_bytes    = HY_PIN_BYTES,
+    .range_bytes  = HY_RANGE_BYTES,
     .pin          = hy_cuda_pin,
     .unpin        = hy_cuda_unpin,
     .pinned       = hy_cuda_pinned,

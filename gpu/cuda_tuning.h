@@ -17,6 +17,10 @@ enum { HY_SPIN_THREADS = 6 };
 /* Pages of results that are registered at once. */
 #define HY_PIN_BYTES (size_t(32) << 20)
 
+/* The same of the caller's memory, whose pages are there: 60e9 bytes a second, by one
+   thread or by twelve. */
+#define HY_RANGE_BYTES (size_t(1) << 30)
+
 /* Bytes that one core packs in a second. */
 #define HY_PACK_BPS 5e9
 

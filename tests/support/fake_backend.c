@@ -422,6 +422,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .products     = fake_products,
     .pack_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,
+    .range_bytes  = FAKE_PIN_BYTES,
     .pin          = fake_pin,
     .unpin        = fake_unpin,
     .pinned       = fake_pinned,

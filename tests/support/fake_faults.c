@@ -183,6 +183,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .products     = fake_products,
     .pack_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,
+    .range_bytes  = FAKE_PIN_BYTES,
     .pin          = pin,
     .unpin        = fake_unpin,
     .pinned       = fake_pinned,
