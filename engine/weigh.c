@@ -23,6 +23,7 @@
 #include "base/csr.h"
 #include "engine/plan.h"
 #include "engine/rates.h"
+#include "engine/window.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
    bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
@@ -30,10 +31,11 @@
 static const struct {
     double row, share;
 } stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {0.5 * HY_LINE, 0.066}};
-static const double GATHERED = 0.3, WINDOW = 0.75, BANDED = 0.8;
+static const double GATHERED = 0.3, WINDOW = 0.85, BANDED = 0.8;
 
-/* What a window costs besides: its plan, the first chunk and the last; 1 ms. */
-static const double LAUNCHES = 200;
+/* What a window takes besides, in launches: to be planned, filled and emptied, and for
+   each chunk. 0.4 ms, and 60 us. */
+static const double WHOLE = 80, EACH = 12;
 
 enum {
     PARTS = 4, /* of the budget: a panel of X takes one, as there are two at once */
@@ -101,24 +103,46 @@ static double mean_span(const hy_extents *extents)
     return sum / (double)extents->count;
 }
 
-double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
+/* A device with a window in half of its budget. */
+static double window_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps)
+{
+    const hy_features *f  = &plan->profile.features;
+    const int64_t row     = (int64_t)row_bytes(plan);
+    const int64_t window  = (int64_t)(device->memory / 2) / row;
+    const double launches = EACH * (double)hy_window_chunks(window, plan->cols) + WHOLE;
+    const double y        = (double)plan->rows * row_bytes(plan);
+    const double up       = (double)plan->cols * row_bytes(plan) +
+                      (double)hy_csr_bytes(f->rows, f->nnz, f->type);
+
+    return launches * device->launch_s +
+           fmax((up + y) / (WINDOW * mem_Bps),
+                fmax(up / device->h2d_Bps, y / device->d2h_Bps));
+}
+
+/* The host, which finds rows of X in its caches if they are near each other. */
+static double banded_s(const hybrid_plan *plan, const hy_rates *host,
+                       const hy_extents *extents)
 {
     const hy_features *f   = &plan->profile.features;
     const hy_topology *cpu = hy_pool_topology(plan->engine->ctx.pool);
-    const double x         = (double)plan->cols * row_bytes(plan);
-    const double y         = (double)plan->rows * row_bytes(plan);
-    const double a         = (double)hy_csr_bytes(f->rows, f->nnz, f->type);
+    const double near      = mean_span(extents) * row_bytes(plan);
+    const double bytes     = (double)(plan->rows + plan->cols) * row_bytes(plan) +
+                         (double)hy_csr_bytes(f->rows, f->nnz, f->type);
+
+    return NEAR * near > (double)hy_topology_llc_bytes(cpu)
+               ? plan->host_s
+               : fmax(bytes / (BANDED * host->mem_Bps),
+                      2 * (double)f->products / host->flops);
+}
+
+double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
+{
     hy_rates device, host;
 
+    if (isinf(plan->host_s))
+        return 0;
     hy_rates_of(plan->candidates[0].backend, &device);
     hy_rates_of(plan->engine->host, &host);
-    const double near    = NEAR * mean_span(extents) * row_bytes(plan);
-    const double compute = 2 * (double)f->products / host.flops;
-    const double host_s  = near > (double)hy_topology_llc_bytes(cpu)
-                               ? plan->host_s
-                               : fmax((a + x + y) / (BANDED * host.mem_Bps), compute);
-    const double s       = LAUNCHES * device.launch_s +
-                     fmax((a + x + y) / (WINDOW * host.mem_Bps),
-                          fmax((a + x) / device.h2d_Bps, y / device.d2h_Bps));
-    return !isinf(plan->host_s) && host_s <= WORTH * s ? s : 0;
+    const double s = window_s(plan, &device, host.mem_Bps);
+    return banded_s(plan, &host, extents) <= WORTH * s ? s : 0;
 }
