@@ -315,11 +315,18 @@ static void free_ways(const hybrid_plan *plan, ways *w)
     hy_layout_free(plan, &w->panels);
 }
 
-/* For X and Y in columns, should they come so. */
-static void leave_rooms(hybrid_plan *plan)
+/* For X and Y in columns, should they come so; where X does not fit, only if they are
+   expected to. */
+static void leave_rooms(hybrid_plan *plan, const hybrid_plan_options *o)
 {
-    plan->turned_room = hy_turned_room(backend_of(plan), &plan->profile.features,
-                                       plan->b_rows, plan->rates.memory);
+    const hy_features *f = &plan->profile.features;
+    const int64_t row    = f->out_cols * (int64_t)hy_value_size(f->type);
+    const size_t x       = (size_t)(plan->b_rows * row);
+
+    plan->turned_room = 0;
+    if (o->order == HYBRID_COL_MAJOR || x <= plan->rates.memory / 2)
+        plan->turned_room =
+            hy_turned_room(backend_of(plan), f, plan->b_rows, plan->rates.memory);
     plan->rates.memory -= 2 * plan->turned_room;
 }
 
@@ -332,7 +339,7 @@ hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
     hy_rates_of(backend_of(plan), &plan->rates);
     if (plan->op == HY_SPMM)
-        leave_rooms(plan);
+        leave_rooms(plan, o);
     const hybrid_status status = choose(&planning, &w, &best);
     if (status == HYBRID_OK && w.spared_s > 0)
         plan->spared_s = w.spared_s;

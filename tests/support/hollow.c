@@ -174,6 +174,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
 
     o.variant                  = t.name;
     o.flags                    = t.flags;
+    o.order                    = t.width > 16 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
     const hybrid_status status = hybrid_spmm_plan(t.engine, A, t.width, &o, &t.plan);
     if (status == HYBRID_NO_DEVICE_MEMORY || status == HYBRID_UNSUPPORTED)
         return 0;
