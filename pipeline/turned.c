@@ -82,6 +82,8 @@ hybrid_status hy_turned_begin(hy_pipeline *p)
     const hy_problem *problem = p->problem;
     const int can             = p->turned_room > 0 && !problem->in_cols;
 
+    if (problem->op != HY_SPMM) /* B may be on its way already */
+        return HYBRID_OK;
     p->turns = can && in_columns(problem->Y);
     if (p->turns)
         HY_TRY(get_room(p, &p->turned));
