@@ -9,6 +9,7 @@
 #include "engine/early.h"
 #include "engine/empty.h"
 #include "engine/rates.h"
+#include "engine/weigh.h"
 #include "pipeline/gear.h"
 
 enum { MANY_CORES = 8 };
@@ -134,6 +135,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->compact_bytes      = HY_COMPACT_BYTES;
+    engine->weighed_bytes      = HY_WEIGHED_BYTES;
     const hybrid_status status = open_parts(engine, o, backends);
     if (status == HYBRID_OK) {
         *out = engine;

@@ -19,6 +19,7 @@ struct hybrid_engine {
     int64_t panels; /* 0; tests: panels of X in each plan that can have so many, */
     int64_t pinned_panels; /* and in runs of the others with X and Y pinned */
     size_t early_bytes; /* a B of so many is sent before a one-shot plan is made */
+    int64_t weighed_bytes; /* A, X and Y of so many are weighed, though X fits the device */
     int64_t compact_bytes; /* X and Y of so many are sent without rows that A leaves empty */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;

@@ -202,9 +202,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
                       *pinned = &split->of[HY_RUNS_PINNED];
 
     if (plan->spared_s > 0)
-        put(w,
-            "split     the host alone: X does not fit on the device, which is expected "
-            "to take %.3g ms\n",
+        put(w, "split     the host alone: the device is expected to take %.3g ms\n",
             1e3 * plan->spared_s);
     if (!split->crew && !pinned->why_not) /* there is no device, or it is spared */
         return;

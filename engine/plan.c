@@ -169,13 +169,15 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
     hy_profile *profile   = &plan->profile;
+    /* blocks pay in many runs; who names a variant or asks why has them looked for */
+    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
 
     hy_profile_free(ctx, profile);
     HY_TRY(hy_inspect(ctx, A, B, plan->b_cols, counter, profile));
     profile->features.allow_tf32 = (o->flags & HYBRID_ALLOW_TF32) != 0;
     /* the host has no use for it, who asks for an explanation has */
     if (!B && (engine->device || o->flags & HYBRID_EXPLAIN))
-        HY_TRY(hy_inspect_fill(ctx, A, profile));
+        HY_TRY(hy_inspect_fill(ctx, A, blocks, profile));
     return hy_rank(engine, profile, o, plan->candidates, &plan->candidate_count);
 }
 
@@ -222,7 +224,10 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
 {
     HY_TRY(look(plan, A, B, o, counter));
     plan->host_s = hy_weigh_host(plan, o);
-    HY_TRY(hy_empty_find(plan, A, o));
+    if (o->order != HYBRID_COL_MAJOR || plan->b_cols == 1)
+        plan->spared_s = hy_weigh_fitting(plan);
+    if (plan->spared_s <= 0)
+        HY_TRY(hy_empty_find(plan, A, o));
     if (plan->spared_s <= 0)
         HY_TRY(choose_rest_or_all(plan, A, B, o, counter));
     if (plan->spared_s <= 0)

@@ -22,8 +22,8 @@ struct hybrid_plan {
     hy_candidate candidates[HY_CANDIDATES];
     int candidate_count, chosen; /* index of the one that computes */
     double host_s, spared_s; /* in which the host has all of an SpMM that it may take from the
-                                device, INFINITY if it may not; what the device would take on
-                                which X does not fit, so that the host computes, else 0 */
+                                device, INFINITY if it may not; what the device would take
+                                if the host computes as it is sooner, else 0 */
     hy_rates rates;              /* of its backend */
     size_t turned_room; /* of the device's memory, twice: rates.memory is what they leave */
     hy_layout layout;   /* its panels are those of the last run, or of the first */

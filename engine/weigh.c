@@ -1,8 +1,10 @@
-/* engine/weigh.c - whether the host computes instead of a device that X does not fit on.
+/* engine/weigh.c - whether the host computes instead of a device.
 
    X and Y of an SpMM are in host memory. Where X is on the device workers copy each of
-   both once, and the device gathers: few hosts gather as fast as that. Where X does not
-   fit, they do more for the device, or in smaller pieces:
+   both once, and the device gathers: few hosts gather as fast as that, but A goes up as
+   well, and with few columns it is most of the bytes: 16 of stencil27:80 take the device
+   3.9 ms and the host 1.6, 128 of them 9.4 and 8 to 11. Where X does not fit, workers do
+   more for the device, or in smaller pieces:
 
        a window   A, X and Y are copied once each, in chunks of few MB; but then A is
                   banded, and the host finds rows of X in its caches
@@ -33,9 +35,9 @@ static const struct {
 } stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {0.5 * HY_LINE, 0.066}};
 static const double GATHERED = 0.3, WINDOW = 0.85, BANDED = 0.8;
 
-/* What a window takes besides, in launches: to be planned, filled and emptied, and for
-   each chunk. 0.4 ms, and 60 us. */
-static const double WHOLE = 80, EACH = 12;
+/* What a device takes besides, in launches: to plan, fill and empty its lanes, 1 ms; with
+   a window 0.4 ms, and 60 us for each chunk. */
+static const double FITTING = 200, WINDOWED = 80, EACH = 12;
 
 enum {
     PARTS = 4, /* of the budget: a panel of X takes one, as there are two at once */
@@ -103,16 +105,19 @@ static double mean_span(const hy_extents *extents)
     return sum / (double)extents->count;
 }
 
-/* A device with a window in half of its budget. */
-static double window_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps)
+/* Of A, X and Y. */
+static double bytes_of(const hybrid_plan *plan)
 {
-    const hy_features *f  = &plan->profile.features;
-    const int64_t row     = (int64_t)row_bytes(plan);
-    const int64_t window  = (int64_t)(device->memory / 2) / row;
-    const double launches = EACH * (double)hy_window_chunks(window, plan->cols) + WHOLE;
-    const double y        = (double)plan->rows * row_bytes(plan);
-    const double up       = (double)plan->cols * row_bytes(plan) +
-                      (double)hy_csr_bytes(f->rows, f->nnz, f->type);
+    const hy_features *f = &plan->profile.features;
+    return (double)hy_csr_bytes(f->rows, f->nnz, f->type) +
+           (double)(plan->rows + plan->cols) * row_bytes(plan);
+}
+
+/* A device to which A, X and Y go up or down once. */
+static double once_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps,
+                     double launches)
+{
+    const double y = (double)plan->rows * row_bytes(plan), up = bytes_of(plan) - y;
 
     return launches * device->launch_s +
            fmax((up + y) / (WINDOW * mem_Bps),
@@ -126,13 +131,25 @@ static double banded_s(const hybrid_plan *plan, const hy_rates *host,
     const hy_features *f   = &plan->profile.features;
     const hy_topology *cpu = hy_pool_topology(plan->engine->ctx.pool);
     const double near      = mean_span(extents) * row_bytes(plan);
-    const double bytes     = (double)(plan->rows + plan->cols) * row_bytes(plan) +
-                         (double)hy_csr_bytes(f->rows, f->nnz, f->type);
 
     return NEAR * near > (double)hy_topology_llc_bytes(cpu)
                ? plan->host_s
-               : fmax(bytes / (BANDED * host->mem_Bps),
+               : fmax(bytes_of(plan) / (BANDED * host->mem_Bps),
                       2 * (double)f->products / host->flops);
+}
+
+double hy_weigh_fitting(const hybrid_plan *plan)
+{
+    hy_rates device, host;
+
+    if (isinf(plan->host_s) || bytes_of(plan) < (double)plan->engine->weighed_bytes)
+        return 0;
+    hy_rates_of(plan->candidates[0].backend, &device);
+    hy_rates_of(plan->engine->host, &host);
+    if ((double)plan->cols * row_bytes(plan) > (double)device.memory / 2)
+        return 0;
+    const double s = once_s(plan, &device, host.mem_Bps, FITTING);
+    return plan->host_s <= WORTH * s ? s : 0;
 }
 
 double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
@@ -143,6 +160,8 @@ double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
         return 0;
     hy_rates_of(plan->candidates[0].backend, &device);
     hy_rates_of(plan->engine->host, &host);
-    const double s = window_s(plan, &device, host.mem_Bps);
+    const int64_t window  = (int64_t)((double)(device.memory / 2) / row_bytes(plan));
+    const double launches = EACH * (double)hy_window_chunks(window, plan->cols);
+    const double s        = once_s(plan, &device, host.mem_Bps, launches + WINDOWED);
     return banded_s(plan, &host, extents) <= WORTH * s ? s : 0;
 }

@@ -336,8 +336,8 @@ typedef enum hybrid_split {
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little. Runs
                                  that leave the CPU idle have a prediction of their own.
-                                 All of an SpMM whose X does not fit on the GPU, if the CPU
-                                 is predicted to be done sooner; unless A is to stay there (HYBRID_RESIDENT), or
+                                 All of an SpMM if the CPU is predicted to be done much
+                                 sooner, as with few columns; unless A is to stay there (HYBRID_RESIDENT), or
                                  variant or engine are for the GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */

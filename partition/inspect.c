@@ -32,12 +32,13 @@ static void set_features(hy_profile *p, const hy_row_counts *counts)
     f->row_cv             = sqrt(variance > 0 ? variance : 0) / f->row_mean;
 }
 
-hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *profile)
+hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, int blocks,
+                              hy_profile *profile)
 {
     hy_features *f = &profile->features;
 
     HY_TRY(hy_tile_fill(ctx, A, &f->tile_fill));
-    return f->out_cols == 1 ? hy_block_fill(ctx, A, f) : HYBRID_OK;
+    return blocks && f->out_cols == 1 ? hy_block_fill(ctx, A, f) : HYBRID_OK;
 }
 
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

@@ -52,8 +52,10 @@ hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t e
                              int64_t cols);
 
 /* What the packed formats of a device ask of A, which hy_inspect() leaves 0: tile_fill,
-   and block_* when the result has one column. */
-hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, hy_profile *profile);
+   and block_* when the result has one column and `blocks` are asked for, which takes longer
+   than many a product. */
+hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, int blocks,
+                              hy_profile *profile);
 
 /* ratio.c: hy_features.out_ratio of A*B, from rows of C; `profile` has its sums. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

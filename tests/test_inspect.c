@@ -184,7 +184,7 @@ static void blocks_are_found(void **state)
         const int r = k / 8 + 1, c = k % 8 + 1;
         blocked_matrix(r * 200 - r / 2, c * 900 - c / 2, r, c, 9, 0, 0, kinds[k % 2], &A);
         assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &p), HYBRID_OK);
-        assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
+        assert_int_equal(hy_inspect_fill(ctx, &A, 1, &p), HYBRID_OK);
         const hy_features *f = &p.features;
         if (f->block_rows != r || f->block_cols != c)
             fail_msg("%d x %d, not %d x %d", f->block_rows, f->block_cols, r, c);
@@ -207,14 +207,14 @@ static void fill_of_blocks_is_estimated(void **state)
     (void)state;
     blocked_matrix(90000, 90000, 3, 3, 4, 0, 9, kinds[0], &A);
     assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &p), HYBRID_OK);
-    assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect_fill(ctx, &A, 1, &p), HYBRID_OK);
     assert_int_equal(p.features.block_rows, 3);
     assert_int_equal(p.features.block_cols, 3);
     assert_true(fabs(p.features.block_fill - 8.0 / 9) < 0.02);
     assert_true(hy_profile_range(&p, 5, 9, 1).block_fill == p.features.block_fill);
     hy_profile_free(ctx, &p);
     assert_int_equal(hy_inspect(ctx, &A, NULL, 2, NULL, &p), HYBRID_OK);
-    assert_int_equal(hy_inspect_fill(ctx, &A, &p), HYBRID_OK);
+    assert_int_equal(hy_inspect_fill(ctx, &A, 1, &p), HYBRID_OK);
     assert_true(p.features.block_fill == 0); /* SpMM does not ask */
     hy_profile_free(ctx, &p);
     matrix_free(&A);

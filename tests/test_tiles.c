@@ -17,7 +17,7 @@ static double estimate(builder *b)
     hy_profile profile;
 
     assert_int_equal(hy_inspect(ctx, &A, NULL, 4, NULL, &profile), HYBRID_OK);
-    assert_int_equal(hy_inspect_fill(ctx, &A, &profile), HYBRID_OK);
+    assert_int_equal(hy_inspect_fill(ctx, &A, 1, &profile), HYBRID_OK);
     const double fill = profile.features.tile_fill;
     hy_profile_free(ctx, &profile);
     matrix_free(&A);
