@@ -10,6 +10,7 @@ enum {
     PIECE_PRODUCTS    = 1 << 16,  /* at least: some 10 us */
     NEAR_BYTES        = 16 << 20, /* of X around a row of A: less is in a cache anyway */
     SAMPLES           = 64,       /* rows by which that is estimated */
+    HALF_LINE         = 32,       /* a row of X brings that much, however short it is */
     STREAM_SHARE      = 8 /* a Y of this part of the last-level cache is streamed */
 };
 
@@ -162,7 +163,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz = (double)f->nnz, n = (double)f->out_cols;
     const double a_bytes = nnz * (4 + size) + (double)f->rows * 8;
     const double y_bytes = (double)f->rows * n * size;
-    const double x_bytes = nnz * n * size; /* if no row of X is found in a cache */
+    const double x_row   = n * size < HALF_LINE ? HALF_LINE : n * size;
+    const double x_bytes = nnz * x_row; /* if no row of X is found in a cache */
     const double x_once  = (double)f->cols * n * size;
     const double x_seen =
         x_bytes < x_once ? x_bytes : x_once + (x_bytes - x_once) * missed(f);
