@@ -160,7 +160,7 @@ double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
         return 0;
     hy_rates_of(plan->candidates[0].backend, &device);
     hy_rates_of(plan->engine->host, &host);
-    const int64_t window  = (int64_t)((double)(device.memory / 2) / row_bytes(plan));
+    const int64_t window  = (int64_t)((double)device.memory / 2 / row_bytes(plan));
     const double launches = EACH * (double)hy_window_chunks(window, plan->cols);
     const double s        = once_s(plan, &device, host.mem_Bps, launches + WINDOWED);
     return banded_s(plan, &host, extents) <= WORTH * s ? s : 0;
