@@ -318,6 +318,11 @@ hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
     return HYBRID_OK;
 }
 
+double hy_panels_pinned_s(const hybrid_plan *plan)
+{
+    return finished(plan, &plan->layout, &plan->layout.if_pinned, 1);
+}
+
 /* ---- in a plan -------------------------------------------------------------------- */
 
 int64_t hy_panels_count(const hybrid_plan *plan)

@@ -15,6 +15,10 @@ hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole);
    gain, and A and X fit so. layout->if_pinned says. */
 hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout);
 
+/* Seconds that the device is expected to take alone for such a run of a plan that was
+   never run. */
+double hy_panels_pinned_s(const hybrid_plan *plan);
+
 /* The layout with X in these panels, and as much of A as fits beside them. 0 slots: they
    do not fit, or some row does not. */
 hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/csr.h"
+#include "engine/panels.h"
 #include "engine/plan.h"
 #include "engine/rates.h"
 #include "partition/chunks.h"
@@ -62,7 +63,7 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
         const hy_stage_times t = hy_predict_stages(
             &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
         sum.run += t.run;
-        if (chunk->kept)
+        if (chunk->kept && plan->flags & HYBRID_RESIDENT)
             continue;
         sum.prepare += t.prepare;
         sum.h2d += t.h2d;
@@ -73,12 +74,15 @@ static hy_stage_times device_stages(const hybrid_plan *plan)
 }
 
 /* Where no worker holds it up, the bus is used both ways at once. */
-static double device_seconds(const hy_stage_times *t, hy_run_kind kind)
+static double device_seconds(const hybrid_plan *plan, const hy_stage_times *t,
+                             hy_run_kind kind)
 {
     const double both = fmin(t->h2d, t->d2h), most = fmax(t->h2d, t->d2h);
 
     if (kind == HY_RUNS_PAGEABLE)
         return hy_longest_stage(t);
+    if (plan->layout.if_pinned.cols > 0)
+        return hy_panels_pinned_s(plan);
     return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
 }
 
@@ -108,7 +112,7 @@ static double predict(hybrid_plan *plan, const hy_stage_times *device, hy_run_ki
     hy_sharing *s         = &forecast->sharing;
     const hy_features *f  = &plan->profile.features;
     const double work     = (double)f->products + (double)f->rows;
-    const double device_s = device_seconds(device, kind);
+    const double device_s = device_seconds(plan, device, kind);
     const double left_s   = fmax(device_s - busy_seconds(plan, device, kind), 0);
 
     if (device_s <= 0)
@@ -154,8 +158,6 @@ static const char *find_loss(const hybrid_plan *plan)
         return "its chunks would wait for the host's to know their place";
     if (plan->engine->ctx.memory.meter.cap > 0)
         return "host memory is capped";
-    if (layout->if_pinned.cols > 0)
-        return "X comes in panels if X and Y are pinned";
     if (layout->gathered &&
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return "chunks bring X in panels of columns";
@@ -309,14 +311,16 @@ void hy_split_close(hy_split *split)
 /* ---- a run --------------------------------------------------------------------------
  */
 
-/* The device copies X and Y by itself, which lie in memory as they do there. */
+/* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
+   there. */
 static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
 
-    return has_kinds(plan) && (Y->ld == Y->cols || Y->rows == 1) &&
-           hy_plan_direct(plan, problem, HYBRID_ROW_MAJOR) &&
-           hy_shared_source(problem, 0, 1);
+    if (!has_kinds(plan) || !hy_plan_direct(plan, problem, HYBRID_ROW_MAJOR))
+        return 0;
+    return problem->panels.cols > 0 ||
+           ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
 }
 
 /* Once all of A is on the device nobody promises that it is still in host memory. */

@@ -139,6 +139,8 @@ static hy_chunk find_piece(const hy_deck *deck, const hy_chunk *rest)
     const int back      = deck->from_back;
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
+    if (deck->end <= deck->devices)
+        return piece_of(deck, rest, end, end);
     if (rest->gathered || rest->kept) /* to be taken whole */
         return piece_of(deck, rest, begin, every_row_fits(deck, rest) ? end : begin);
     const int64_t rows = fitting_rows(deck, rest, back);

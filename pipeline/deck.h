@@ -42,6 +42,7 @@ typedef struct hy_deck {
     const hy_chunk *chunks;
     const hy_sharing *sharing; /* NULL: all is the device's */
     int from_back;
+    int64_t devices;   /* so many chunks, the first, are not for the host, if from back */
     int64_t next, end; /* chunks that are left; */
     int64_t row_begin,
         row_end;       /* of the first from this row on, of the last up to this */

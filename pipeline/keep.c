@@ -132,10 +132,11 @@ void hy_keeper_begin(hy_keeper *keeper)
 }
 
 /* A run that finds all of them packs nothing, and A may be gone: they outlive it. */
-void hy_keeper_end(hy_keeper *keeper, hybrid_status status)
+void hy_keeper_end(hy_keeper *keeper, hybrid_status status, int shared)
 {
     if (status == HYBRID_OK)
-        keeper->there = keeper->lasts && hy_keeper_there(keeper) == keeper->count;
+        keeper->there =
+            keeper->lasts && !shared && hy_keeper_there(keeper) == keeper->count;
     else if (!keeper->there)
         hy_keeper_forget(keeper);
 }

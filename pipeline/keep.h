@@ -17,7 +17,7 @@ typedef struct hy_keeper {
     hy_pack *packs;  /* of each kept chunk of the first panel; bytes 0: not there yet */
     int64_t count;
     int lasts; /* from run to run */
-    int there; /* all of them, since a run that succeeded */
+    int there; /* all of them, since a run that succeeded and that nobody took part in */
 } hy_keeper;
 
 /* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes, and those
@@ -47,8 +47,8 @@ int hy_keeper_has(const struct hy_pipeline *pipeline, const hy_chunk *chunk,
 hy_pack *hy_keeper_pack(struct hy_pipeline *pipeline, const hy_chunk *chunk,
                         int64_t index);
 
-/* A run begins; it ended so. */
+/* A run begins; it ended so. `shared`: the host computed a part, and may in the next. */
 void hy_keeper_begin(hy_keeper *keeper);
-void hy_keeper_end(hy_keeper *keeper, hybrid_status status);
+void hy_keeper_end(hy_keeper *keeper, hybrid_status status, int shared);
 
 #endif /* HY_KEEP_H */

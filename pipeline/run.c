@@ -324,6 +324,8 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
     begin_run(p, problem, place, &tracer);
     hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
                  place && !place->known);
+    if (problem->panels.wraps) /* the host knows no rows in two places */
+        p->deck.devices = p->ranges;
 
     hybrid_status status = hy_turned_begin(p);
     if (status != HYBRID_OK)
@@ -340,7 +342,7 @@ hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *pla
         drain_lanes(p);
     else
         report->chunks = p->deck.dealt;
-    hy_keeper_end(&p->keeper, p->status);
+    hy_keeper_end(&p->keeper, p->status, p->deck.host_work > 0);
     if (!p->backend->ops->copy)
         hy_pool_dismiss_reserve(p->ctx->pool);
     return p->status;

@@ -98,8 +98,6 @@ static void the_device_is_alone_where_it_must_be(void **state)
     runs_slow_down(&w);
     check_alone(&w, 0, HYBRID_SPLIT_GPU, "the device alone: as asked for");
     check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT, "bits of a dense result");
-    w.engine->pinned_panels = 2;
-    check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "X comes in panels if X and Y are pinned");
     world_close(&w);
     runs_open(&w, &hy_spmm_fake_tiled, 0); /* rows are made columns by workers */
     runs_slow_down(&w);

@@ -1,0 +1,176 @@
+/* tests/test_split_panels.c - runs with X and Y pinned, in panels, of which the host
+   computes a part of the last ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/pinned_runs.h"
+#include "support/places.h"
+
+/* X and Y have rows of four whole lines; in the arrays `moved` they begin so many bytes
+   after one. Panels of arrays that are 16 bytes after a line wrap. */
+enum { COLUMNS = 64, PANELS = 3, WRAP = 16 };
+
+typedef struct moved {
+    world own, at;
+    void *x_line, *y_line;
+} moved;
+
+static void open_moved(moved *m, size_t bytes)
+{
+    world_open(&m->own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, COLUMNS);
+    m->own.engine->pinned_panels = PANELS;
+    runs_slow_down(&m->own);
+    m->at     = m->own;
+    m->x_line = dense_move(&m->own.X, bytes, &m->at.X);
+    m->y_line = dense_move(&m->own.Y, bytes, &m->at.Y);
+    world_pin(&m->at, BOTH, 1);
+}
+
+static void close_moved(moved *m)
+{
+    world_pin(&m->at, BOTH, 0);
+    assert_true(dense_moved_intact(m->y_line, &m->at.Y));
+    free(m->x_line);
+    free(m->y_line);
+    world_close(&m->own);
+}
+
+static hybrid_plan *plan_of(moved *m, unsigned flags)
+{
+    hybrid_plan *plan = runs_plan(&m->at, flags, HYBRID_SPLIT_DEFAULT, 0);
+
+    assert_true(plan->layout.if_pinned.cols > 0);
+    assert_null(plan->split.of[HY_RUNS_PINNED].why_not);
+    assert_non_null(plan->split.of[HY_RUNS_PAGEABLE].why_not);
+    return plan;
+}
+
+static hybrid_report run_given(moved *m, hybrid_plan *plan, const hybrid_csr *given,
+                               double beta)
+{
+    const world *w = &m->at;
+
+    for (int64_t k = 0; k < COLS * COLUMNS; k++)
+        value_set(w->X.data, HYBRID_F64, k, test_number(++m->own.runs, k, 1));
+    memcpy(w->Y.data, w->before.data, world_bytes(&w->Y));
+    assert_int_equal(hybrid_spmm_run(plan, 1, given, &w->X, beta, &m->at.Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(1, &w->A, &w->X, beta, &w->before, &w->Y, 1));
+    assert_int_equal(plan->layout.panels.cols > 0, beta == 0);
+    const hybrid_report r = report_of(plan);
+    assert_in_range(r.h2d_bytes, 0, r.predicted_h2d_bytes);
+    assert_true(r.host_chunks == 0 || r.resident_chunks < r.chunks);
+    return r;
+}
+
+static hybrid_report run(moved *m, hybrid_plan *plan, double beta)
+{
+    return run_given(m, plan, &m->at.A, beta);
+}
+
+/* Columns of the first panel, which only the device can compute if it wraps. */
+static int64_t firsts(const hybrid_plan *plan)
+{
+    const hy_chunk *first = &plan->layout.chunks[0];
+
+    return plan->layout.panels.wraps ? first->col_end - first->col_begin : 0;
+}
+
+static void the_host_takes_its_share_of_the_last_panels(void **state)
+{
+    static const double shares[] = {-1, 0.2, 0.6, 1};
+
+    (void)state;
+    for (unsigned seed = 0; seed < 16; seed++) {
+        const int wraps = seed % 2;
+        moved m;
+        fake_delays(seed, 100);
+        open_moved(&m, wraps ? WRAP : 0);
+        hybrid_plan *plan = plan_of(&m, 0);
+        runs_share(plan, shares[seed / 4]);
+        const hybrid_report r = run(&m, plan, 0);
+        const int64_t all     = r.flops / 2 / COLUMNS;
+        assert_int_equal(plan->layout.panels.wraps, wraps);
+        assert_true(r.host_chunks > 0);
+        assert_in_range(r.host_products, all, all * (COLUMNS - firsts(plan)));
+        if (shares[seed / 4] == 1)
+            assert_int_equal(r.host_products, all * (COLUMNS - firsts(plan)));
+        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* workers store Y */
+        hybrid_plan_destroy(plan);
+        close_moved(&m);
+    }
+}
+
+/* All of A is on the device after the first run, and the host still reads it, until a run
+   has told that it need not be there. */
+static void the_host_takes_part_in_later_runs(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 4; seed++) {
+        moved m;
+        fake_delays(seed, 100);
+        open_moved(&m, seed % 2 ? WRAP : 0);
+        const hybrid_csr hollow = runs_hollow(&m.at.A);
+        hybrid_plan *plan       = plan_of(&m, HYBRID_RESIDENT);
+        runs_share(plan, 0.3);
+        assert_int_equal(report_of(plan).resident_chunks, 0);
+        for (int i = 0; i < 4; i++) {
+            const hybrid_report r = run(&m, plan, 0);
+            assert_true(r.host_chunks > 0);
+            assert_int_equal(r.resident_chunks, CHUNKS);
+            assert_int_equal(r.prepare_s > 0, i == 0);
+        }
+        hybrid_report r = run(&m, plan, 3);
+        assert_int_equal(r.resident_chunks, r.chunks);
+        r = run_given(&m, plan, &hollow, 0);
+        assert_int_equal(r.resident_chunks, r.chunks);
+        assert_int_equal(r.host_chunks, 0);
+        world_turn_signs(&m.at);
+        hybrid_plan_refresh(plan);
+        assert_true(run(&m, plan, 0).host_chunks > 0);
+        hybrid_plan_destroy(plan);
+        close_moved(&m);
+    }
+}
+
+static void a_run_that_fails_leaves_nothing_half_done(void **state)
+{
+    int64_t failed = 0;
+
+    (void)state;
+    for (int64_t call = 1; call < 400; call += 7) {
+        moved m;
+        fake_delays((unsigned)call, 0);
+        open_moved(&m, call % 2 ? WRAP : 0);
+        hybrid_plan *plan = plan_of(&m, HYBRID_RESIDENT);
+        runs_share(plan, 0.3);
+        for (int i = 0; i < 2; i++) { /* the second: something is there */
+            fault_arm(call);
+            const hybrid_status status =
+                hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, &m.at.Y);
+            fault_arm(0);
+            failed += status != HYBRID_OK;
+            assert_true(status == HYBRID_OK || hy_plan_resident_chunks(plan) == 0);
+            assert_true(run(&m, plan, 0).host_chunks > 0);
+        }
+        hybrid_plan_destroy(plan);
+        close_moved(&m);
+    }
+    assert_true(failed > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_host_takes_its_share_of_the_last_panels),
+        cmocka_unit_test(the_host_takes_part_in_later_runs),
+        cmocka_unit_test(a_run_that_fails_leaves_nothing_half_done),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
