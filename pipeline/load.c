@@ -321,10 +321,10 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     hy_slot_push(&loader->gear->loader.queue, &loader->go);
 }
 
-void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first, int timed)
 {
     loader->first = first;
-    loader->timed = 1;
+    loader->timed = timed;
     begin(loader, problem, 0, NULL);
 }
 
