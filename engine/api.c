@@ -16,8 +16,7 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
 {
     hybrid_plan *plan;
 
-    HY_TRY(
-        hy_plan_make(engine, A, B, dense_cols, options, (hy_early){NULL, NULL}, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, NULL, &plan));
     const hybrid_status status = hy_plan_finish(plan, A, B);
     if (status == HYBRID_OK)
         *out = plan;
@@ -261,14 +260,14 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
     const int64_t start                = hy_now_ns();
-    hy_early early                     = {NULL, NULL};
+    hy_loader *early;
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
-    HY_TRY(hy_early_begin(engine, A, B, &early.loader));
+    HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, early, &plan));
     const hybrid_status status = run_spgemm(plan, A, B, start, C);
     hybrid_plan_destroy(plan);
@@ -286,7 +285,7 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
     options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, (hy_early){NULL, X}, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, NULL, &plan));
     const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, start);
     hybrid_plan_destroy(plan);
     return status;

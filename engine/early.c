@@ -1,14 +1,11 @@
-/* engine/early.c - B or X of a one-shot product goes to the device while the plan is
- * made.
- */
+/* engine/early.c - B of a one-shot product goes to the device while the plan is made. */
 #include "engine/early.h"
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/plan.h"
 #include "engine/rates.h"
 
-/* Whether to try, and the room that B or X takes, as layout.c has it. */
+/* Whether to try, and the room that B takes, as layout.c has it. */
 static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,
                        size_t *room)
 {
@@ -55,56 +52,23 @@ static int needs_all(const hybrid_csr *A)
     return last >= A->cols - A->cols / FIRST_PART;
 }
 
-static hybrid_status begin(hybrid_engine *engine, const hy_problem *problem, int first,
-                           int timed, hy_loader **out)
+hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
+                             const hybrid_csr *B, hy_loader **out)
 {
-    hy_context *ctx = &engine->ctx;
+    hy_context *ctx          = &engine->ctx;
+    const hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
     size_t room;
 
     *out = NULL;
-    if (!is_worth_it(engine, problem, &room))
+    if (!is_worth_it(engine, &problem, &room))
         return HYBRID_OK;
     const hybrid_status status = open_loader(ctx, engine->device, room, out);
     if (status == HYBRID_OK)
-        hy_loader_begin(*out, problem, first, timed);
+        hy_loader_begin(*out, &problem, needs_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* the plan may find a way with less */
     return HYBRID_OK;
-}
-
-hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
-                             const hybrid_csr *B, hy_loader **out)
-{
-    const hy_problem problem = {.op = HY_SPGEMM, .ctx = &engine->ctx, .A = A, .B = B};
-
-    return begin(engine, &problem, needs_all(A), 1, out);
-}
-
-hybrid_status hy_early_begin_x(hybrid_engine *engine, const hybrid_csr *A,
-                               const hybrid_dense *X, hy_loader **out)
-{
-    const hy_problem problem = {
-        .op = HY_SPMM, .ctx = &engine->ctx, .A = A, .X = X, .in_lines = 1};
-
-    *out = NULL;
-    if (X->order != HYBRID_ROW_MAJOR || X->cols < 2 || needs_all(A) ||
-        hy_x_rest(problem.in_lines, X->type, X->cols) > 0)
-        return HYBRID_OK;
-    return begin(engine, &problem, 0, engine->trace != NULL, out);
-}
-
-int hy_early_suits(const hy_loader *early, const hybrid_plan *plan)
-{
-    const hy_layout *l     = &plan->layout;
-    const hy_candidate *c  = &plan->candidates[plan->chosen];
-    const int in_one_piece = l->panels.cols == 0 && l->if_pinned.cols == 0;
-    const int as_it_is     = !hy_is_compact(&plan->compact) && !c->variant->in_cols;
-
-    if (early->backend != c->backend || l->count == 0 ||
-        early->shared.bytes != l->shared_bytes)
-        return 0;
-    return plan->op == HY_SPGEMM || (in_one_piece && as_it_is && l->window == 0);
 }
 
 static hybrid_status count(void *early, const uint32_t **products)

@@ -42,19 +42,19 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return choose_of(plan, A, B, o, 0, plan->candidate_count);
 }
 
-static hybrid_status open_once(hybrid_plan *plan, hy_early *early)
+static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
 {
     const hy_layout *l  = &plan->layout;
     const int slots     = l->count < l->depth ? (int)l->count : l->depth;
     hy_backend *backend = plan->candidates[plan->chosen].backend;
     const size_t shared = l->count > 0 ? l->shared_bytes : 0;
 
-    if (early->loader && !hy_early_suits(early->loader, plan))
-        HY_TRY(hy_early_end(&early->loader)); /* its place is others' now */
+    if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
+        HY_TRY(hy_early_end(early)); /* its place is others' now */
     HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, l->chunks, l->count, slots,
-                            shared, early->loader, &plan->pipeline));
+                            shared, *early, &plan->pipeline));
     plan->pipeline->turned_room = plan->turned_room;
-    early->loader               = NULL;
+    *early                      = NULL;
     return HYBRID_OK;
 }
 
@@ -75,7 +75,7 @@ static int leaves_rooms(const hybrid_plan *plan, hy_backend *backend)
     return can;
 }
 
-static hybrid_status open_with_room(hybrid_plan *plan, hy_early *early)
+static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
 {
     hy_backend *backend        = plan->candidates[plan->chosen].backend;
     const hybrid_status status = open_once(plan, early);
@@ -88,12 +88,12 @@ static hybrid_status open_with_room(hybrid_plan *plan, hy_early *early)
     hy_message_clear(&plan->engine->ctx.message);
     hy_pipeline_close(plan->pipeline);
     plan->pipeline = NULL;
-    HY_TRY(hy_early_end(&early->loader));
+    HY_TRY(hy_early_end(early));
     backend->ops->trim(backend);
     return open_once(plan, early);
 }
 
-static hybrid_status open_pipeline(hybrid_plan *plan, hy_early *early)
+static hybrid_status open_pipeline(hybrid_plan *plan, hy_loader **early)
 {
     HY_TRY(open_with_room(plan, early));
     plan->pipeline->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
@@ -221,7 +221,7 @@ static hybrid_status choose_rest_or_all(hybrid_plan *plan, const hybrid_csr *A,
 
 static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
                                      const hybrid_csr *B, const hybrid_plan_options *o,
-                                     const hy_counter *counter, hy_early *early)
+                                     const hy_counter *counter)
 {
     HY_TRY(look(plan, A, B, o, counter));
     plan->host_s = hy_weigh_host(plan, o);
@@ -229,8 +229,6 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
         plan->spared_s = hy_weigh_fitting(plan);
     if (plan->spared_s <= 0)
         HY_TRY(hy_empty_find(plan, A, o));
-    if (early->X && plan->spared_s <= 0 && !hy_is_compact(&plan->compact))
-        HY_TRY(hy_early_begin_x(plan->engine, A, early->X, &early->loader));
     if (plan->spared_s <= 0)
         HY_TRY(choose_rest_or_all(plan, A, B, o, counter));
     if (plan->spared_s <= 0)
@@ -239,11 +237,11 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
 }
 
 static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          const hybrid_plan_options *options, hy_early *early)
+                          const hybrid_plan_options *options, hy_loader **early)
 {
-    const hy_counter counter = hy_early_counter(early->loader, A, B);
+    const hy_counter counter = hy_early_counter(*early, A, B);
 
-    HY_TRY(look_and_choose(plan, A, B, options, counter.count ? &counter : NULL, early));
+    HY_TRY(look_and_choose(plan, A, B, options, counter.count ? &counter : NULL));
     plan->candidates[plan->chosen].chosen = 1;
     HY_TRY(open_pipeline(plan, early));
     return hy_split_open(plan, options);
@@ -251,7 +249,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_early early,
+                           const hybrid_plan_options *options, hy_loader *early,
                            hybrid_plan **out)
 {
     hybrid_plan *plan = NULL;
@@ -276,7 +274,7 @@ done:
         *out = plan;
         return HYBRID_OK;
     }
-    (void)hy_early_end(&early.loader); /* the first error is the one that counts */
+    (void)hy_early_end(&early); /* the first error is the one that counts */
     hybrid_plan_destroy(plan);
     return status;
 }

@@ -2,7 +2,6 @@
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
-#include "engine/early.h"
 #include "engine/empty.h"
 #include "engine/layout.h"
 #include "engine/pattern.h"
@@ -37,13 +36,13 @@ struct hybrid_plan {
     hybrid_report report;
 };
 
-/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early`: empty,
-   or B on its way to the device, or X that may be, which the plan's only run will be for:
-   it goes on as it is if the plan wants it there, and is ended before the plan's own
-   memory is had if not; the caller has no loader any more either way. */
+/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early` may
+   be NULL, or B on its way to the device, which the plan's only run will be for
+   (early.h): it goes on as it is if the plan wants it there, and is ended before the
+   plan's own memory is had if not; the caller has it no more either way. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_early early,
+                           const hybrid_plan_options *options, hy_loader *early,
                            hybrid_plan **out);
 
 /* Index of the first candidate that computes in place: candidate_count if there is none. */

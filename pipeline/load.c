@@ -321,10 +321,10 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     hy_slot_push(&loader->gear->loader.queue, &loader->go);
 }
 
-void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first, int timed)
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
 {
     loader->first = first;
-    loader->timed = timed;
+    loader->timed = 1;
     begin(loader, problem, 0, NULL);
 }
 

@@ -88,9 +88,8 @@ hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out
 void hy_loader_close(hy_loader *loader);
 
 /* Begin to load B or X of the problem, of which a copy is kept, before there is a run.
-   Workers take turns between it and loops of HY_COMPUTE, or load `first`. `timed`: as in
-   a run. */
-void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first, int timed);
+   Workers take turns between it and loops of HY_COMPUTE, or load first. */
+void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first);
 
 /* A run begins, with `free` of its panels or rows not needed: load for it, or go on.
    Ticks come to `inbox`. `timed`: somebody asks for the times of copies. */

@@ -82,12 +82,12 @@ hybrid_status hy_turned_begin(hy_pipeline *p)
     const hy_problem *problem = p->problem;
     const int can             = p->turned_room > 0 && !problem->in_cols;
 
-    if (problem->op != HY_SPMM)
+    if (problem->op != HY_SPMM) /* B may be on its way already */
         return HYBRID_OK;
     p->turns = can && in_columns(problem->Y);
     if (p->turns)
         HY_TRY(get_room(p, &p->turned));
-    if (!p->loader || p->loader->begun) /* X is on its way already, in rows */
+    if (!p->loader)
         return HYBRID_OK;
     p->loader->turns = can ? part_of_x(p) : 0;
     return p->loader->turns > 0 ? get_room(p, &p->loader->turned) : HYBRID_OK;
