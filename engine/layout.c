@@ -6,7 +6,7 @@
 #include "engine/panels.h"
 #include "engine/window.h"
 #include "partition/chunks.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */

@@ -13,7 +13,7 @@
 
 #include "base/csr.h"
 #include "partition/chunks.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 enum {
     MOST        = 4,

@@ -4,7 +4,7 @@
 
 #include "base/csr.h"
 #include "partition/chunks.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 /* Rows that begin within lines go down at half of the speed. */
 static int in_lines(const hybrid_plan *plan, const hybrid_dense *Y)

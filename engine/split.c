@@ -15,7 +15,7 @@
 #include "engine/plan.h"
 #include "engine/rates.h"
 #include "partition/chunks.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 enum {
     SLOTS       = 4,         /* pieces in flight */

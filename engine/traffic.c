@@ -7,6 +7,7 @@
 #include "engine/panels.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
+#include "partition/shared.h"
 #include "partition/touched.h"
 
 enum { SAMPLES = 4 }; /* chunks of which the touched rows are counted */

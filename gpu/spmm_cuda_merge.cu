@@ -19,6 +19,7 @@
 
 #include "gpu/merge_matrix.cuh"
 #include "gpu/merge_vector.cuh"
+#include "partition/shared.h"
 
 /* ---- launches ---- */
 

@@ -327,12 +327,12 @@ enum {
    GPU and SHARE are refused (NO_DEVICE). */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
-                                 idle: X and Y are pinned, in rows without gaps, alpha is
-                                 1, beta 0, and the planner has chosen neither to bring X
-                                 in panels nor to leave out what belongs to empty rows and
-                                 columns of A; else the GPU alone, or the CPU alone as with
-                                 AUTO. Who computes a row depends on time, and with it the
-                                 last bits of a sum: HYBRID_DETERMINISTIC shares nothing */
+                                 idle: X and Y are pinned and copied directly, as at
+                                 hybrid_pin(), alpha is 1, beta 0, and the planner does
+                                 not leave out what belongs to empty rows and columns of
+                                 A; else the GPU alone, or the CPU alone as with AUTO. Who
+                                 computes a row depends on time, and with it the last bits
+                                 of a sum: HYBRID_DETERMINISTIC shares nothing */
     HYBRID_SPLIT_AUTO    = 1, /* the CPU takes what it is predicted, then seen, to finish
                                  before the GPU would; nothing if that gains little. Runs
                                  that leave the CPU idle have a prediction of their own.

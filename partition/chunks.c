@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 enum {
     FIRST_CAPACITY = 64,

@@ -1,5 +1,6 @@
 /* partition/pack_csr.c - rows of A, and the rows of B or X that they touch. */
 #include "partition/pack.h"
+#include "partition/shared.h"
 
 #include <string.h>
 

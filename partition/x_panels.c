@@ -1,7 +1,7 @@
 /* partition/x_panels.c - where X lies that is on the device, whole or in panels of
  * columns.
  */
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 #include "base/csr.h"
 #include "base/memory.h"

@@ -9,7 +9,7 @@
 #define HY_X_WINDOW_H
 
 #include "base/csr.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 enum {
     HY_WINDOW_PIECES = 8 /* X comes in pieces of that part of a window, or smaller */

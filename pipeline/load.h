@@ -13,7 +13,7 @@
 #ifndef HY_LOAD_H
 #define HY_LOAD_H
 
-#include "partition/pack.h"
+#include "partition/shared.h"
 #include "pipeline/gear.h"
 
 enum {

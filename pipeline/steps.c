@@ -3,6 +3,7 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
+#include "partition/shared.h"
 #include "pipeline/packed.h"
 #include "pipeline/turned.h"
 

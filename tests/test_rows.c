@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "partition/pack.h"
+#include "partition/shared.h"
 #include "tests/support/cases.h"
 #include "tests/support/group.h"
 #include "tests/support/poison.h"

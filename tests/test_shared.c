@@ -9,6 +9,7 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
+#include "partition/shared.h"
 #include "tests/support/cases.h"
 #include "tests/support/group.h"
 #include "tests/support/poison.h"

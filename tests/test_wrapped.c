@@ -11,6 +11,7 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
+#include "partition/shared.h"
 #include "tests/support/cases.h"
 
 enum { ROWS = 9, LINE = 128 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/pack.h"
+#include "partition/shared.h"
 
 static const double GAP = 12345; /* fills what does not belong to the matrix */
 

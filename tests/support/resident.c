@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "partition/pack.h"
+#include "partition/shared.h"
 #include "support/oracle.h"
 #include "support/plans.h"
 
