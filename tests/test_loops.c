@@ -11,6 +11,7 @@
 
 #include "base/pool.h"
 #include "tests/support/context.h"
+#include "support/gate.h"
 
 static const int sizes[] = {1, 2, 3, 8};
 
@@ -215,30 +216,6 @@ static void loops_nest_and_run_side_by_side(void **state)
     }
 }
 
-/* Holds a worker until it is let go. */
-typedef struct gate {
-    hy_task task;
-    sem_t entered, leave;
-} gate;
-
-static void stand_in_gate(hy_task *task, int worker)
-{
-    gate *g = (gate *)task;
-
-    (void)worker;
-    sem_post(&g->entered);
-    sem_wait(&g->leave);
-}
-
-static void gate_close(gate *g)
-{
-    g->task = (hy_task){.run = stand_in_gate};
-    sem_init(&g->entered, 0, 0);
-    sem_init(&g->leave, 0, 0);
-    hy_pool_submit(ctx->pool, HY_PACK, &g->task);
-    sem_wait(&g->entered);
-}
-
 static void a_loop_waits_for_no_busy_worker(void **state)
 {
     int64_t sum = 0;
@@ -246,11 +223,11 @@ static void a_loop_waits_for_no_busy_worker(void **state)
 
     (void)state;
     ctx = test_context(2);
-    gate_close(&g); /* one worker is away until the loop is over */
+    gate_close(&g, ctx->pool); /* one worker is away until the loop is over */
     assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 100, 1, add_length, &sum),
                      HYBRID_OK);
     assert_int_equal(sum, 100);
-    sem_post(&g.leave);
+    gate_open(&g);
     test_context_free(ctx);
 }
 

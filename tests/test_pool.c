@@ -13,6 +13,7 @@
 
 #include "base/pool.h"
 #include "tests/support/context.h"
+#include "support/gate.h"
 
 static const int sizes[] = {1, 2, 3, 8};
 
@@ -39,30 +40,6 @@ static void note(hy_task *task, int worker)
     sem_post(n->done);
 }
 
-/* Holds a worker until it is let go. */
-typedef struct gate {
-    hy_task task;
-    sem_t entered, leave;
-} gate;
-
-static void stand_in_gate(hy_task *task, int worker)
-{
-    gate *g = (gate *)task;
-
-    (void)worker;
-    sem_post(&g->entered);
-    sem_wait(&g->leave);
-}
-
-static void gate_close(gate *g)
-{
-    g->task = (hy_task){.run = stand_in_gate};
-    sem_init(&g->entered, 0, 0);
-    sem_init(&g->leave, 0, 0);
-    hy_pool_submit(ctx->pool, HY_PACK, &g->task);
-    sem_wait(&g->entered);
-}
-
 static void urgent_tasks_first_then_in_order(void **state)
 {
     static const hy_urgency urgency[] = {HY_IDLE,    HY_COMPUTE, HY_PACK, HY_PLACE,
@@ -76,12 +53,12 @@ static void urgent_tasks_first_then_in_order(void **state)
     (void)state;
     ctx = test_context(1);
     sem_init(&done, 0, 0);
-    gate_close(&g);
+    gate_close(&g, ctx->pool);
     for (int i = 0; i < 7; i++) {
         tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, urgency[i], &tasks[i].task);
     }
-    sem_post(&g.leave);
+    gate_open(&g);
     for (int i = 0; i < 7; i++)
         sem_wait(&done);
     assert_memory_equal(notes, wanted, sizeof wanted);
@@ -99,7 +76,7 @@ static void withdrawn_tasks_do_not_run(void **state)
     (void)state;
     ctx = test_context(1);
     sem_init(&done, 0, 0);
-    gate_close(&g);
+    gate_close(&g, ctx->pool);
     for (int i = 0; i < 5; i++) {
         tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, HY_COMPUTE, &tasks[i].task);
@@ -108,7 +85,7 @@ static void withdrawn_tasks_do_not_run(void **state)
         assert_true(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[i].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[0].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_PACK, &tasks[1].task));
-    sem_post(&g.leave);
+    gate_open(&g);
     for (int i = 0; i < 2; i++)
         sem_wait(&done);
     assert_false(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[1].task));
