@@ -124,8 +124,12 @@ static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
 
     if (plan->op != op)
         return hy_fail(ctx, HYBRID_BAD_STATE, "the plan is for the other product");
+    if (A->type != plan->profile.type)
+        return hy_fail(ctx, HYBRID_BAD_STATE, "A holds f%d, planned for f%d",
+                       A->type == HYBRID_F64 ? 64 : 32,
+                       plan->profile.type == HYBRID_F64 ? 64 : 32);
     if (A->rows != plan->rows || A->cols != plan->cols ||
-        A->nnz != plan->profile.features.nnz || A->type != plan->profile.type)
+        A->nnz != plan->profile.features.nnz)
         return hy_fail(
             ctx, HYBRID_BAD_STATE,
             "A is %lld x %lld with %lld entries, planned for %lld x %lld with %lld",

@@ -19,6 +19,17 @@ static hybrid_status begin_with(hybrid_engine *engine, const void *first,
     return HYBRID_OK;
 }
 
+/* The same, to read a file. */
+static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_type type,
+                                const void *out)
+{
+    HY_TRY(begin_with(engine, path, out));
+    if (type != HYBRID_F32 && type != HYBRID_F64)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: type %d is neither f32 nor f64", path, (int)type);
+    return HYBRID_OK;
+}
+
 void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
 {
     if (engine && matrix)
@@ -80,7 +91,7 @@ hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec, hybrid_ty
 hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_type type,
                               hybrid_csr *out)
 {
-    HY_TRY(begin_with(engine, path, out));
+    HY_TRY(begin_read(engine, path, type, out));
     return hy_read_mtx(&engine->ctx, path, type, out);
 }
 
@@ -95,7 +106,7 @@ hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
 hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_type type,
                                 hybrid_dense *out)
 {
-    HY_TRY(begin_with(engine, path, out));
+    HY_TRY(begin_read(engine, path, type, out));
     return hy_read_dense(&engine->ctx, path, type, out);
 }
 

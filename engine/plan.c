@@ -116,16 +116,19 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
     return sum;
 }
 
-/* Chunks that the host may take are there once the device has had them; in panels it may
-   take those of the last ones in any run, until the device has had all in one. */
+/* Chunks that the host may take are there once the device has had them. In panels it
+   takes what is there, and may again: not all are told of until a run was the device's
+   alone. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
     const hy_keeper *keeper = &plan->pipeline->keeper;
 
     if (!keeper->lasts)
         return 0;
-    return plan->split.crew && !keeper->there ? hy_keeper_there(keeper)
-                                              : keeper->count * hy_panels_count(plan);
+    if (!plan->split.crew || keeper->there)
+        return keeper->count * hy_panels_count(plan);
+    const int64_t there = hy_keeper_there(keeper);
+    return there < plan->pipeline->ranges ? there : there - 1;
 }
 
 int hy_plan_has_a(const hybrid_plan *plan)

@@ -163,7 +163,8 @@ HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *optio
 HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
 
 /* What went wrong in the last call that failed on `engine`: one sentence with
-   names and numbers. Valid until the next call on `engine`; never NULL. */
+   names and numbers. Valid until the next call on `engine`; never NULL. Calls that
+   only tell (reports, hybrid_plan_candidate, hybrid_variant_at) leave it as it is. */
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 
 /* The backend in use, and in words what it runs on or, after AUTO fell back to
@@ -275,7 +276,8 @@ HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *
                                        const hybrid_csr *B, hybrid_csr *C);
 
 /* Y = alpha*A*X + beta*Y. The caller allocates Y. With beta == 0, Y need not
-   be initialised (NaN in it does not spread). X and Y must not overlap. */
+   be initialised (NaN in it does not spread). X and Y must not overlap, each from
+   its first element to its last, gaps included: BAD_ARGUMENT. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const hybrid_dense *X,
                                      double beta, hybrid_dense *Y);
@@ -373,8 +375,8 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
                                           hybrid_plan **plan);
 
 /* Compute with a plan. Patterns must equal those planned for; values, and the
-   width of offsets, are free to change. Shapes and nnz are compared: BAD_STATE
-   if they differ. With HYBRID_REUSE, SpGEMM also compares a 64-bit hash of
+   width of offsets, are free to change. Shapes, type and nnz are compared:
+   BAD_STATE if they differ. With HYBRID_REUSE, SpGEMM also compares a 64-bit hash of
    offsets and columns (one parallel pass over them) before it writes anything,
    and a second run counts nothing: rows of C start where they did in the first,
    whose offsets (8 bytes a row) the plan keeps. The bits of C depend on the
@@ -489,8 +491,8 @@ typedef struct hybrid_event {
     int64_t     device_bytes, host_bytes; /* in use when the event was collected */
 } hybrid_event;
 
-/* Call `fn` for every finished stage, from one library thread, never two
-   calls at once, and never after the run has returned. NULL stops it. */
+/* Call `fn` for every finished stage, from the thread that runs the product, never
+   two calls at once, and never after the run has returned. NULL stops it. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
 
@@ -511,7 +513,7 @@ typedef struct hybrid_matrix_info {
     int64_t empty_rows;
     int64_t bandwidth;        /* largest |i - j| of an entry */
     int     square;
-    int     pattern_symmetric, value_symmetric; /* 0 unless square */
+    int     pattern_symmetric, value_symmetric; /* values: bit by bit; 0 unless square */
     int64_t products;         /* scalar products of A*A; -1 unless square */
     int64_t square_nnz;       /* estimated entries of A*A; -1 unless square */
     int64_t square_bytes;     /* estimated bytes of A*A as hybrid_csr */

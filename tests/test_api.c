@@ -213,6 +213,20 @@ static void bad_arguments_are_refused(void **state)
     assert_message(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_ARGUMENT, "ld 0");
 }
 
+static void files_are_read_as_f32_or_f64(void **state)
+{
+    const hybrid_type none = (hybrid_type)0;
+    hybrid_csr A           = {.rows = -1};
+    hybrid_dense X         = {.rows = -1};
+
+    (void)state;
+    assert_message(hybrid_read_mtx(engine, "a.mtx", none, &A), HYBRID_BAD_ARGUMENT,
+                   "a.mtx: type 0 is neither f32 nor f64");
+    assert_message(hybrid_read_dense(engine, "x.npy", none, &X), HYBRID_BAD_ARGUMENT,
+                   "x.npy: type 0 is neither f32 nor f64");
+    assert_true(A.rows == -1 && X.rows == -1);
+}
+
 static void a_plan_refuses_other_matrices(void **state)
 {
     hybrid_csr A      = small(), C;
@@ -224,6 +238,10 @@ static void a_plan_refuses_other_matrices(void **state)
     A.row_ptr = shorter;
     A.nnz     = 4;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE, "planned for");
+    A      = small();
+    A.type = HYBRID_F32;
+    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
+                   "A holds f32, planned for f64");
     hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, vals, HYBRID_F64};
     double y[3];
     hybrid_dense Y = {3, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
@@ -352,6 +370,7 @@ int main(void)
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(check_names_row_and_entry),
         cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(files_are_read_as_f32_or_f64),
         cmocka_unit_test(a_plan_refuses_other_matrices),
         cmocka_unit_test(an_engine_that_cannot_open_says_why),
         cmocka_unit_test(every_chunk_is_traced_and_reported),

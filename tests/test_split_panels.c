@@ -123,7 +123,7 @@ static void the_host_takes_part_in_later_runs(void **state)
         for (int i = 0; i < 4; i++) {
             const hybrid_report r = run(&m, plan, 0);
             assert_true(r.host_chunks > 0);
-            assert_int_equal(r.resident_chunks, CHUNKS);
+            assert_int_equal(r.resident_chunks, CHUNKS - 1);
             assert_int_equal(r.prepare_s > 0, i == 0);
         }
         hybrid_report r = run(&m, plan, 3);
@@ -137,6 +137,45 @@ static void the_host_takes_part_in_later_runs(void **state)
         hybrid_plan_destroy(plan);
         close_moved(&m);
     }
+}
+
+/* One plan, with a Y whose rows are copied as panels, and with one that has X whole: the
+   host takes part in both, and chunks are as small as its pieces. */
+static void no_mix_of_runs_tells_that_all_is_there(void **state)
+{
+    enum { WIDE = 54, LD = 64, FEW_ROWS = 10 };
+    hybrid_report r;
+    moved m;
+
+    (void)state;
+    fake_delays(1, 100);
+    world_open(&m.own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, WIDE);
+    m.own.engine->pinned_panels = 2;
+    runs_slow_down(&m.own);
+    m.at             = m.own;
+    m.x_line         = dense_move(&m.own.X, 0, &m.at.X);
+    m.y_line         = dense_move(&m.own.Y, 0, &m.at.Y);
+    hybrid_dense gap = m.at.Y;
+    gap.ld           = LD;
+    gap.data         = aligned_alloc(HY_X_LINE, ROWS * LD * 8);
+    hybrid_plan *plan =
+        world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
+    m.own.engine->pinned_panels = 0; /* Y tells, as in a program */
+    runs_share(plan, 0.1);
+    world_pin(&m.at, BOTH, 1);
+    assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);
+    for (int i = 0; i < 4; i++) {
+        hybrid_dense *Y = i % 2 == 0 ? &gap : &m.at.Y;
+        assert_int_equal(hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, Y), HYBRID_OK);
+        assert_null(oracle_check_spmm(1, &m.at.A, &m.at.X, 0, &m.at.before, Y, 1));
+        r = report_of(plan);
+        assert_int_equal(plan->layout.panels.cols > 0, i % 2 == 0);
+        assert_true(r.host_chunks > 0 && r.resident_chunks < r.chunks);
+    }
+    hybrid_plan_destroy(plan);
+    assert_int_equal(hybrid_unpin(m.at.engine, gap.data), HYBRID_OK);
+    free(gap.data);
+    close_moved(&m);
 }
 
 static void a_run_that_fails_leaves_nothing_half_done(void **state)
@@ -170,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_takes_its_share_of_the_last_panels),
         cmocka_unit_test(the_host_takes_part_in_later_runs),
+        cmocka_unit_test(no_mix_of_runs_tells_that_all_is_there),
         cmocka_unit_test(a_run_that_fails_leaves_nothing_half_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "support/host_engine.h"
@@ -87,6 +88,50 @@ static void verify_finds_one_wrong_element_of_y(void **state)
     close_spmm(&p);
 }
 
+/* Of two wrong rows the first is told, whichever trial sees which. */
+static void verify_tells_the_first_of_two_wrong_rows(void **state)
+{
+    int64_t row;
+    spmm p;
+
+    (void)state;
+    open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
+    multiply(&p.A, &p);
+    ((double *)p.Y.data)[33 * 5 + 0] += 1; /* half of all trials add the two, */
+    ((double *)p.Y.data)[33 * 5 + 2] += 1;
+    ((double *)p.Y.data)[77 * 5 + 2] += 1; /* and all see this */
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        assert_int_equal(hybrid_verify_spmm(engine, &p.A, &p.X, &p.Y, 20, seed, &row),
+                         HYBRID_OK);
+        assert_int_equal(row, 33);
+    }
+    close_spmm(&p);
+}
+
+/* What no number of the type holds becomes zero or infinite, as it should. */
+static void verify_knows_how_far_numbers_reach(void **state)
+{
+    static const float sizes[] = {1e-25f, 1e-20f, 3e30f};
+    spmm p;
+
+    (void)state;
+    open_spmm("road:30", HYBRID_F32, 5, HYBRID_COL_MAJOR, &p);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int64_t k = 0; k < p.A.nnz; k++)
+            ((float *)p.A.val)[k] = sizes[i];
+        for (int64_t k = 0; k < 900 * 5; k++)
+            ((float *)p.X.data)[k] = k % 3 ? sizes[i] : -sizes[i];
+        multiply(&p.A, &p);
+        assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    }
+    fill_x(&p);
+    multiply(&p.A, &p);
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    ((float *)p.Y.data)[77 * 5 + 2] = INFINITY;
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), 77);
+    close_spmm(&p);
+}
+
 /* `v` rounded to the 11 bits of TF32, halves away from zero. */
 static float to_tf32(float v)
 {
@@ -165,6 +210,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verify_finds_one_wrong_entry),
         cmocka_unit_test(verify_finds_one_wrong_element_of_y),
+        cmocka_unit_test(verify_tells_the_first_of_two_wrong_rows),
+        cmocka_unit_test(verify_knows_how_far_numbers_reach),
         cmocka_unit_test(verify_allows_for_operands_rounded_to_tf32),
         cmocka_unit_test(verify_of_f64_knows_no_tf32),
         cmocka_unit_test(info_describes_a_stencil),
