@@ -20,7 +20,7 @@ static int print_plan(const cli_job *job)
 
 int cli_explain(const cli_options *options)
 {
-    cli_job job = {.options = options};
+    cli_job job = {.options = options, .explains = 1};
     int code    = cli_job_check(options);
 
     if (code == CLI_DONE)

@@ -31,9 +31,10 @@ int cli_generate(const cli_options *options)
 
     if (!options->output)
         return cli_fail(CLI_USAGE, "generate needs -o FILE");
-    if (cli_ends_in(options->output, ".gz"))
+    if (cli_ends_in(options->output, ".gz") || cli_ends_in(options->output, ".npy"))
         return cli_fail(CLI_USAGE,
-                        "files are written uncompressed: '%s' should end in .mtx",
+                        "a sparse matrix is written as plain Matrix Market: '%s' should "
+                        "end in .mtx",
                         options->output);
     int code = cli_outputs_open();
     if (code == CLI_DONE)

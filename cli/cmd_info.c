@@ -63,7 +63,7 @@ static int tell_dense(const char *name, const hybrid_dense *X)
     double least = INFINITY, most = -INFINITY;
     int64_t not_finite = 0;
 
-    for (int64_t line = 0; line < lines; line++)
+    for (int64_t line = 0; line < lines && length > 0; line++)
         for (int64_t k = 0; k < length; k++) {
             const double x = element(X, k, line);
             not_finite += !isfinite(x);

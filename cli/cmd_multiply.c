@@ -20,18 +20,13 @@ typedef struct multiply {
 /* ---- before anything is computed
  * ------------------------------------------------------- */
 
-static int same(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
 static int check(multiply *m)
 {
     const cli_options *o = m->job.options;
     const int dense = o->dense_cols || (o->input[1] && cli_operand_is_dense(o->input[1]));
 
-    if (same(o->output, o->trace) || same(o->output, o->report) ||
-        same(o->trace, o->report))
+    if (cli_outputs_same(o->output, o->trace) || cli_outputs_same(o->output, o->report) ||
+        cli_outputs_same(o->trace, o->report))
         return cli_fail(CLI_USAGE, "--output, --trace and --report need different files");
     if (o->output && dense && !cli_ends_in(o->output, ".npy") &&
         strncmp(o->output, "/dev/", 5) != 0)

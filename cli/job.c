@@ -99,6 +99,26 @@ static int64_t file_bytes(const char *name)
     return !cli_operand_spec(name) && stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
+static int make_x(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const int64_t begin  = cli_now_ns();
+
+    if (job->explains) {
+        job->X = (hybrid_dense){job->A.cols,      o->dense_cols, o->dense_cols,
+                                HYBRID_ROW_MAJOR, NULL,          o->type};
+        return CLI_DONE;
+    }
+    hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
+                                               HYBRID_ROW_MAJOR, o->type, &job->X);
+    if (status == HYBRID_OK)
+        status = hybrid_dense_random(job->engine, o->seed, &job->X);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->read_s += cli_job_step(job, "make X", "reader", begin, 0);
+    return CLI_DONE;
+}
+
 /* B as it is named, or as the options make it; right_name says which. */
 static int load_right(cli_job *job)
 {
@@ -119,16 +139,9 @@ static int load_right(cli_job *job)
         job->right = dense ? NULL : &job->B;
         snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
     } else if (o->dense_cols) {
-        const int64_t begin  = cli_now_ns();
-        hybrid_status status = hybrid_dense_create(
-            job->engine, job->A.cols, o->dense_cols, HYBRID_ROW_MAJOR, o->type, &job->X);
-        if (status == HYBRID_OK)
-            status = hybrid_dense_random(job->engine, o->seed, &job->X);
-        if (status != HYBRID_OK)
-            return cli_fail_engine(job->engine, status);
-        job->read_s += cli_job_step(job, "make X", "reader", begin, 0);
         job->right = NULL;
         snprintf(job->right_name, sizeof job->right_name, "random");
+        return make_x(job);
     }
     return CLI_DONE;
 }

@@ -11,6 +11,7 @@ typedef struct cli_job {
     hybrid_engine *engine;
     hybrid_csr A, B, C;      /* B is empty when the right operand is A or X */
     const hybrid_csr *right; /* &A or &B; NULL when it is X */
+    int explains;            /* nothing is computed: a random X has no numbers */
     hybrid_dense X, Y;
     hybrid_plan *plan;
     hybrid_report report;

@@ -83,6 +83,12 @@ void cli_json_int(cli_json *json, const char *key, int64_t value)
     fprintf(json->file, "%lld", (long long)value);
 }
 
+void cli_json_count(cli_json *json, const char *key, uint64_t value)
+{
+    cli_json_key(json, key);
+    fprintf(json->file, "%llu", (unsigned long long)value);
+}
+
 void cli_json_real(cli_json *json, const char *key, double value)
 {
     cli_json_key(json, key);

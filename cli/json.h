@@ -23,6 +23,7 @@ void cli_json_key(cli_json *json, const char *key);
 
 void cli_json_text(cli_json *json, const char *key, const char *value); /* NULL: null */
 void cli_json_int(cli_json *json, const char *key, int64_t value);
+void cli_json_count(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value); /* not finite: null */
 
 #endif /* CLI_JSON_H */

@@ -1,9 +1,10 @@
 /* cli/operand.c - a matrix that the user names. */
 #include "cli/operand.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -14,20 +15,35 @@ const char *cli_operand_spec(const char *name)
     return strncmp(name, "gen:", 4) == 0 ? name + 4 : NULL;
 }
 
+/* The beginning of a file, inflated. 0 bytes if it cannot be read: who reads it will say
+   why; and of a pipe, from which nobody could read it again. */
+static void peek(const char *path, char *text, unsigned bytes)
+{
+    struct stat st;
+    int got = 0;
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        gzFile file = gzopen(path, "re");
+        got         = file ? gzread(file, text, bytes - 1) : 0;
+        gzclose(file);
+    }
+    text[got > 0 ? got : 0] = '\0';
+}
+
 /* "%%MatrixMarket matrix array ..." */
 static int has_array_banner(const char *path)
 {
-    char object[32], format[32], line[256];
-    int found  = 0;
-    FILE *file = fopen(path, "re");
+    static const char *const words[] = {"%%MatrixMarket", "matrix", "array"};
+    char text[1024], *rest = text;
 
-    if (!file)
-        return 0; /* who reads it will say why it cannot be read */
-    if (fgets(line, sizeof line, file))
-        found = sscanf(line, "%%%%MatrixMarket %31s %31s", object, format) == 2 &&
-                strcasecmp(format, "array") == 0;
-    fclose(file);
-    return found;
+    peek(path, text, sizeof text);
+    text[strcspn(text, "\r\n")] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *word = strtok_r(rest, " \t", &rest);
+        if (!word || strcasecmp(word, words[i]) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 int cli_operand_is_dense(const char *name)

@@ -35,15 +35,18 @@ static void interrupted(int number)
 
 int cli_outputs_open(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    static const int ignored[] = {SIGPIPE, SIGXFSZ}; /* calls that write tell */
     struct sigaction action    = {.sa_handler = interrupted};
     struct sigaction ignore    = {.sa_handler = SIG_IGN};
     struct sigaction before;
 
     sigfillset(&action.sa_mask);
-    if (sigaction(SIGPIPE, &ignore, NULL) != 0)
-        return cli_fail(CLI_FAILED, "cannot ignore SIGPIPE: %s", strerror(errno));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++)
+        if (sigaction(ignored[i], &ignore, NULL) != 0)
+            return cli_fail(CLI_FAILED, "cannot ignore signal %d: %s", ignored[i],
+                            strerror(errno));
+    for (int i = 0; i < 4; i++) {
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue; /* as nohup wants it */
         if (sigaction(numbers[i], &action, NULL) != 0)
@@ -79,17 +82,15 @@ static int claim_special(const struct stat *st, cli_output *out)
 /* The name is in the list before the file exists: a signal finds it at any time. */
 static int claim_partial(cli_output *out)
 {
-    static const char ending[] = ".partial";
-    const size_t length        = strlen(out->path);
-    int slot                   = 0;
+    int slot = 0;
 
     while (slot < SLOTS && partials[slot])
         slot++;
-    out->partial = slot < SLOTS ? malloc(length + sizeof ending) : NULL;
-    if (!out->partial)
+    if (slot == SLOTS ||
+        asprintf(&out->partial, "%s.%ld.partial", out->path, (long)getpid()) < 0) {
+        out->partial = NULL;
         return no_memory();
-    memcpy(out->partial, out->path, length);
-    memcpy(out->partial + length, ending, sizeof ending);
+    }
     out->slot      = slot;
     partials[slot] = out->partial;
     const int fd =
@@ -118,6 +119,32 @@ int cli_output_claim(const char *path, cli_output *out)
     if (code != CLI_DONE)
         cli_output_close(out);
     return code;
+}
+
+/* Its folder with links resolved, then its name; all of it where it leads to a file. NULL
+   if there is none such, or no memory. */
+static char *resolved(const char *path)
+{
+    char *whole       = realpath(path, NULL);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *copy   = whole ? NULL : strndup(path, (size_t)(name - path));
+    char *folder = copy ? realpath(*copy ? copy : ".", NULL) : NULL;
+
+    if (folder && asprintf(&whole, "%s/%s", folder, name) < 0)
+        whole = NULL;
+    free(copy);
+    free(folder);
+    return whole;
+}
+
+int cli_outputs_same(const char *a, const char *b)
+{
+    char *first = a && b ? resolved(a) : NULL, *second = first ? resolved(b) : NULL;
+    const int same = second ? strcmp(first, second) == 0 : a && b && strcmp(a, b) == 0;
+
+    free(first);
+    free(second);
+    return same;
 }
 
 FILE *cli_output_stream(cli_output *output)

@@ -1,6 +1,7 @@
 /* cli/outputs.h - files that appear under their names when they are complete.
 
-   Each is written as "<path>.partial" and renamed. The names are taken before anything is
+   Each is written as "<path>.<process>.partial", which is the library's name too, and
+   renamed. The names are taken before anything is
    computed, so that a folder that cannot be written is found at once; an interrupted or
    failed program removes what it began. */
 #ifndef CLI_OUTPUTS_H
@@ -20,12 +21,15 @@ typedef struct cli_output {
         NULL, NULL, NULL, -1                                                             \
     }
 
-/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM and SIGHUP; a
-   closed pipe is an error of writing. 0 or an exit code. */
+/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM, SIGHUP and SIGQUIT;
+   a closed pipe and a file that may not grow are errors of writing. 0 or an exit code. */
 int cli_outputs_open(void);
 
 /* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);
+
+/* Whether both name the same file, there or not yet. NULL is no file. */
+int cli_outputs_same(const char *a, const char *b);
 
 /* Open what was claimed, to write it. NULL after an error, which has been said. */
 FILE *cli_output_stream(cli_output *output);

@@ -32,7 +32,7 @@ static void put_problem(cli_json *json, const cli_job *job)
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
     cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
     put_truth(json, "transpose_b", o->transpose_b);
-    cli_json_int(json, "seed", (int64_t)o->seed);
+    cli_json_count(json, "seed", o->seed);
     put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
     if (B) {
         put_operand(json, "B", job->right_name, B->rows, B->cols, B->nnz, 0);

@@ -54,7 +54,8 @@ static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int6
 {
     const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
 
-    if (cols < 0 || A->nnz > most || A->rows > most || A->cols > most)
+    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
+        A->cols > most)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "dense_cols %lld is negative or overflows the work",
                        (long long)cols);

@@ -229,6 +229,7 @@ static hybrid_status read_lines(reader *r, const char *text, size_t bytes)
         HY_TRY(read_line(r, text, end));
         text = end + 1;
     }
+    r->line += bytes == 0; /* a file has a first line */
     if (r->file->count == 0)
         return wrong(r, "the file ends before it names a device");
     for (int i = 0; i < r->file->count; i++)

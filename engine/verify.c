@@ -52,10 +52,16 @@ typedef struct check {
     uint64_t seed;
     double operands; /* relative error of a product whose operands were rounded */
     double *right;   /* B r, or X r */
-    double *size;    /* sum of |b| in each row of B, or X */
+    double *size;    /* sum of |b| in each row of B, or X; NaN: not all are finite */
     int64_t *count;  /* entries of each row of B, or columns of X */
     int64_t first;   /* lowest row that fails, or INT64_MAX */
 } check;
+
+/* What is not finite spreads. */
+static double size_of(double value)
+{
+    return isfinite(value) ? fabs(value) : NAN;
+}
 
 static hybrid_status sum_sparse(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -68,7 +74,7 @@ static hybrid_status sum_sparse(void *arg, int part, int64_t begin, int64_t end)
         for (int64_t k = hy_offset(B, i); k < hy_offset(B, i + 1); k++) {
             const double b = value(B->val, B->type, k);
             sum += b * sign(c->seed, B->col[k]);
-            size += fabs(b);
+            size += size_of(b);
         }
         c->right[i] = sum;
         c->size[i]  = size;
@@ -87,7 +93,7 @@ static hybrid_status sum_dense(void *arg, int part, int64_t begin, int64_t end)
         for (int64_t j = 0; j < c->X->cols; j++) {
             const double x = element(c->X, i, j);
             sum += x * sign(c->seed, j);
-            size += fabs(x);
+            size += size_of(x);
         }
         c->right[i] = sum;
         c->size[i]  = size;
@@ -110,9 +116,9 @@ static double left_row(const check *c, int64_t i)
     return sum;
 }
 
-/* NaN and infinity follow IEEE on both sides, but in another order: a row whose right
-   side is not finite, or may not be in the type of C, passes when its left side is not
-   finite either. */
+/* NaN and infinity follow IEEE on both sides, but in another order: a row with an operand
+   that is not finite passes if its left side is not finite either. So does one of which a
+   sum may overflow in the type of C; where sums overflow here, nobody can say. */
 static int row_passes(const check *c, int64_t i)
 {
     const int f64      = c->A->type == HYBRID_F64;
@@ -124,14 +130,16 @@ static int row_passes(const check *c, int64_t i)
     for (int64_t k = hy_offset(c->A, i); k < hy_offset(c->A, i + 1); k++) {
         const double a  = value(c->A->val, c->A->type, k);
         const int64_t j = c->A->col[k];
-        right += a * c->right[j];
-        size += fabs(a) * c->size[j];
         count += c->count[j];
+        if (a == 0 && isinf(c->size[j]))
+            continue;
+        right += a * c->right[j];
+        size += size_of(a) * c->size[j];
     }
     const double left = left_row(c, i);
-    if (!isfinite(right) || !isfinite(size))
+    if (isnan(size))
         return !isfinite(left);
-    if (size > most && !isfinite(left))
+    if (isinf(size) || (size > most && !isfinite(left)))
         return 1;
     return fabs(left - right) <=
            (4 * (double)count * eps + c->operands) * size + (double)count * least;

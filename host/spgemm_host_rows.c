@@ -123,9 +123,6 @@ static const char *a_val(const product *p, int64_t k)
 static inline void fetch(const void *array, int64_t bytes)
 {
     const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
-
-    if (bytes <= 0)
-        return;
     for (const char *line = first; line < last; line += 64)
         HY_PREFETCH(line);
     HY_PREFETCH(last);
@@ -140,6 +137,8 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
     if (*recent == row)
         return;
     *recent = row;
+    if (term.begin == term.end) /* B may have no arrays */
+        return;
     fetch(B->col + term.begin, (term.end - term.begin) * 4);
     fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }

@@ -50,9 +50,10 @@ void hy_source_close(hy_context *ctx, hy_source *source); /* zeroed is fine */
 
 /* ---- sink: a file that appears when it is complete ------------------------- */
 
-/* What is written goes to "<path>.partial" until hy_sink_finish() renames it: a program
-   that dies in between may remove that name. Devices and pipes are written directly. */
-#define HY_PARTIAL ".partial"
+/* What is written goes to "<path>.<process>.partial" until hy_sink_finish() renames it: a
+   program that dies in between may remove that name, and two that write the same file do
+   not meet. Devices and pipes are written directly. */
+#define HY_PARTIAL "%s.%ld.partial" /* path, process */
 
 typedef struct hy_sink {
     const char *path; /* borrowed */

@@ -136,6 +136,14 @@ static hybrid_status choose(hy_context *ctx, const hy_source *source, const char
     return hy_mtx_fail(ctx, source, source->text, why);
 }
 
+static void say_unexpected(char why[HY_WHY_BYTES], const char *p, const char *where)
+{
+    if (*p == '\0')
+        snprintf(why, HY_WHY_BYTES, "the line holds a zero byte");
+    else
+        snprintf(why, HY_WHY_BYTES, "unexpected '%s' %s", hy_mtx_word(p).text, where);
+}
+
 static hybrid_status read_banner(hy_context *ctx, const hy_source *source,
                                  hy_mtx_header *out, const char **end)
 {
@@ -161,8 +169,7 @@ static hybrid_status read_banner(hy_context *ctx, const hy_source *source,
     out->field    = (hy_mtx_field)field;
     out->symmetry = (hy_mtx_symmetry)symmetry;
     if (*p != '\n' && p != source->text + source->bytes) {
-        snprintf(why, sizeof why, "unexpected '%s' at the end of the banner",
-                 hy_mtx_word(p).text);
+        say_unexpected(why, p, "at the end of the banner");
         return hy_mtx_fail(ctx, source, source->text, why);
     }
     if (out->field == HY_MTX_PATTERN && (out->array || out->symmetry == HY_MTX_SKEW))
@@ -240,7 +247,7 @@ static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
     if (!out->array)
         HY_TRY(read_size(ctx, source, "entries", INT64_MAX - 1, &p, &out->count));
     if (*p != '\n' && p != source->text + source->bytes) {
-        snprintf(why, sizeof why, "unexpected '%s' after the sizes", hy_mtx_word(p).text);
+        say_unexpected(why, p, "after the sizes");
         return hy_mtx_fail(ctx, source, p, why);
     }
     if (out->symmetry != HY_MTX_GENERAL && out->rows != out->cols) {

@@ -25,14 +25,14 @@ static int is_special(const char *path)
 
 hybrid_status hy_sink_open(hy_context *ctx, const char *path, hy_sink *out)
 {
-    const size_t length = strlen(path) + sizeof HY_PARTIAL;
+    const size_t length = strlen(path) + sizeof HY_PARTIAL + 3 * sizeof(long);
     hybrid_status status;
     void *array;
 
     *out = (hy_sink){.path = path, .fd = -1, .direct = is_special(path)};
     HY_TRY_ELSE_DONE(hy_array(ctx, (int64_t)length, 1, "name of a file", &array));
     out->name = array;
-    snprintf(out->name, length, "%s%s", path, out->direct ? "" : HY_PARTIAL);
+    snprintf(out->name, length, out->direct ? "%s" : HY_PARTIAL, path, (long)getpid());
     HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
     out->buffer     = array;
     const int flags = out->direct ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW;

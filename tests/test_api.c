@@ -213,6 +213,27 @@ static void bad_arguments_are_refused(void **state)
     assert_message(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_ARGUMENT, "ld 0");
 }
 
+/* Without entries there need be no arrays of them, and without rows no end of columns. */
+static void what_is_empty_has_no_arrays_and_few_columns(void **state)
+{
+    static int64_t zeros[4];
+    const hybrid_csr A       = small();
+    const hybrid_csr none    = {3, 2, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
+    const hybrid_csr no_rows = {0, 0, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    (void)state;
+    assert_int_equal(hybrid_spgemm(engine, &A, &none, &C), HYBRID_OK);
+    assert_true(C.rows == 3 && C.cols == 2 && C.nnz == 0);
+    hybrid_csr_free(engine, &C);
+    for (int bit = 54; bit < 63; bit++)
+        assert_message(hybrid_spmm_plan(engine, &no_rows, (int64_t)1 << bit, NULL, &plan),
+                       HYBRID_BAD_ARGUMENT, "overflows the work");
+    assert_int_equal(hybrid_spmm_plan(engine, &no_rows, 1 << 30, NULL, &plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+}
+
 static void files_are_read_as_f32_or_f64(void **state)
 {
     const hybrid_type none = (hybrid_type)0;
@@ -370,6 +391,7 @@ int main(void)
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(check_names_row_and_entry),
         cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(what_is_empty_has_no_arrays_and_few_columns),
         cmocka_unit_test(files_are_read_as_f32_or_f64),
         cmocka_unit_test(a_plan_refuses_other_matrices),
         cmocka_unit_test(an_engine_that_cannot_open_says_why),

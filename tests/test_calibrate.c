@@ -307,7 +307,7 @@ static int64_t fail_each(hybrid_engine *engine, hybrid_status expected,
         char *left = io_load(path, &bytes);
         assert_string_equal(left, "before");
         free(left);
-        assert_int_equal(access(io_temp("fault.rates.partial"), F_OK), -1);
+        assert_int_equal(access(io_partial("fault.rates"), F_OK), -1);
     }
     fail_msg("calls fail without end");
     return 0;

@@ -40,6 +40,8 @@ static const struct refusal {
     {"bad_sizes_missing.mtx", ":2: the number of entries is missing"},
     {"bad_sizes_word.mtx", ":3: the number of columns, 'three', is not an integer"},
     {"bad_sizes_real.mtx", ":2: the number of columns, '3.0', is not an integer"},
+    {"bad_banner_nul.mtx", ":1: the line holds a zero byte"},
+    {"bad_sizes_nul.mtx", ":2: the line holds a zero byte"},
     {"bad_sizes_extra.mtx", ":2: unexpected '7' after the sizes"},
     {"bad_sizes_negative.mtx", ":2: the number of columns is negative: -3"},
     {"bad_entries_negative.mtx", ":2: the number of entries is negative: -1"},

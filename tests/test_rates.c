@@ -79,10 +79,7 @@ static void what_is_written_reads_back(void **state)
     assert_int_equal(back.count, file.count);
     for (int i = 0; i < file.count; i++)
         assert_memory_equal(&back.of[i], &file.of[i], sizeof file.of[i]);
-    assert_int_equal(access(io_temp("back.rates"
-                                    ".partial"),
-                            F_OK),
-                     -1);
+    assert_int_equal(access(io_partial("back.rates"), F_OK), -1);
 }
 
 static void a_full_file_reads_back(void **state)
@@ -110,7 +107,7 @@ static void a_full_file_reads_back(void **state)
 static const struct refusal {
     const char *text, *sentence;
 } refusals[] = {
-    {"", "file:0: the file ends before it names a device"},
+    {"", "file:1: the file ends before it names a device"},
     {"# nothing\n\n", "file:2: the file ends before it names a device"},
     {"format = 1\n", "file:1: the file ends before it names a device"},
     {"device = d\n", "file:1: a file of rates begins with 'format = 1'"},

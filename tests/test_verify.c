@@ -130,6 +130,16 @@ static void verify_knows_how_far_numbers_reach(void **state)
     ((float *)p.Y.data)[77 * 5 + 2] = INFINITY;
     assert_int_equal(wrong_row(hybrid_verify_spmm, &p), 77);
     close_spmm(&p);
+    open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
+    for (int64_t k = 0; k < 900 * 5; k++)
+        ((double *)p.X.data)[k] = 1e307; /* sums of five rows of X may be too large */
+    multiply(&p.A, &p);
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    ((double *)p.X.data)[434] = NAN; /* some row names it */
+    assert_int_not_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    multiply(&p.A, &p);
+    assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
+    close_spmm(&p);
 }
 
 /* `v` rounded to the 11 bits of TF32, halves away from zero. */

@@ -59,4 +59,61 @@ expect 5 multiply -q A.mtx -o /dev/stdout # here a regular file
 says 'leads to a regular file'
 "$HYBRID_SPMM" multiply -q A.mtx -o /dev/stdout | cat >piped
 golden multiply_aa piped
-only A.mtx B.mtx C.mtx folder link.mtx target.mtx both.mtx piped
+
+# whatever they are called, two outputs are not one file
+: >there
+ln -s there other
+for pair in '--trace ./x --report x' '-o ./C.mtx --report C.mtx' '-o there --trace other' \
+    "--trace x --report $PWD/folder/../x"; do
+    expect 2 multiply -q A.mtx $pair
+    says 'need different files'
+done
+[ ! -s there ] || fail "the file was written"
+
+# a file of the user's with the ending of a temporary one is left alone
+cp A.mtx D.mtx.partial
+expect 0 multiply -q D.mtx.partial -o D.mtx
+golden multiply_aa D.mtx
+cmp -s A.mtx D.mtx.partial || fail "the operand was written"
+
+# two programs that write one file: it is the one's or the other's
+for seed in 1 2; do
+    "$HYBRID_SPMM" generate -q er:20000,8 --seed $seed -o $seed.mtx || fail "no $seed.mtx"
+    "$HYBRID_SPMM" generate -q er:20000,8 --seed $seed -o same.mtx &
+done
+wait
+cmp -s same.mtx 1.mtx || cmp -s same.mtx 2.mtx || fail "the file is a mixture"
+
+# a file that may not grow is an error of writing
+(ulimit -f 64 && expect 5 generate -q er:100000,8 -o long.mtx && says 'File too large') || exit 1
+
+# operands come from pipes, too
+mkfifo pipe
+for command in 'info pipe' 'multiply -q pipe -o C.mtx' 'multiply -q A.mtx pipe -o C.mtx'; do
+    cat A.mtx >pipe &
+    got=0
+    timeout 60 "$HYBRID_SPMM" $command >out 2>err || got=$?
+    [ "$got" -eq 0 ] || fail "$command: exit code $got"
+    wait
+done
+golden multiply_aa C.mtx
+
+# dense files are known by their banner, whatever its letters, its blanks, and if compressed
+{
+    printf '%%%%matrixmarket  MATRIX%300sArray real general\n' ''
+    printf '%s\n' '3 1' 1 2 3
+} >dense.mtx
+gzip -k dense.mtx
+for file in dense.mtx dense.mtx.gz; do
+    expect 0 info $file
+    grep -q '^storage *dense' out || fail "$file is not dense"
+done
+
+# a sparse matrix has no .npy, and memory has an end
+expect 2 generate -q band:3,1 -o x.npy
+says "'x.npy' should end in .mtx"
+expect 4 multiply -q gen:band:100000,1 --dense-cols 2147483647
+says "memory"
+expect 0 explain -q gen:band:100000,1 --dense-cols 2147483647
+only A.mtx B.mtx C.mtx D.mtx D.mtx.partial folder link.mtx target.mtx both.mtx piped there \
+    other 1.mtx 2.mtx same.mtx pipe dense.mtx dense.mtx.gz

@@ -14,7 +14,8 @@ grep -q '"chunk":4,"first_row":200,"rows":16' t.json || fail "the last chunk is 
 grep -q '"name": "C \\"1\\".mtx"' r.json || fail "a name is not escaped"
 grep -q '"flops": 170368,' r.json || fail "not 2 * 44^3 flops" # 44 = 4 + 4 * 9 + 4
 grep -q '"chunks": 5' r.json || fail "not 5 chunks"
-expect 0 multiply -q gen:stencil27:6 --report -
+expect 0 multiply -q gen:stencil27:6 --report - --seed 18446744073709551615
+grep -q '"seed": 18446744073709551615' out || fail "the seed is another"
 cp out stdout.json
 expect 0 multiply -q gen:stencil27:6 --dense-cols 5 --report dense.json --trace dense_t.json
 grep -q '"product": "spmm"' dense.json || fail "not spmm"

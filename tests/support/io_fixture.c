@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "base/results.h"
+#include "io/io.h"
 #include "tests/support/random.h"
 
 static void need(int condition, const char *what)
@@ -115,6 +116,14 @@ const char *io_temp(const char *name)
         need(mkdtemp(temp_folder) != NULL, "mkdtemp");
     has_temp = 1;
     snprintf(path, sizeof path, "%s/%s", temp_folder, name);
+    return path;
+}
+
+const char *io_partial(const char *name)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof path, HY_PARTIAL, io_temp(name), (long)getpid());
     return path;
 }
 

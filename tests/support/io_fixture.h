@@ -18,6 +18,7 @@ void io_store(const char *path, const void *data, size_t bytes);
 
 /* Path of a file in a fresh folder of this program; valid until the next call. */
 const char *io_temp(const char *name);
+const char *io_partial(const char *name); /* of what is written until it is complete */
 void io_remove_temp(void);
 
 /* Call `fn` with every file of tests/data of which the name contains `part`, and
