@@ -35,8 +35,8 @@ typedef struct hy_task {
 } hy_task;
 
 /* threads = 0: one a core; and `reserve` more, who sleep until they are called. Workers are
-   bound to cores when there are several, and no more of them than cores, and no quota that
-   makes other processes share these; `topology` is borrowed. */
+   bound to cores when there are several, as many of them as cores, and no quota that makes
+   other processes share these; `topology` is borrowed. */
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
                              int reserve, hy_pool **out);
 /* Finish the queued tasks, stop. NULL is fine. */

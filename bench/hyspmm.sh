@@ -3,7 +3,7 @@
 # problems as large as the paper's by spgemm.cuda.esc_dup, which is its algorithm, by esc,
 # by hash, and by cuSPARSE; host arrays to host arrays, so that transfers count. Writes
 # OUTDIR/hyspmm.jsonl and OUTDIR/hyspmm.md. Options go to every run of hybrid_spmm_bench.
-# Environment: BENCH = the program (build/bin/hybrid_spmm_bench), PYTHON (python3),
+# Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # DATA = folder of NAME.mtx.xz or NAME.mtx (cage10, orsirr_1 and sherman3 are taken from
 # it if they are there), VARIANTS = other variants, space between.
 set -uo pipefail
@@ -14,7 +14,7 @@ if (($# == 0)) || [[ $1 == -* ]]; then
 fi
 out=$1
 shift
-bench=${BENCH:-$here/../build/bin/hybrid_spmm_bench}
+bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 data=${DATA:-${HYBRID_DATA_DIR:-$here/../../shared/data}}
 variants=${VARIANTS:-spgemm.cuda.esc_dup spgemm.cuda.esc spgemm.cuda.hash}
 export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in

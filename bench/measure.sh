@@ -3,7 +3,7 @@
 # SpGEMM and SpMM, our CPU and GPU backends, cuSPARSE, SciPy, PyTorch and CuPy. Writes
 # OUTDIR/{cuda,host,peers}.jsonl and OUTDIR/summary.md. Further options go to every run of
 # hybrid_spmm_bench, such as --variant all or --type f64 (the peers then follow the type).
-# Environment: BENCH = the program (build/bin/hybrid_spmm_bench), PYTHON (python3),
+# Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # STEP = seconds that one step may take, PROBLEMS = other problems, space between.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +18,7 @@ if [[ ${1-} == --quick ]]; then
     shift
     quick=1 reps=3 peer_reps=1 budget=10 step=${STEP:-150} threads=0
 fi
-bench=${BENCH:-$here/../build/bin/hybrid_spmm_bench}
+bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 python=${PYTHON:-python3}
 problems=${PROBLEMS:-@$here/problems.txt}
 export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in

@@ -3,7 +3,7 @@
 # pick, rows, merge and hrpb. Writes OUTDIR/{planner,rows,merge,hrpb}.jsonl and
 # OUTDIR/widths.md, where columns that cost too much are named; then it exits with 1. Further
 # options go to every run of hybrid_spmm_bench, such as --type f64 or --allow-tf32.
-# Environment: BENCH = the program (build/bin/hybrid_spmm_bench), PYTHON (python3),
+# Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # PROBLEMS and COLS = other problems, space between, and other columns, comma between.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ if (($# == 0)) || [[ $1 == -* ]]; then
 fi
 out=$1
 shift
-bench=${BENCH:-$here/../build/bin/hybrid_spmm_bench}
+bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 problems=${PROBLEMS:-stencil27:80 fem3:36 er:1000000,8 rmat:18,8 powerlaw:500000,6,100000}
 cols=${COLS:-1,2,3,4,8,9,16,31,32,33,64,100,128,129,256,512}
 export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in

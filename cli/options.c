@@ -181,7 +181,7 @@ static const option_row rows[] = {
     {"split", 0, "HOW", PRODUCT, set_split,
      "auto, gpu, host, or the CPU's share: 0 to 1"},
     {"threads", 0, "N", COMPUTES | CLI_CALIBRATE, set_threads,
-     "CPU workers (one a core)"},
+     "CPU workers (one a core; three fewer beside a GPU)"},
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,
      "most device memory to use: 1000000, 512MiB, 4G"},
     {"host-memory", 0, "SIZE", COMPUTES, set_host_memory,

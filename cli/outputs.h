@@ -1,9 +1,9 @@
 /* cli/outputs.h - files that appear under their names when they are complete.
 
-   Each is written as "<path>.<process>.partial", which is the library's name too, and
-   renamed. The names are taken before anything is
-   computed, so that a folder that cannot be written is found at once; an interrupted or
-   failed program removes what it began. */
+   Each is written as "<path>.<process>.partial", the name that the library writes to as
+   well, and renamed. The names are taken before anything is computed, so that a folder that
+   cannot be written is found at once; an interrupted or failed program removes what it
+   began. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 

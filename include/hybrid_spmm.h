@@ -246,7 +246,8 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    through a copy by the CPU. X without gaps is read so (ld as small as can be; row-major
    for all variants but those in columns, and with rows of whole 16 bytes, or of at most
    8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
-   and beta == 0. Where the planner has X come in panels of columns, which it prefers for
+   and beta == 0. X and Y of two columns or more that are column-major, and that the GPU
+   turns, are copied so whatever ld is, Y if alpha == 1 and beta == 0. Where the planner has X come in panels of columns, which it prefers for
    large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
    on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
    Where it leaves out what belongs to empty rows and columns of A, it makes no difference.
@@ -339,8 +340,9 @@ typedef enum hybrid_split {
                                  before the GPU would; nothing if that gains little. Runs
                                  that leave the CPU idle have a prediction of their own.
                                  All of an SpMM if the CPU is predicted to be done much
-                                 sooner, as with few columns; unless A is to stay there (HYBRID_RESIDENT), or
-                                 variant or engine are for the GPU */
+                                 sooner, as with few columns; unless A is to stay there
+                                 (HYBRID_RESIDENT), or variant or engine are for the
+                                 GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */
@@ -436,7 +438,7 @@ HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
     double  total_s;         /* wall time of the run */
-    double  load_s;          /* B or X to the device, before the first chunk */
+    double  load_s;          /* B or X to the device, ahead of chunks that touch it */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
     double  floor_s;         /* what copies and device take at the least; a run can be
@@ -482,8 +484,8 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "h2d", "run", "d2h"; "host": the CPU's part of
-                                a split product */
+    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h"; "host": the CPU's
+                                part of a split product */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
     int64_t     row_begin, row_end;
     int64_t     begin_ns, end_ns;
@@ -527,10 +529,10 @@ typedef struct hybrid_matrix_info {
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
                                          hybrid_matrix_info *out);
 
-/* Freivalds' check of C = A*B, a panel of rows at a time: C r against A (B r)
-   for a seeded vector r of +-1. *row is the first row that is off by more than
-   rounding explains, or -1 if all pass. A wrong entry passes with probability
-   of at most 1/2 a trial; `trials` vectors are tried. */
+/* Freivalds' check of C = A*B, row by row: C r against A (B r) for a seeded
+   vector r of +-1. *row is the first row that is off by more than rounding
+   explains, or -1 if all pass. A wrong entry passes with probability of at most
+   1/2 a trial; `trials` vectors are tried. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                               const hybrid_csr *B, const hybrid_csr *C,
                                               int trials, uint64_t seed, int64_t *row);

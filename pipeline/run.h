@@ -8,8 +8,8 @@
        to the watcher    of the lane on which its last stage runs, when what follows
                          needs the host to know that it has finished.
 
-   Both give it back through the driver's inbox. One watcher a lane, because marks of
-   one lane are reached in the order in which they were set.
+   Both give it back through the driver's inbox. One watcher a lane that the host
+   waits for, because marks of one lane are reached in the order in which they were set.
 
    The host can help a device: then its pipeline, which computes in place, has slots and a
    watcher of its own, but deck, driver and inbox are the device's. */
