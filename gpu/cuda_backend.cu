@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
@@ -215,7 +217,8 @@ static hybrid_status learn_device(cuda_backend *b)
     }
 
     b->width = p.multiProcessorCount;
-    b->sm    = 10 * p.major + p.minor;
+    /* code that the driver made from PTX knows no more than that did */
+    b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* two bits a clock and wire, of which copies reach 86 % on Hopper */
     b->mem_Bps = 0.86 * 2e3 * mem_kHz * (p.memoryBusWidth / 8.0);
     b->flops   = 2e3 * core_kHz * 128.0 * b->width;

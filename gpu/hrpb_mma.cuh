@@ -33,6 +33,8 @@ __device__ inline uint32_t rounded(float v)
     uint32_t bits = 0;
 #if __CUDA_ARCH__ >= 800
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#else
+    __trap(); /* such devices are refused */
 #endif
     return bits;
 }
@@ -46,6 +48,8 @@ __device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]),
           "f"(c[1]), "f"(c[2]), "f"(c[3]));
+#else
+    __trap();
 #endif
 }
 
@@ -66,6 +70,8 @@ __device__ inline void mma(double *sum, const double *a, const double *b)
             "{%0, %1};"
             : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
             : "d"(a[half]), "d"(a[half + 2]), "d"(b[0]), "d"(b[1]));
+#else
+    __trap();
 #endif
 }
 

@@ -123,6 +123,9 @@ hybrid_status hy_turned_load(hy_loader *loader, const hy_x_panel *x, int64_t row
                                  .x     = *x,
                                  .turned = 1};
 
+    if (!part.direct && part.bytes > loader->piece_bytes) /* it was when the run began */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
+                       "X was unpinned while it was multiplied");
     return hy_load_part_of(loader, &part);
 }
 
@@ -166,9 +169,13 @@ hybrid_status hy_turned_copy(const hy_loader *loader, hy_lane *lane,
 
 /* ---- Y ----------------------------------------------------------------------------- */
 
+/* Copies of two dimensions have only so much from one column to the next. */
 int hy_turned_is(const hy_slot *slot)
 {
-    return slot->pipeline->turns;
+    const hy_chunk *chunk = slot->job.chunk;
+    const int64_t rows    = chunk->row_end - chunk->row_begin;
+
+    return slot->pipeline->turns && rows <= HY_MOST_PITCH / 8;
 }
 
 /* The chunk's columns where they go to: its place in pinned memory, or in Y, if that is

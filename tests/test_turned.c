@@ -121,6 +121,50 @@ static void room_is_a_part_of_the_budget(void **state)
     assert_true(parts > 0);
 }
 
+/* What a device says that knows X as pinned when it is asked for the first time alone. */
+static const hybrid_dense *leaving;
+static int64_t asked;
+
+static size_t pinned_once(hy_backend *device, const void *ptr, size_t bytes)
+{
+    const char *at = ptr, *begin = leaving->data;
+
+    (void)device;
+    if (at < begin || at >= begin + COLS * leaving->cols * 8)
+        return 0;
+    return __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) == 0 ? bytes : 0;
+}
+
+/* Parts of a pinned X are larger than pieces of the ring. */
+static void what_is_unpinned_in_a_run_is_told(void **state)
+{
+    hybrid_engine *engine     = fake_spmm(0);
+    hy_pins *pins             = &engine->ctx.pins;
+    const hy_backend_ops *ops = pins->device->ops;
+    hy_backend_ops forgetful  = *ops;
+    hybrid_dense X, Y;
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, COLS, 6, 31, plain.kind, &A);
+    dense_make(COLS, 20, 0, HYBRID_COL_MAJOR, 32, plain.kind, &X);
+    dense_make(ROWS, 20, 0, HYBRID_ROW_MAJOR, 33, plain.kind, &Y);
+    leaving            = &X;
+    asked              = 0;
+    forgetful.pinned   = pinned_once;
+    pins->device->ops  = &forgetful;
+    const int64_t done = hybrid_spmm(engine, 1, &A, &X, 0, &Y);
+    pins->device->ops  = ops;
+    assert_int_equal(done, HYBRID_BAD_STATE);
+    assert_true(asked > 1);
+    assert_non_null(strstr(hybrid_engine_message(engine), "X was unpinned"));
+    dense_free(&X);
+    dense_free(&Y);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 static hybrid_status try_one(hybrid_engine *engine, void *arg)
 {
     const trial *t = arg;
@@ -155,6 +199,7 @@ int main(void)
         cmocka_unit_test(every_width_and_order),
         cmocka_unit_test(what_is_in_columns_already_is_not_turned),
         cmocka_unit_test(room_is_a_part_of_the_budget),
+        cmocka_unit_test(what_is_unpinned_in_a_run_is_told),
         cmocka_unit_test(every_call_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
