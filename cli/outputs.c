@@ -42,11 +42,11 @@ int cli_outputs_open(void)
     struct sigaction before;
 
     sigfillset(&action.sa_mask);
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         if (sigaction(ignored[i], &ignore, NULL) != 0)
             return cli_fail(CLI_FAILED, "cannot ignore signal %d: %s", ignored[i],
                             strerror(errno));
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue; /* as nohup wants it */
         if (sigaction(numbers[i], &action, NULL) != 0)

@@ -119,10 +119,11 @@ static const char *a_val(const product *p, int64_t k)
     return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
 }
 
-/* The first cache lines of an array; the hardware follows once it is read. */
+/* The first cache lines of an array, not empty; the hardware follows once it is read. */
 static inline void fetch(const void *array, int64_t bytes)
 {
     const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
+
     for (const char *line = first; line < last; line += 64)
         HY_PREFETCH(line);
     HY_PREFETCH(last);

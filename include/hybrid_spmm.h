@@ -247,9 +247,10 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    for all variants but those in columns, and with rows of whole 16 bytes, or of at most
    8), and B of a SpGEMM; Y is written so when it is row-major without gaps, alpha == 1
    and beta == 0. X and Y of two columns or more that are column-major, and that the GPU
-   turns, are copied so whatever ld is, Y if alpha == 1 and beta == 0. Where the planner has X come in panels of columns, which it prefers for
-   large ones that are pinned with Y, both may have gaps if Y and each of its rows begin
-   on 128 bytes; without gaps, and with rows of whole 128 bytes, they may begin anywhere.
+   turns, are copied so whatever ld is, Y if alpha == 1 and beta == 0. Where the planner
+   has X come in panels of columns, which it prefers for large ones that are pinned with
+   Y, both may have gaps if Y and each of its rows begin on 128 bytes; without gaps, and
+   with rows of whole 128 bytes, they may begin anywhere.
    Where it leaves out what belongs to empty rows and columns of A, it makes no difference.
    All else takes the way of pageable memory, with the same result. Pinning takes as long
    as a few products and keeps the pages from being swapped. Memory from cudaHostAlloc, or

@@ -12,6 +12,7 @@
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
+#include "support/forgetful.h"
 #include "support/oracle.h"
 #include "support/pinned_panels.h"
 #include "support/places.h"
@@ -242,39 +243,20 @@ static void panels_without_gaps_wrap(void **state)
     free_wrapping(&w);
 }
 
-/* What a device says that knows one operand as pinned when it is asked first alone. */
-static const hybrid_dense *leaving;
-static int64_t asked;
-
-static size_t pinned_once(hy_backend *device, const void *ptr, size_t bytes)
-{
-    const char *at = ptr, *begin = leaving->data;
-
-    (void)device;
-    if (at < begin || at >= begin + bytes_of(leaving))
-        return bytes;
-    return __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) == 0 ? bytes : 0;
-}
-
 /* X and Y are pinned by other means than the engine's, and one of them not for long. */
 static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
 {
-    hy_pins *pins             = &w->engine->ctx.pins;
-    const hy_backend_ops *ops = pins->device->ops;
-    hy_backend_ops forgetful  = *ops;
-    product *p                = &w->moved;
+    hy_pins *pins = &w->engine->ctx.pins;
+    product *p    = &w->moved;
 
-    leaving          = left;
-    asked            = 0;
-    forgetful.pinned = pinned_once;
     assert_int_equal(hybrid_pin(w->engine, p->X.data, bytes_of(&p->X)), HYBRID_OK);
     assert_int_equal(hybrid_pin(w->engine, p->Y.data, bytes_of(&p->Y)), HYBRID_OK);
-    const size_t count         = pins->count;
-    pins->count                = 0;
-    pins->device->ops          = &forgetful;
+    const size_t count = pins->count;
+    pins->count        = 0;
+    forgetful_begin(w->engine, left->data, bytes_of(left));
     const hybrid_status status = run_product(w->engine, w->plan, p);
-    pins->device->ops          = ops;
-    pins->count                = count;
+    forgetful_end(w->engine);
+    pins->count = count;
     assert_true(w->plan->layout.panels.wraps);
     assert_int_equal(strstr(hybrid_engine_message(w->engine), " was unpinned") != NULL,
                      status == HYBRID_BAD_STATE);

@@ -13,7 +13,7 @@
 
 #include "base/pool.h"
 #include "tests/support/context.h"
-#include "support/gate.h"
+#include "tests/support/gate.h"
 
 static const int sizes[] = {1, 2, 3, 8};
 

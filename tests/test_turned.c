@@ -9,6 +9,7 @@
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
+#include "support/forgetful.h"
 #include "support/oracle.h"
 
 enum { ROWS = 1300, COLS = 1100 };
@@ -121,27 +122,10 @@ static void room_is_a_part_of_the_budget(void **state)
     assert_true(parts > 0);
 }
 
-/* What a device says that knows X as pinned when it is asked for the first time alone. */
-static const hybrid_dense *leaving;
-static int64_t asked;
-
-static size_t pinned_once(hy_backend *device, const void *ptr, size_t bytes)
-{
-    const char *at = ptr, *begin = leaving->data;
-
-    (void)device;
-    if (at < begin || at >= begin + COLS * leaving->cols * 8)
-        return 0;
-    return __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) == 0 ? bytes : 0;
-}
-
 /* Parts of a pinned X are larger than pieces of the ring. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
-    hybrid_engine *engine     = fake_spmm(0);
-    hy_pins *pins             = &engine->ctx.pins;
-    const hy_backend_ops *ops = pins->device->ops;
-    hy_backend_ops forgetful  = *ops;
+    hybrid_engine *engine = fake_spmm(0);
     hybrid_dense X, Y;
     hybrid_csr A;
 
@@ -149,14 +133,9 @@ static void what_is_unpinned_in_a_run_is_told(void **state)
     matrix_random(ROWS, COLS, 6, 31, plain.kind, &A);
     dense_make(COLS, 20, 0, HYBRID_COL_MAJOR, 32, plain.kind, &X);
     dense_make(ROWS, 20, 0, HYBRID_ROW_MAJOR, 33, plain.kind, &Y);
-    leaving            = &X;
-    asked              = 0;
-    forgetful.pinned   = pinned_once;
-    pins->device->ops  = &forgetful;
-    const int64_t done = hybrid_spmm(engine, 1, &A, &X, 0, &Y);
-    pins->device->ops  = ops;
-    assert_int_equal(done, HYBRID_BAD_STATE);
-    assert_true(asked > 1);
+    forgetful_begin(engine, X.data, (size_t)(COLS * X.cols) * 8);
+    assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE);
+    assert_true(forgetful_end(engine) > 1);
     assert_non_null(strstr(hybrid_engine_message(engine), "X was unpinned"));
     dense_free(&X);
     dense_free(&Y);

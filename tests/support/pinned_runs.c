@@ -33,9 +33,9 @@ hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given, dou
     hybrid_report r;
 
     w->runs++;
-    for (int64_t k = 0; k < COLS * WIDTH; k++)
+    for (int64_t k = 0; k < w->X.rows * w->X.cols; k++)
         value_set(w->X.data, HYBRID_F64, k, test_number(w->runs, k, 1));
-    memcpy(w->Y.data, w->before.data, (size_t)(ROWS * WIDTH) * 8);
+    memcpy(w->Y.data, w->before.data, world_bytes(&w->Y));
     assert_int_equal(hybrid_spmm_run(plan, 1, given, &w->X, beta, &w->Y), HYBRID_OK);
     assert_null(oracle_check_spmm(1, &w->A, &w->X, beta, &w->before, &w->Y, 1));
     r = report_of(plan);

@@ -1,0 +1,14 @@
+/* tests/support/forgetful.h - memory that is unpinned while a product runs. */
+#ifndef FORGETFUL_H
+#define FORGETFUL_H
+
+#include "engine/engine.h"
+
+/* From now on the engine's device says of all memory that somebody pinned it, but of these
+   bytes only when it is asked for the first time. One engine at a time. */
+void forgetful_begin(hybrid_engine *engine, const void *ptr, size_t bytes);
+
+/* The device is as it was. Returns how often it was asked about the bytes. */
+int64_t forgetful_end(hybrid_engine *engine);
+
+#endif /* FORGETFUL_H */
