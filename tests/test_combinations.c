@@ -1,0 +1,330 @@
+/* tests/test_combinations.c - all that can be asked of an SpMM, with everything else.
+
+   Each combination (support/combinations.h) is planned and run twice, or computed in one
+   call, on a fake device beside the host: the result must be the oracle's bit for bit,
+   the plan's schedule the one that is expected, so that none quietly takes another one,
+   and the bytes moved those of that schedule. What is refused must be on the list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/csr.h"
+#include "engine/plan.h"
+#include "support/combinations.h"
+#include "support/fake_backend.h"
+#include "support/fake_spmm.h"
+#include "support/oracle.h"
+
+extern const hy_variant hy_spmm_host_rows;
+
+enum {
+    COMBINATIONS = 2400,
+    LINE_BYTES   = 64,  /* rows of X are filled up to two of them at most */
+    PACK_SPARE   = 2048 /* what alignment adds to a chunk's rows of A */
+};
+
+static schedule schedule_of(const hybrid_plan *plan)
+{
+    const hy_layout *l = &plan->layout;
+
+    if (!plan->candidates[plan->chosen].backend->ops->copy)
+        return IN_PLACE;
+    if (hy_is_compact(&plan->compact))
+        return ROW_SUBSET;
+    return l->gathered          ? GATHERED
+           : l->window > 0      ? ROW_RING
+           : l->panels.cols > 0 ? COLUMN_BLOCKS
+                                : WHOLE;
+}
+
+typedef struct trial {
+    uint64_t number;
+    combination c;
+    hybrid_engine *engine;
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+    int64_t loaded; /* bytes of X in the last run, by its trace */
+} trial;
+
+static int failures;
+
+static void complain(const trial *t, const char *what)
+{
+    const combination *c = &t->c;
+
+    failures++;
+    print_error(
+        "combination %llu: %s, %s, flags %u, split %d, %lld columns, "
+        "%lld rows a chunk, X in order %d, gap %lld, pinned %d, Y in order %d, gap "
+        "%lld, pinned %d, planned %d, alpha %g, beta %g, f%lld: %s\n",
+        (unsigned long long)t->number, schedule_names[c->asked], c->variant, c->flags,
+        (int)c->split, (long long)c->width, (long long)c->chunk_rows, (int)c->x_order,
+        (long long)c->x_gap, c->x_pinned, (int)c->y_order, (long long)c->y_gap,
+        c->y_pinned, c->planned, c->alpha, c->beta,
+        (long long)(8 * combination_value_bytes(c)), what);
+}
+
+static void expect_that(const trial *t, int truth, const char *what)
+{
+    if (!truth)
+        complain(t, what);
+}
+
+static hybrid_status open_host(hybrid_engine **engine)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.backend = HYBRID_HOST;
+    options.threads = 3;
+    return hybrid_engine_create(&options, engine);
+}
+
+/* One call takes the device only if there is nothing else. */
+static void open_engine_for(trial *t)
+{
+    static const hy_variant *const rows[]   = {&hy_spmm_fake_rows, NULL};
+    static const hy_variant *const tiled[]  = {&hy_spmm_fake_tiled, NULL};
+    static const hy_variant *const shared[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
+                                               NULL};
+    static const hy_variant *const shared_tiled[] = {&hy_spmm_fake_tiled,
+                                                     &hy_spmm_host_rows, NULL};
+    const combination *c                          = &t->c;
+    const hy_variant *const *table                = combination_is_tiled(c)
+                                                        ? (c->planned ? shared_tiled : tiled)
+                                                        : (c->planned ? shared : rows);
+
+    assert_int_equal(c->asked == IN_PLACE
+                         ? open_host(&t->engine)
+                         : fake_open(table, combination_budget(c), &t->engine),
+                     HYBRID_OK);
+    if (c->asked == COLUMN_BLOCKS)
+        t->engine->panels = 3;
+    if (c->asked == ROW_SUBSET)
+        t->engine->compact_bytes = 1;
+}
+
+static size_t dense_bytes(const hybrid_dense *m)
+{
+    const int64_t lines = m->order == HYBRID_ROW_MAJOR ? m->rows : m->cols;
+    return (size_t)(lines * m->ld) * (m->type == HYBRID_F64 ? 8 : 4);
+}
+
+static void open_trial(uint64_t number, trial *t)
+{
+    memset(t, 0, sizeof *t);
+    t->number = number;
+    t->c      = combination_draw(number);
+    t->A      = combination_matrix(&t->c, number);
+    open_engine_for(t);
+    dense_make(COMBINATION_COLS, t->c.width, t->c.x_gap, t->c.x_order, 1, t->c.kind,
+               &t->X);
+    dense_make(COMBINATION_ROWS, t->c.width, t->c.y_gap, t->c.y_order, 2, t->c.kind,
+               &t->Y);
+    dense_copy(&t->Y, &t->before);
+    if (t->c.x_pinned)
+        assert_int_equal(hybrid_pin(t->engine, t->X.data, dense_bytes(&t->X)), HYBRID_OK);
+    if (t->c.y_pinned)
+        assert_int_equal(hybrid_pin(t->engine, t->Y.data, dense_bytes(&t->Y)), HYBRID_OK);
+}
+
+static void close_trial(trial *t)
+{
+    hybrid_engine_destroy(t->engine);
+    matrix_free(&t->A);
+    dense_free(&t->X);
+    dense_free(&t->Y);
+    dense_free(&t->before);
+}
+
+/* ---- bytes
+ * ------------------------------------------------------------------------------ */
+
+static int64_t rows_not_empty(const hybrid_csr *A)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < A->rows; i++)
+        count += hy_offset(A, i + 1) > hy_offset(A, i);
+    return count;
+}
+
+static int64_t columns_named(const hybrid_csr *A, int64_t *last)
+{
+    char named[COMBINATION_COLS] = {0};
+    int64_t count                = 0;
+
+    *last = -1;
+    for (int64_t k = 0; k < A->nnz; k++)
+        named[A->col[k]] = 1;
+    for (int64_t j = 0; j < COMBINATION_COLS; j++)
+        if (named[j]) {
+            count++;
+            *last = j;
+        }
+    return count;
+}
+
+/* X goes up once, up to the last row that is needed; what is gathered comes with chunks.
+ */
+static void check_loaded(const trial *t, schedule s)
+{
+    const int64_t row  = t->c.width * combination_value_bytes(&t->c);
+    const int64_t line = 2 * LINE_BYTES; /* rows are filled up to whole vectors */
+    int64_t last;
+    const int64_t named = columns_named(&t->A, &last);
+    const int64_t least = s == ROW_SUBSET ? named : last + 1;
+
+    if (s == IN_PLACE || s == GATHERED) {
+        expect_that(t, t->loaded == 0, "X was loaded where nothing holds it");
+        return;
+    }
+    expect_that(t, t->loaded >= least * row, "less of X was sent than A names");
+    expect_that(t,
+                t->loaded <= (s == ROW_SUBSET ? named : COMBINATION_COLS) * (row + line),
+                "X was sent more than once");
+}
+
+static void check_bytes(const trial *t, schedule s, const hybrid_report *r, int run)
+{
+    const int64_t row  = t->c.width * combination_value_bytes(&t->c);
+    const int64_t size = combination_value_bytes(&t->c);
+    const int64_t rows = s == ROW_SUBSET ? rows_not_empty(&t->A) : COMBINATION_ROWS;
+    const int64_t pack =
+        t->A.nnz * (4 + size) + COMBINATION_ROWS * 8 + r->chunks * PACK_SPARE;
+    const int64_t up = r->h2d_bytes - t->loaded; /* A, and what chunks bring of X */
+
+    if (r->host_chunks > 0) /* who computes a row depends on time */
+        return;
+    check_loaded(t, s);
+    if (s == IN_PLACE) {
+        expect_that(t, r->h2d_bytes == 0 && r->d2h_bytes == 0, "the host copied");
+        return;
+    }
+    expect_that(t, r->d2h_bytes == rows * row, "Y did not come down once");
+    if (run > 0 && r->resident_chunks == r->chunks && s != GATHERED)
+        expect_that(t, up == 0, "a later run sends A");
+    else if (s == GATHERED)
+        expect_that(t,
+                    up >= t->A.nnz * 4 &&
+                        (!t->c.planned || r->h2d_bytes <= r->predicted_h2d_bytes),
+                    "chunks brought more than was predicted");
+    else if (!combination_is_tiled(&t->c))
+        expect_that(t, up >= t->A.nnz * 4 && up <= pack, "A did not go up once");
+}
+
+/* ---- runs
+ * ------------------------------------------------------------------------------- */
+
+static void note_load(void *user, const hybrid_event *event)
+{
+    trial *t = user;
+
+    if (strcmp(event->stage, "load") == 0)
+        t->loaded += event->bytes;
+}
+
+static void begin_run(trial *t)
+{
+    t->loaded = 0;
+    memcpy(t->Y.data, t->before.data, dense_bytes(&t->Y));
+}
+
+static void check_result(const trial *t, hybrid_status status)
+{
+    const char *wrong;
+
+    if (status != HYBRID_OK) {
+        complain(t, hybrid_engine_message(t->engine));
+        return;
+    }
+    wrong = oracle_check_spmm(t->c.alpha, &t->A, &t->X, t->c.beta, &t->before, &t->Y, 1);
+    if (wrong)
+        complain(t, wrong);
+    expect_that(t, dense_gaps_intact(&t->Y), "gaps of Y were written");
+}
+
+static void run_plan(trial *t, hybrid_plan *plan)
+{
+    const schedule s     = schedule_of(plan);
+    hybrid_report report = HYBRID_REPORT_INIT;
+
+    if (!combination_may_take(&t->c, s))
+        complain(t, schedule_names[s]);
+    for (int run = 0; run < 2; run++) {
+        begin_run(t);
+        check_result(t,
+                     hybrid_spmm_run(plan, t->c.alpha, &t->A, &t->X, t->c.beta, &t->Y));
+        assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+        check_bytes(t, schedule_of(plan), &report, run);
+    }
+}
+
+/* Returns whether it was refused. */
+static int plan_and_run(trial *t)
+{
+    const char *refusal   = combination_refused(&t->c);
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    o.flags      = t->c.flags;
+    o.split      = t->c.split;
+    o.host_share = 0.4;
+    o.chunk_rows = t->c.chunk_rows;
+    o.order      = t->c.x_order;
+    o.variant    = t->c.split == HYBRID_SPLIT_SHARE ? NULL : t->c.variant;
+    if (hybrid_spmm_plan(t->engine, &t->A, t->c.width, &o, &plan) != HYBRID_OK) {
+        const char *said = hybrid_engine_message(t->engine);
+        if (!refusal || strncmp(said, refusal, strlen(refusal)) != 0)
+            complain(t, said);
+        return 1;
+    }
+    expect_that(t, !refusal, "is on the list of what is refused, and was planned");
+    run_plan(t, plan);
+    hybrid_plan_destroy(plan);
+    return 0;
+}
+
+static void compute_once(trial *t)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+
+    begin_run(t);
+    check_result(t, hybrid_spmm(t->engine, t->c.alpha, &t->A, &t->X, t->c.beta, &t->Y));
+    assert_int_equal(hybrid_engine_report(t->engine, &report), HYBRID_OK);
+    check_bytes(t, combination_schedule(&t->c), &report, 0);
+}
+
+static void every_combination(void **state)
+{
+    int64_t ran[SCHEDULES] = {0}, refusals = 0;
+    trial t;
+
+    (void)state;
+    fake_delays(1, 0);
+    for (uint64_t number = 0; number < COMBINATIONS; number++) {
+        open_trial(number, &t);
+        hybrid_engine_trace(t.engine, note_load, &t);
+        if (!t.c.planned)
+            compute_once(&t);
+        else
+            refusals += plan_and_run(&t);
+        ran[combination_schedule(&t.c)]++;
+        close_trial(&t);
+        assert_int_equal(fake_alive(), 0);
+    }
+    for (int s = 0; s < SCHEDULES; s++)
+        assert_true(ran[s] > COMBINATIONS / 20);
+    assert_int_equal(failures, 0);
+    assert_true(refusals > 0 && COMBINATIONS - refusals >= 2000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_combination),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
