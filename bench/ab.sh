@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# bench/ab.sh OUTDIR BENCH_A BENCH_B [PAIRS] - two builds of hybrid_spmm_bench in turns on one
+# machine: is B as fast as A? In each of PAIRS (9) rounds both compute the same products, who
+# begins alternates, and bench/ab.py takes the median of each product's ratios of seconds.
+# Products that come out slower are computed by both once more. Exit code 1: B is slower.
+# Writes OUTDIR/{a,b}.jsonl, again-{a,b}.jsonl and ab.md.
+# Environment: PROBLEMS = problems, space between (bench/problems.txt); DATA = a folder of .mtx
+# files that are added to them; BACKENDS (host, and cuda where there is a GPU); TYPES (f32 f64);
+# WAYS = of "end pinned resident core" (all that the backend has); REPS = calls timed (3).
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+if (($# < 3)); then
+    sed -n '2,9s/^# //p' "$0" >&2
+    exit 2
+fi
+out=$1 a=$2 b=$3 pairs=${4:-9}
+problems=${PROBLEMS:-@$here/problems.txt}
+types=${TYPES:-f32 f64}
+export XDG_CACHE_HOME=/nonexistent # both plan by the speeds that are built in
+mkdir -p "$out" || exit 1
+rm -f "$out"/{a,b,again-a,again-b}.jsonl
+
+if [[ -n ${DATA:-} ]]; then
+    problems="$problems $(ls "$DATA"/*.mtx)"
+fi
+if [[ -z ${BACKENDS:-} ]]; then
+    BACKENDS=host
+    "$a" spgemm stencil7:4 --backend cuda --reps 1 >/dev/null 2>&1 && BACKENDS='cuda host'
+fi
+
+# options_of OP BACKEND WAY: of the bench; fails where there is no such way.
+options_of() {
+    case $3 in
+    end) echo "--mode end" ;;
+    pinned) [[ $2 == cuda ]] && echo "--mode end --pinned" ;;
+    resident) [[ $1 == spmm && $2 == cuda ]] && echo "--mode end --pinned --resident" ;;
+    core) [[ $2 == cuda ]] && echo "--mode core" ;;
+    *) echo "ab.sh: no way '$3'" >&2 && exit 2 ;;
+    esac
+}
+
+# measure NAME BENCH PREFIX ROUND PROBLEM...: all ways of one build, once.
+measure() {
+    local name=$1 bench=$2 prefix=$3 round=$4 op backend way type options
+    shift 4
+    for op in spgemm spmm; do
+        for backend in $BACKENDS; do
+            for way in ${WAYS:-end pinned resident core}; do
+                options=$(options_of $op "$backend" "$way") || continue
+                for type in $types; do
+                    # shellcheck disable=SC2086 # options are words
+                    "$bench" $op "$@" --backend "$backend" --type "$type" $options \
+                        --reps "${REPS:-3}" --no-verify --commit "$name$round:$way" \
+                        --json "$out/$prefix$name.jsonl" >/dev/null || failed=1
+                done
+            done
+        done
+    done
+}
+
+# rounds PREFIX PROBLEM...
+rounds() {
+    local prefix=$1 round
+    shift
+    for ((round = 0; round < pairs; round++)); do
+        if ((round % 2)); then
+            measure b "$b" "$prefix" $round "$@"
+            measure a "$a" "$prefix" $round "$@"
+        else
+            measure a "$a" "$prefix" $round "$@"
+            measure b "$b" "$prefix" $round "$@"
+        fi
+    done
+}
+
+failed=0
+# shellcheck disable=SC2086 # problems are words
+rounds '' $problems
+again=$("$here/ab.py" --slow "$out/a.jsonl" "$out/b.jsonl") || exit 1
+if [[ -n $again ]]; then
+    # shellcheck disable=SC2086
+    rounds again- $again
+    set -- "$out/again-a.jsonl" "$out/again-b.jsonl"
+else
+    set --
+fi
+"$here/ab.py" "$out/a.jsonl" "$out/b.jsonl" "$@" >"$out/ab.md"
+slower=$?
+cat "$out/ab.md"
+exit $((failed || slower))
