@@ -160,12 +160,12 @@ static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_status status;
     hy_place place;
 
-    hy_split_settle(plan, &problem);
+    const hy_sites sites = hy_split_sites(plan, &problem);
     begin_report(plan);
     HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
                          (int64_t)((double)f->products / f->out_ratio), known, &place));
-    HY_TRY_ELSE_DONE(hy_pipeline_run(plan->pipeline, &problem, &place, engine->trace,
-                                     engine->trace_user, &plan->report));
+    HY_TRY_ELSE_DONE(hy_run_product(&sites, &problem, &place, engine->trace,
+                                    engine->trace_user, &plan->report));
     HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
     hy_pattern_keep(ctx, &plan->pattern, C);
     end_report(plan, start, C->nnz, B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type));
@@ -196,14 +196,15 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
 static hybrid_status run_chunks(hybrid_plan *plan, hy_problem *problem)
 {
     hybrid_engine *engine = plan->engine;
+    const hy_sites sites  = hy_split_sites(plan, problem);
     const int compact     = hy_is_compact(&plan->compact);
     hybrid_status empty   = HYBRID_OK;
     hy_empty_rows rows;
 
     if (compact)
         hy_empty_rows_begin(&rows, problem, &plan->compact);
-    const hybrid_status status = hy_pipeline_run(
-        plan->pipeline, problem, NULL, engine->trace, engine->trace_user, &plan->report);
+    const hybrid_status status = hy_run_product(&sites, problem, NULL, engine->trace,
+                                                engine->trace_user, &plan->report);
     if (compact)
         empty = hy_empty_rows_end(&rows);
     return status == HYBRID_OK ? empty : status;
@@ -230,7 +231,6 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     hy_empty_settle(plan, &problem, &rest);
     hy_panels_settle(plan, &problem);
-    hy_split_settle(plan, &problem);
     begin_report(plan);
     HY_TRY(run_chunks(plan, &problem));
     end_report(plan, start, Y->rows * Y->cols,
@@ -254,7 +254,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
     if (plan)
-        hy_keeper_forget(&plan->pipeline->keeper);
+        hy_keeper_forget(&plan->site->keeper);
 }
 
 /* ---- one shot -----------------------------------------------------------------------

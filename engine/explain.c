@@ -137,12 +137,12 @@ static void put_resident(writer *w, const hybrid_plan *plan)
     if (!(plan->flags & HYBRID_RESIDENT) ||
         !plan->candidates[plan->chosen].backend->ops->copy)
         return;
-    const int64_t kept = plan->pipeline->keeper.count * hy_panels_count(plan);
+    const int64_t kept = plan->site->keeper.count * hy_panels_count(plan);
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);
     put(w, "%s\n",
-        plan->split.crew && !hy_plan_has_a(plan)
+        plan->split.host && !hy_plan_has_a(plan)
             ? ", but for chunks that the host computes"
             : "");
 }
@@ -204,19 +204,19 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (plan->spared_s > 0)
         put(w, "split     the host alone: the device is expected to take %.3g ms\n",
             1e3 * plan->spared_s);
-    if (!split->crew && !pinned->why_not) /* there is no device, or it is spared */
+    if (!split->host && !pinned->why_not) /* there is no device, or it is spared */
         return;
     put(w, "split     ");
-    if (hy_plan_has_a(plan) && split->crew) {
+    if (hy_plan_has_a(plan) && split->host) {
         put(w, "the device alone, which has all of A, until it is told to refresh it\n");
         return;
     }
     put_forecast(w, pinned);
-    if (split->crew && !is_same(all, pinned)) {
+    if (split->host && !is_same(all, pinned)) {
         put(w, " if X and Y are pinned, else ");
         put_forecast(w, all);
     }
-    if (split->crew) {
+    if (split->host) {
         put(w, "; pieces of %.3g products, slots %d x ", (double)pinned->sharing.products,
             split->slots);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
@@ -269,7 +269,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
 
     hy_slot_sizes(backend, &plan->rates, plan->layout.chunks, count, &device, &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
-        (double)each, plan->pipeline->depth);
+        (double)each, plan->site->depth);
     put_bytes(w, (double)device);
     put_bottleneck(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));

@@ -65,6 +65,6 @@ void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
         hy_chunks_repeat(layout->chunks, hy_chunk_ranges(layout->chunks, layout->count),
                          panels, plan->b_cols);
     layout->resident_bytes = hy_layout_image(plan, layout).bytes;
-    plan->pipeline->count  = layout->count;
+    plan->site->list.count = layout->count;
     plan->traffic.up       = hy_traffic_dense_up(plan, layout);
 }

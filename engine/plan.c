@@ -1,4 +1,4 @@
-/* engine/plan.c - inspect, rank, cut, open the pipeline, let the host take part. */
+/* engine/plan.c - inspect, rank, cut, open the site, let the host take part. */
 #include "engine/plan.h"
 
 #include <string.h>
@@ -51,10 +51,10 @@ static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
 
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
         HY_TRY(hy_early_end(early)); /* its place is others' now */
-    HY_TRY(hy_pipeline_open(backend, &plan->rates, plan->op, l->chunks, l->count, slots,
-                            shared, *early, &plan->pipeline));
-    plan->pipeline->turned_room = plan->turned_room;
-    *early                      = NULL;
+    HY_TRY(hy_site_open(backend, &plan->rates, plan->op, l->chunks, l->count, slots,
+                        shared, *early, &plan->site));
+    plan->site->turned.room = plan->turned_room;
+    *early                  = NULL;
     return HYBRID_OK;
 }
 
@@ -86,23 +86,23 @@ static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
         return status;
     /* blocks kept from earlier plans may be larger than what was asked for */
     hy_message_clear(&plan->engine->ctx.message);
-    hy_pipeline_close(plan->pipeline);
-    plan->pipeline = NULL;
+    hy_site_close(plan->site);
+    plan->site = NULL;
     HY_TRY(hy_early_end(early));
     backend->ops->trim(backend);
     return open_once(plan, early);
 }
 
-static hybrid_status open_pipeline(hybrid_plan *plan, hy_loader **early)
+static hybrid_status open_site(hybrid_plan *plan, hy_loader **early)
 {
     HY_TRY(open_with_room(plan, early));
-    plan->pipeline->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
+    plan->site->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
     return HYBRID_OK;
 }
 
 int64_t hy_plan_there_bytes(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->pipeline->keeper;
+    const hy_keeper *keeper = &plan->site->keeper;
     int64_t sum             = 0;
 
     if (hy_keeper_there(keeper) == 0)
@@ -111,7 +111,7 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (keeper->count == plan->pipeline->ranges) /* and what is left out of A */
+    if (keeper->count == plan->site->list.ranges) /* and what is left out of A */
         sum += 8 * (plan->rows - plan->profile.rows);
     return sum;
 }
@@ -121,26 +121,26 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
    alone. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->pipeline->keeper;
+    const hy_keeper *keeper = &plan->site->keeper;
 
     if (!keeper->lasts)
         return 0;
-    if (!plan->split.crew || keeper->there)
+    if (!plan->split.host || keeper->there)
         return keeper->count * hy_panels_count(plan);
     const int64_t there = hy_keeper_there(keeper);
-    return there < plan->pipeline->ranges ? there : there - 1;
+    return there < plan->site->list.ranges ? there : there - 1;
 }
 
 int hy_plan_has_a(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->pipeline->keeper;
+    const hy_keeper *keeper = &plan->site->keeper;
 
-    return keeper->there && keeper->count == plan->pipeline->ranges;
+    return keeper->there && keeper->count == plan->site->list.ranges;
 }
 
 void hy_plan_start_report(hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->pipeline->keeper;
+    const hy_keeper *keeper = &plan->site->keeper;
 
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
     plan->report.chunks              = plan->layout.count;
@@ -246,7 +246,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
     HY_TRY(look_and_choose(plan, A, B, options, counter.count ? &counter : NULL));
     plan->candidates[plan->chosen].chosen = 1;
-    HY_TRY(open_pipeline(plan, early));
+    HY_TRY(open_site(plan, early));
     return hy_split_open(plan, options);
 }
 
@@ -288,7 +288,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
         return;
     hy_context *ctx = &plan->engine->ctx;
     hy_split_close(&plan->split);
-    hy_pipeline_close(plan->pipeline);
+    hy_site_close(plan->site);
     hy_layout_free(plan, &plan->layout);
     hy_pattern_free(ctx, &plan->pattern);
     hy_profile_free(ctx, &plan->profile);

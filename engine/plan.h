@@ -1,4 +1,4 @@
-/* engine/plan.h - inspect, rank, cut, open the pipeline. */
+/* engine/plan.h - inspect, rank, cut, open the site. */
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
@@ -28,7 +28,7 @@ struct hybrid_plan {
     size_t turned_room; /* of the device's memory, twice: rates.memory is what they leave */
     hy_layout layout;   /* its panels are those of the last run, or of the first */
     hy_ways_up ways_up; /* what was compared with it */
-    hy_pipeline *pipeline;
+    hy_site *site;      /* where the chosen candidate computes */
     hy_split split;     /* between device and host */
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;

@@ -191,7 +191,7 @@ static void set_why_not(hy_split *split, const char *why_not)
         split->of[kind].why_not = why_not;
 }
 
-/* ---- the crew -----------------------------------------------------------------------
+/* ---- the host -----------------------------------------------------------------------
  */
 
 /* Room for a piece, or for the costliest row if that is more, but no more than the host's
@@ -233,12 +233,12 @@ static void size_pieces(hybrid_plan *plan, const hybrid_plan_options *o,
     size_slots(&plan->split, s, f);
 }
 
-static hybrid_status open_crew(hybrid_plan *plan)
+static hybrid_status open_host(hybrid_plan *plan)
 {
     hy_split *split = &plan->split;
 
-    HY_TRY(hy_pipeline_open(plan->engine->host, &split->of[0].sharing.rates, plan->op,
-                            &split->largest, 1, SLOTS, 0, NULL, &split->crew));
+    HY_TRY(hy_site_open(plan->engine->host, &split->of[0].sharing.rates, plan->op,
+                        &split->largest, 1, SLOTS, 0, NULL, &split->host));
     split->slots = SLOTS;
     return HYBRID_OK;
 }
@@ -254,7 +254,7 @@ static hybrid_status open_share(hybrid_plan *plan, double share)
 {
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
         plan->split.of[kind].sharing.share = plan->split.of[kind].share = share;
-    return open_crew(plan);
+    return open_host(plan);
 }
 
 /* In runs of which a gain is predicted, if there are such. */
@@ -271,7 +271,7 @@ static hybrid_status open_predicted(hybrid_plan *plan)
         split->of[kind].why_not = find_small_gain(plan, like, gain_s);
         any |= !split->of[kind].why_not;
     }
-    const hybrid_status status = any ? open_crew(plan) : HYBRID_OK;
+    const hybrid_status status = any ? open_host(plan) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     set_why_not(split, "there is no memory for the host's chunks");
@@ -304,8 +304,8 @@ hybrid_status hy_split_open(hybrid_plan *plan, const hybrid_plan_options *o)
 
 void hy_split_close(hy_split *split)
 {
-    hy_pipeline_close(split->crew);
-    split->crew = NULL;
+    hy_site_close(split->host);
+    split->host = NULL;
 }
 
 /* ---- a run --------------------------------------------------------------------------
@@ -324,16 +324,13 @@ static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *proble
 }
 
 /* Once all of A is on the device nobody promises that it is still in host memory. */
-void hy_split_settle(hybrid_plan *plan, const hy_problem *problem)
+hy_sites hy_split_sites(const hybrid_plan *plan, const hy_problem *problem)
 {
-    hy_split *split = &plan->split;
-
-    if (!split->crew)
-        return;
-    const int idle              = leaves_workers_idle(plan, problem);
+    const hy_split *split       = &plan->split;
+    const int idle              = split->host && leaves_workers_idle(plan, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
-    if (forecast->why_not || hy_plan_has_a(plan))
-        hy_pipeline_share(plan->pipeline, NULL, NULL);
-    else
-        hy_pipeline_share(plan->pipeline, split->crew, &forecast->sharing);
+
+    if (!split->host || forecast->why_not || hy_plan_has_a(plan))
+        return (hy_sites){plan->site, NULL, NULL};
+    return (hy_sites){plan->site, split->host, &forecast->sharing};
 }

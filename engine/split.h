@@ -6,7 +6,7 @@
 #ifndef HY_SPLIT_H
 #define HY_SPLIT_H
 
-#include "pipeline/crew.h"
+#include "pipeline/run.h"
 
 struct hybrid_plan;
 
@@ -24,17 +24,17 @@ typedef struct hy_split {
     hybrid_split mode; /* as asked for */
     hy_forecast
         of[HY_RUN_KINDS]; /* the same twice where pinned operands change nothing */
-    hy_pipeline *crew;    /* the host's; NULL: the device is alone in all runs */
+    hy_site *host;        /* NULL: the device is alone in all runs */
     hy_chunk largest;     /* for which its slots are made */
     int slots;
 } hy_split;
 
-/* Chunks are cut and the device's pipeline is open: choose the shares, and open the crew
-   if runs of either kind may use it. */
+/* Chunks are cut and the device's site is open: choose the shares, and open the host's if
+   runs of either kind may use it. */
 hybrid_status hy_split_open(struct hybrid_plan *plan, const hybrid_plan_options *options);
-void hy_split_close(hy_split *split); /* before the pipeline */
+void hy_split_close(hy_split *split);
 
-/* Before a run: whether the host takes part in it, and how. */
-void hy_split_settle(struct hybrid_plan *plan, const hy_problem *problem);
+/* Who takes part in a run. */
+hy_sites hy_split_sites(const struct hybrid_plan *plan, const hy_problem *problem);
 
 #endif /* HY_SPLIT_H */

@@ -140,7 +140,7 @@ int64_t hy_traffic_dense_up(const hybrid_plan *plan, const hy_layout *layout)
 
 int64_t hy_traffic_first(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->pipeline->keeper;
+    const hy_keeper *keeper = &plan->site->keeper;
     int64_t sum             = 0;
 
     for (int64_t i = 0; i < keeper->count; i++)

@@ -45,10 +45,10 @@ static void end(hy_thread *thread)
 
 static void watch(hy_slot *slot)
 {
-    slot->status  = slot->pipeline->backend->ops->host_wait(slot->unseen);
+    slot->status  = slot->site->backend->ops->host_wait(slot->unseen);
     slot->seen_ns = hy_now_ns();
     slot->unseen  = NULL;
-    hy_slot_push(&slot->pipeline->lead->inbox, slot);
+    hy_slot_push(&slot->side->run->inbox, slot);
 }
 
 hybrid_status hy_gear_loader(hy_gear *gear, void (*load)(hy_slot *slot))

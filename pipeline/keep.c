@@ -2,7 +2,7 @@
 #include "pipeline/keep.h"
 
 #include "partition/chunks.h"
-#include "pipeline/run.h"
+#include "pipeline/site.h"
 
 /* ---- which ------------------------------------------------------------------------ */
 
@@ -74,37 +74,40 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
 
 /* ---- open and close --------------------------------------------------------------- */
 
-hybrid_status hy_keeper_open(hy_pipeline *p)
+hybrid_status hy_keeper_open(hy_site *site)
 {
-    hy_keeper *keeper = &p->keeper;
+    hy_keeper *keeper = &site->keeper;
     size_t bytes;
     void *packs;
 
-    keeper->count = hy_keep_count(&p->rates, p->chunks, p->count, &bytes);
+    keeper->count =
+        hy_keep_count(&site->rates, site->list.chunks, site->list.count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_array(p->ctx, keeper->count, sizeof(hy_pack), "packs that stay", &packs));
+    HY_TRY(
+        hy_array(site->ctx, keeper->count, sizeof(hy_pack), "packs that stay", &packs));
     keeper->packs = packs;
     hy_keeper_forget(keeper);
-    return p->backend->ops->alloc(p->backend, HY_DEVICE, bytes, &keeper->block);
+    return site->backend->ops->alloc(site->backend, HY_DEVICE, bytes, &keeper->block);
 }
 
-void hy_keeper_close(hy_pipeline *p)
+void hy_keeper_close(hy_site *site)
 {
-    hy_array_free(p->ctx, p->keeper.packs);
-    p->backend->ops->free(p->backend, &p->keeper.block);
+    hy_array_free(site->ctx, site->keeper.packs);
+    site->backend->ops->free(site->backend, &site->keeper.block);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-int hy_keeper_has(const hy_pipeline *p, const hy_chunk *chunk, int64_t index)
+int hy_keeper_has(const hy_site *site, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept && (index >= p->ranges || p->keeper.packs[index].bytes > 0);
+    return chunk->kept &&
+           (index >= site->list.ranges || site->keeper.packs[index].bytes > 0);
 }
 
-hy_pack *hy_keeper_pack(hy_pipeline *p, const hy_chunk *chunk, int64_t index)
+hy_pack *hy_keeper_pack(hy_site *site, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept ? &p->keeper.packs[index % p->ranges] : NULL;
+    return chunk->kept ? &site->keeper.packs[index % site->list.ranges] : NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------ */

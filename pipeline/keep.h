@@ -10,7 +10,7 @@
 
 #include "base/variant.h"
 
-struct hy_pipeline;
+struct hy_site;
 
 typedef struct hy_keeper {
     hy_buffer block; /* on the device; empty: nothing is kept */
@@ -30,8 +30,8 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
                       size_t *bytes);
 
 /* On failure nothing is held that hy_keeper_close() does not free. */
-hybrid_status hy_keeper_open(struct hy_pipeline *pipeline);
-void hy_keeper_close(struct hy_pipeline *pipeline);
+hybrid_status hy_keeper_open(struct hy_site *site);
+void hy_keeper_close(struct hy_site *site);
 
 /* How many are there from earlier runs. */
 int64_t hy_keeper_there(const hy_keeper *keeper);
@@ -40,11 +40,11 @@ int64_t hy_keeper_there(const hy_keeper *keeper);
 void hy_keeper_forget(hy_keeper *keeper);
 
 /* Whether the chunk's pack will be on the device when its turn on the lanes comes. */
-int hy_keeper_has(const struct hy_pipeline *pipeline, const hy_chunk *chunk,
+int hy_keeper_has(const struct hy_site *site, const hy_chunk *chunk,
                   int64_t index);
 
 /* Its record; NULL if it is not kept. */
-hy_pack *hy_keeper_pack(struct hy_pipeline *pipeline, const hy_chunk *chunk,
+hy_pack *hy_keeper_pack(struct hy_site *site, const hy_chunk *chunk,
                         int64_t index);
 
 /* A run begins; it ended so. `shared`: the host computed a part, and may in the next. */

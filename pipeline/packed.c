@@ -17,12 +17,13 @@ enum {
 /* Whether it can be of use. */
 static int may_pay(const hy_slot *slot)
 {
-    const hy_pipeline *p    = slot->pipeline;
+    const hy_site *site     = slot->site;
     const hy_features *f    = &slot->job.chunk->features;
-    const double workers_do = hy_pool_threads(p->ctx->pool) * UNPACK_BPS;
+    const double workers_do = hy_pool_threads(site->ctx->pool) * UNPACK_BPS;
 
-    return p->backend->ops->pack_deltas && hy_deltas_quick() && hy_place_pins(p->place) &&
-           workers_do >= p->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
+    return site->backend->ops->pack_deltas && hy_deltas_quick() &&
+           hy_place_pins(slot->side->run->place) && workers_do >= site->rates.d2h_Bps &&
+           f->out_bound >= LEAST_ENTRIES &&
            hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
 }
 
@@ -58,7 +59,7 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
    the backend keeps. 0: there is none. */
 static int get_room(hy_slot *slot)
 {
-    hy_backend *backend = slot->pipeline->backend;
+    hy_backend *backend = slot->site->backend;
     const size_t needed = packed_bytes(&slot->job) + HY_DELTA_BEHIND;
     size_t bytes        = LEAST_BYTES;
 
@@ -73,12 +74,13 @@ static int get_room(hy_slot *slot)
 }
 
 /* Whether more than one chunk has come packed and is not in its place yet. */
-static int workers_lag(const hy_pipeline *p)
+static int workers_lag(const hy_site *site)
 {
     int waiting = 0;
 
-    for (int i = 0; i < p->depth; i++)
-        waiting += p->slots[i].busy && p->slots[i].placing && p->slots[i].job.unpacks;
+    for (int i = 0; i < site->depth; i++)
+        waiting +=
+            site->slots[i].busy && site->slots[i].placing && site->slots[i].job.unpacks;
     return waiting > 1;
 }
 
@@ -87,7 +89,7 @@ int hy_packed_pay(hy_slot *slot)
     const hy_job *job = &slot->job;
 
     return job->deltas && packed_bytes(job) <= (size_t)job->nnz * 3 &&
-           !workers_lag(slot->pipeline) && get_room(slot);
+           !workers_lag(slot->site) && get_room(slot);
 }
 
 hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
@@ -101,8 +103,8 @@ hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
 
 hybrid_status hy_packed_store(const hy_slot *slot)
 {
-    HY_TRY(hy_place_unpack(slot->pipeline->place, &slot->job, slot->packed.ptr));
-    return slot->pipeline->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
+    HY_TRY(hy_place_unpack(slot->side->run->place, &slot->job, slot->packed.ptr));
+    return slot->site->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
 }
 
 int64_t hy_packed_saved(const hy_slot *slot)

@@ -1,34 +1,35 @@
 /* pipeline/run.c - the driver: issue, watch, collect; the first error stops all. */
 #include "pipeline/run.h"
 
+#include <string.h>
+
 #include "base/clock.h"
-#include "pipeline/crew.h"
-#include "pipeline/load.h"
+#include "pipeline/claim.h"
 #include "pipeline/steps.h"
 #include "pipeline/turned.h"
 
 /* ---- one slot ------------------------------------------------------------------ */
 
-static void stop(hy_pipeline *p, hybrid_status status)
+static void stop(hy_run *run, hybrid_status status)
 {
-    if (p->lead->status == HYBRID_OK)
-        p->lead->status = status;
-    __atomic_store_n(&p->lead->stopped, 1, __ATOMIC_RELEASE);
+    if (run->status == HYBRID_OK)
+        run->status = status;
+    __atomic_store_n(&run->stopped, 1, __ATOMIC_RELEASE);
 }
 
-static int stopped(const hy_pipeline *p)
+static int stopped(const hy_run *run)
 {
-    return __atomic_load_n(&p->lead->stopped, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE);
 }
 
 /* A worker does a stage on the CPU. */
 static void cpu_stage(hy_task *task, int worker)
 {
     hy_slot *slot       = (hy_slot *)task;
-    hy_pipeline *p      = slot->pipeline;
+    hy_run *run         = slot->side->run;
     hy_passage *passage = &slot->passage[slot->stage->step];
 
-    if (!stopped(p)) {
+    if (!stopped(run)) {
         passage->worker   = worker;
         passage->begin_ns = hy_now_ns();
         slot->status      = hy_step_run(slot, slot->stage, NULL);
@@ -36,7 +37,7 @@ static void cpu_stage(hy_task *task, int worker)
         passage->done     = 1;
     }
     slot->stage++;
-    hy_slot_push(&p->lead->inbox, slot);
+    hy_slot_push(&run->inbox, slot);
 }
 
 /* A time between two copies costs the bus some 5 us, a tenth of a copy of 4 MB: those
@@ -44,15 +45,15 @@ static void cpu_stage(hy_task *task, int worker)
    timed for a trace alone. */
 static int is_timed(const hy_slot *slot, hy_where where)
 {
-    const hy_pipeline *p = slot->pipeline;
-    const int matters    = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
-    return matters || p->tracer.fn || !p->backend->ops->mark_untimed;
+    const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
+    return matters || slot->side->run->tracer.fn ||
+           !slot->site->backend->ops->mark_untimed;
 }
 
 /* Enqueue the slot's stage on its lane, after what the slot waits for. */
-static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
+static hybrid_status lane_stage(hy_slot *slot)
 {
-    const hy_backend_ops *ops = p->backend->ops;
+    const hy_backend_ops *ops = slot->site->backend->ops;
     const hy_stage *stage     = slot->stage;
     hy_lane *lane             = hy_slot_lane(slot, stage->where);
     hy_passage *passage       = &slot->passage[stage->step];
@@ -71,77 +72,87 @@ static hybrid_status lane_stage(hy_pipeline *p, hy_slot *slot)
 }
 
 /* The first chunk that is not finished. */
-static int64_t first_left(const hy_pipeline *p)
+static int64_t first_left(const hy_side *side)
 {
-    int64_t first = p->next;
+    const hy_site *site = side->site;
+    int64_t first       = side->next;
 
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].busy && p->slots[i].index < first)
-            first = p->slots[i].index;
+    for (int i = 0; i < site->depth; i++)
+        if (site->slots[i].busy && site->slots[i].index < first)
+            first = site->slots[i].index;
     return first;
 }
 
 /* Panels, or rows of a window, that no chunk needs any more. */
-static int64_t not_needed(const hy_pipeline *p)
+static int64_t not_needed(const hy_side *side)
 {
-    const int64_t first = first_left(p);
+    const hy_chunk_list *list = &side->site->list;
+    const hy_problem *problem = side->run->problem;
+    const int64_t first       = first_left(side);
 
-    if (p->problem->window == 0)
-        return first / p->ranges;
-    return first < p->count ? p->chunks[first].first : p->problem->X->rows;
+    if (problem->window == 0)
+        return first / list->ranges;
+    return first < list->count ? list->chunks[first].first : problem->X->rows;
 }
 
 /* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
-static void release(hy_pipeline *p, hy_slot *slot)
+static void release(hy_slot *slot)
 {
+    hy_side *side = slot->side;
+
     slot->busy = slot->parked = 0;
-    p->finished++;
-    if (p->loader && !stopped(p))
-        hy_loader_free(p->loader, not_needed(p));
+    side->finished++;
+    if (side->site->loader && !stopped(side->run))
+        hy_loader_free(side->site->loader, not_needed(side));
 }
 
 /* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
-static int may_enter(hy_pipeline *p, const hy_slot *slot)
+static int may_enter(const hy_slot *slot)
 {
-    return slot->index == p->next_lane &&
-           (!p->loader || hy_loader_reached(p->loader, slot->job.chunk));
+    hy_loader *loader = slot->site->loader;
+
+    return slot->index == slot->side->next_lane &&
+           (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
 /* Whether a parked slot's turn has come. */
-static int may_go_on(hy_pipeline *p, const hy_slot *slot)
+static int may_go_on(const hy_slot *slot)
 {
-    return slot->on_lanes ? hy_place_turn(p->place, &slot->job) : may_enter(p, slot);
+    return slot->on_lanes ? hy_place_turn(slot->side->run->place, &slot->job)
+                          : may_enter(slot);
 }
 
-static hybrid_status finish(hy_pipeline *p, hy_slot *slot)
+static hybrid_status finish(hy_slot *slot)
 {
-    hy_trace_slot(&p->tracer, slot);
-    hy_deck_done(&p->lead->deck, &slot->chunk, p != p->lead, hy_now_ns());
-    release(p, slot);
+    hy_run *run = slot->side->run;
+
+    hy_trace_slot(&run->tracer, slot);
+    hy_deck_done(&run->deck, &slot->chunk, hy_side_helps(slot->side), hy_now_ns());
+    release(slot);
     return HYBRID_OK;
 }
 
 /* Nothing else is under way or to be begun. */
-static int is_last(const hy_pipeline *p)
+static int is_last(const hy_run *run)
 {
-    return !p->crew && p == p->lead && !hy_deck_front(&p->deck) &&
-           p->next - p->finished == 1;
+    return run->side_count == 1 && !hy_deck_front(&run->deck) &&
+           run->sides->next - run->sides->finished == 1;
 }
 
-static hybrid_status advance(hy_pipeline *p, hy_slot *slot);
+static hybrid_status advance(hy_slot *slot);
 
 /* What the slot did last is to be seen finished, by the lane's watcher or, rather than
    wake two threads one after the other, by the driver that has nothing else to do. */
-static hybrid_status watch(hy_pipeline *p, hy_slot *slot)
+static hybrid_status watch(hy_slot *slot)
 {
-    if (!is_last(p)) {
-        hy_slot_push(&p->gear->watchers[slot->unseen_on].queue, slot);
+    if (!is_last(slot->side->run)) {
+        hy_slot_push(&slot->site->gear->watchers[slot->unseen_on].queue, slot);
         return HYBRID_OK;
     }
-    const hybrid_status status = p->backend->ops->host_wait(slot->unseen);
+    const hybrid_status status = slot->site->backend->ops->host_wait(slot->unseen);
     slot->seen_ns              = hy_now_ns();
     slot->unseen               = NULL;
-    return status == HYBRID_OK ? advance(p, slot) : status;
+    return status == HYBRID_OK ? advance(slot) : status;
 }
 
 /* What the device waits for goes first: operands, and slots that the bus is soon done
@@ -152,7 +163,7 @@ static hy_urgency urgency(const hy_slot *slot)
 }
 
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
-static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
+static hybrid_status advance(hy_slot *slot)
 {
     for (; slot->stage->name; slot->stage++) {
         const hy_stage *stage = slot->stage;
@@ -160,190 +171,216 @@ static hybrid_status advance(hy_pipeline *p, hy_slot *slot)
         if (!hy_step_applies(slot, stage->step))
             continue;
         if (stage->where < HY_LANES) {
-            if (!slot->on_lanes && !may_enter(p, slot)) {
+            if (!slot->on_lanes && !may_enter(slot)) {
                 slot->parked = 1;
                 return HYBRID_OK;
             }
-            p->next_lane += !slot->on_lanes;
+            slot->side->next_lane += !slot->on_lanes;
             slot->on_lanes = 1;
-            HY_TRY(lane_stage(p, slot));
+            HY_TRY(lane_stage(slot));
         } else if (slot->unseen && hy_step_waits(slot, stage->step)) {
             break;
         } else if (stage->where == HY_ON_CPU) {
             slot->task    = (hy_task){.run = cpu_stage};
             slot->placing = stage->step == HY_STEP_PLACE;
-            hy_pool_submit(p->ctx->pool, urgency(slot), &slot->task);
+            hy_pool_submit(slot->site->ctx->pool, urgency(slot), &slot->task);
             return HYBRID_OK;
-        } else if (stage->step == HY_STEP_RESERVE && !may_go_on(p, slot)) {
+        } else if (stage->step == HY_STEP_RESERVE && !may_go_on(slot)) {
             slot->parked = 1;
             return HYBRID_OK;
         } else {
             HY_TRY(hy_step_run(slot, stage, NULL));
         }
     }
-    return slot->unseen ? watch(p, slot) : finish(p, slot);
+    return slot->unseen ? watch(slot) : finish(slot);
 }
 
 /* ---- the run ---------------------------------------------------------------------- */
 
-static void drive(hy_pipeline *p, hy_slot *slot)
+static void drive(hy_slot *slot)
 {
-    const hybrid_status status = advance(p, slot);
+    const hybrid_status status = advance(slot);
 
     if (status != HYBRID_OK) {
-        stop(p, status);
-        release(p, slot);
+        stop(slot->side->run, status);
+        release(slot);
     }
 }
 
-/* ---- whose chunk is next --------------------------------------------------------------
- */
-
-static hy_slot *find_parked(hy_pipeline *p)
+static hy_slot *find_parked(const hy_site *site)
 {
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].parked && may_go_on(p, &p->slots[i]))
-            return &p->slots[i];
+    for (int i = 0; i < site->depth; i++)
+        if (site->slots[i].parked && may_go_on(&site->slots[i]))
+            return &site->slots[i];
     return NULL;
 }
 
-static hy_slot *find_free(hy_pipeline *p)
+static hy_slot *find_free(const hy_site *site)
 {
-    for (int i = 0; i < p->depth; i++)
-        if (!p->slots[i].busy)
-            return &p->slots[i];
+    for (int i = 0; i < site->depth; i++)
+        if (!site->slots[i].busy)
+            return &site->slots[i];
     return NULL;
 }
 
 /* Parked slots whose turn it is, then one chunk if there is a free slot. 0: neither. */
-static int issue_some(hy_pipeline *p)
+static int issue_some(hy_side *side)
 {
     hy_slot *slot;
     int some = 0;
 
-    for (; !stopped(p) && (slot = find_parked(p)); some = 1) {
+    for (; !stopped(side->run) && (slot = find_parked(side->site)); some = 1) {
         slot->parked = 0;
-        drive(p, slot);
+        drive(slot);
     }
-    slot = stopped(p) ? NULL : find_free(p);
-    if (!slot || !hy_crew_take(p, slot))
+    slot = stopped(side->run) ? NULL : find_free(side->site);
+    if (!slot || !hy_claim(side, slot))
         return some;
-    hy_slot_begin(slot, p->problem, &slot->chunk, p->next++);
-    drive(p, slot);
+    hy_slot_begin(slot, side, side->next++);
+    drive(slot);
     return 1;
 }
 
 /* The host first: what it takes from the front is computed at once, a device's chunk is
    some way from having its place. */
-static void issue(hy_pipeline *p)
+static void issue(hy_run *run)
 {
     int some = 1;
 
     while (some) {
-        some = p->crew && issue_some(p->crew);
-        some = issue_some(p) || some;
+        some = 0;
+        for (int i = run->side_count - 1; i >= 0; i--)
+            some = issue_some(&run->sides[i]) || some;
     }
 }
 
-static void drop_parked(hy_pipeline *p)
+static void drop_parked(hy_run *run)
 {
-    for (int i = 0; i < p->depth; i++)
-        if (p->slots[i].parked)
-            release(p, &p->slots[i]);
-    if (p->crew)
-        drop_parked(p->crew);
+    for (int k = 0; k < run->side_count; k++) {
+        const hy_site *site = run->sides[k].site;
+        for (int i = 0; i < site->depth; i++)
+            if (site->slots[i].parked)
+                release(&site->slots[i]);
+    }
 }
 
 /* Lanes may still work on the buffers of slots that were dropped. */
-static void drain_lanes(hy_pipeline *p)
+static void drain_lanes(hy_site *site)
 {
-    for (int i = 0; i < p->depth; i++)
-        for (const hy_stage *s = p->stages; s->name; s++) {
-            hy_mark *mark = p->slots[i].passage[s->step].end;
+    site->failed = 1;
+    for (int i = 0; i < site->depth; i++)
+        for (const hy_stage *s = site->stages; s->name; s++) {
+            hy_mark *mark = site->slots[i].passage[s->step].end;
             hy_lane *lane =
-                s->where < HY_LANES ? hy_slot_lane(&p->slots[i], s->where) : NULL;
-            if (lane && p->backend->ops->mark_set(lane, mark) == HYBRID_OK)
-                p->backend->ops->host_wait(mark);
+                s->where < HY_LANES ? hy_slot_lane(&site->slots[i], s->where) : NULL;
+            if (lane && site->backend->ops->mark_set(lane, mark) == HYBRID_OK)
+                site->backend->ops->host_wait(mark);
         }
-    if (p->crew)
-        drain_lanes(p->crew);
 }
 
-static void run_chunks(hy_pipeline *p)
+static void run_chunks(hy_run *run)
 {
-    issue(p);
-    while (hy_crew_in_flight(p)) {
-        hy_slot *slot              = hy_slot_pop(&p->inbox);
-        const int chunk            = !p->loader || slot != &p->loader->tick;
-        const hybrid_status status = chunk ? slot->status : hy_loader_ticked(p->loader);
+    hy_loader *loader = run->sides->site->loader;
+
+    issue(run);
+    while (hy_run_in_flight(run)) {
+        hy_slot *slot              = hy_slot_pop(&run->inbox);
+        const int chunk            = !loader || slot != &loader->tick;
+        const hybrid_status status = chunk ? slot->status : hy_loader_ticked(loader);
         if (status != HYBRID_OK)
-            stop(p, status);
-        if (chunk && p->stopped)
-            release(slot->pipeline, slot);
+            stop(run, status);
+        if (chunk && run->stopped)
+            release(slot);
         else if (chunk)
-            drive(slot->pipeline, slot);
-        issue(p);
-        if (p->stopped)
-            drop_parked(p);
+            drive(slot);
+        issue(run);
+        if (run->stopped)
+            drop_parked(run);
     }
 }
 
-static void begin_run(hy_pipeline *p, const hy_problem *problem, hy_place *place,
-                      const hy_tracer *tracer)
+static void add_side(hy_run *run, hy_site *site)
 {
-    p->problem = problem;
-    p->place   = place;
-    p->tracer  = *tracer;
-    p->next = p->next_lane = p->finished = 0;
-    p->status                            = HYBRID_OK;
-    p->stopped                           = 0;
-    hy_keeper_begin(&p->keeper);
-    if (p->crew)
-        begin_run(p->crew, problem, place, tracer);
+    if (!site)
+        return;
+    run->sides[run->side_count++] = (hy_side){.run = run, .site = site};
+    hy_keeper_begin(&site->keeper);
+}
+
+static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *problem,
+                      hy_place *place)
+{
+    const hy_chunk_list *list = &sites->device->list;
+
+    memset(run, 0, sizeof *run);
+    run->ctx     = sites->device->ctx;
+    run->problem = problem;
+    run->place   = place;
+    add_side(run, sites->device);
+    add_side(run, sites->host);
+    hy_slot_queue_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
+    hy_deck_open(&run->deck, problem->profile, list->chunks, list->count, sites->sharing,
+                 place && !place->known);
+    if (problem->panels.wraps) /* the host knows no rows in two places */
+        run->deck.devices = list->ranges;
+}
+
+/* B or X, if the device holds it. */
+static void begin_load(hy_run *run)
+{
+    hy_side *device            = run->sides;
+    hy_loader *loader          = device->site->loader;
+    const hybrid_status status = hy_turned_begin(device);
+
+    if (status != HYBRID_OK)
+        stop(run, status);
+    else if (loader)
+        hy_loader_start(loader, run->problem, not_needed(device), &run->inbox,
+                        run->tracer.fn != NULL);
 }
 
 /* No chunk needs more of B or X. */
-static hybrid_status finish_load(hy_pipeline *p)
+static void finish_load(hy_run *run)
 {
-    if (!p->loader)
-        return HYBRID_OK;
-    HY_TRY(hy_loader_finish(p->loader));
-    hy_trace_load(&p->tracer, p);
-    return HYBRID_OK;
+    hy_loader *loader = run->sides->site->loader;
+
+    if (!loader)
+        return;
+    const hybrid_status status = hy_loader_finish(loader);
+    if (status != HYBRID_OK)
+        stop(run, status);
+    else
+        hy_trace_load(&run->tracer, run);
 }
 
-hybrid_status hy_pipeline_run(hy_pipeline *p, hy_problem *problem, hy_place *place,
-                              hybrid_trace_fn trace, void *user, hybrid_report *report)
+static void end_run(hy_run *run)
 {
-    const hy_tracer tracer = {.fn = trace, .user = user, .report = report};
+    for (int i = 0; run->stopped && i < run->side_count; i++)
+        drain_lanes(run->sides[i].site);
+    if (!run->stopped)
+        run->tracer.report->chunks = run->deck.dealt;
+    hy_keeper_end(&run->sides->site->keeper, run->status, run->deck.host_work > 0);
+    hy_slot_queue_destroy(&run->inbox);
+}
 
-    if (!p->backend->ops->copy) /* no device is to be fed */
-        hy_pool_call_reserve(p->ctx->pool);
-    if (p->loader)
-        problem->shared = p->loader->shared;
-    begin_run(p, problem, place, &tracer);
-    hy_deck_open(&p->deck, problem->profile, p->chunks, p->count, p->sharing,
-                 place && !place->known);
-    if (problem->panels.wraps) /* the host knows no rows in two places */
-        p->deck.devices = p->ranges;
+hybrid_status hy_run_product(const hy_sites *sites, hy_problem *problem, hy_place *place,
+                             hybrid_trace_fn trace, void *user, hybrid_report *report)
+{
+    const hy_site *first = sites->device;
+    hy_pool *pool        = first->ctx->pool;
+    hy_run run;
 
-    hybrid_status status = hy_turned_begin(p);
-    if (status != HYBRID_OK)
-        stop(p, status);
-    else if (p->loader)
-        hy_loader_start(p->loader, problem, not_needed(p), &p->inbox, trace != NULL);
-    run_chunks(p);
-    status = finish_load(p);
-    if (status != HYBRID_OK)
-        stop(p, status);
-    p->inbox.first = p->inbox.last = NULL; /* a tick that nobody waits for any more */
-    p->failed |= p->stopped;
-    if (p->stopped)
-        drain_lanes(p);
-    else
-        report->chunks = p->deck.dealt;
-    hy_keeper_end(&p->keeper, p->status, p->deck.host_work > 0);
-    if (!p->backend->ops->copy)
-        hy_pool_dismiss_reserve(p->ctx->pool);
-    return p->status;
+    if (hy_site_in_place(first)) /* no device is to be fed */
+        hy_pool_call_reserve(pool);
+    if (first->loader)
+        problem->shared = first->loader->shared;
+    begin_run(&run, sites, problem, place);
+    run.tracer = (hy_tracer){.fn = trace, .user = user, .report = report};
+    begin_load(&run);
+    run_chunks(&run);
+    finish_load(&run);
+    end_run(&run);
+    if (hy_site_in_place(first))
+        hy_pool_dismiss_reserve(pool);
+    return run.status;
 }

@@ -56,7 +56,7 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 
 static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
 {
-    hy_gear *gear = slot->pipeline->gear;
+    hy_gear *gear = slot->site->gear;
 
     for (const hy_stage *s = stages; s->name; s++) {
         if (s->where >= HY_LANES)
@@ -69,18 +69,18 @@ static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
     return HYBRID_OK;
 }
 
-hybrid_status hy_slot_open(struct hy_pipeline *pipeline, hy_buffer device,
-                           hy_buffer pinned, hy_slot *slot)
+hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device, hy_buffer pinned,
+                           hy_slot *slot)
 {
     hybrid_status status;
 
     memset(slot, 0, sizeof *slot);
-    slot->pipeline = pipeline;
-    slot->device   = device;
-    slot->pinned   = pinned;
-    HY_TRY_ELSE_DONE(open_marks(slot, pipeline->stages));
-    if (!pipeline->backend->ops->copy)
-        HY_TRY_ELSE_DONE(hy_gear_run_lane(pipeline->gear, &slot->run));
+    slot->site   = site;
+    slot->device = device;
+    slot->pinned = pinned;
+    HY_TRY_ELSE_DONE(open_marks(slot, site->stages));
+    if (!site->backend->ops->copy)
+        HY_TRY_ELSE_DONE(hy_gear_run_lane(site->gear, &slot->run));
 done:
     if (status != HYBRID_OK)
         hy_slot_close(slot);
@@ -89,16 +89,16 @@ done:
 
 void hy_slot_close(hy_slot *slot)
 {
-    if (!slot->pipeline)
+    if (!slot->site)
         return;
-    hy_backend *backend = slot->pipeline->backend;
+    hy_backend *backend = slot->site->backend;
     backend->ops->free(backend, &slot->packed);
     memset(slot, 0, sizeof *slot);
 }
 
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
 {
-    return slot->run ? slot->run : slot->pipeline->gear->lanes[where];
+    return slot->run ? slot->run : slot->site->gear->lanes[where];
 }
 
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
@@ -107,17 +107,18 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
     return b;
 }
 
-void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chunk,
-                   int64_t index)
+void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
 {
-    const hy_features *f = &chunk->features;
-    const hy_cost cost   = chunk->variant->cost(f, &slot->pipeline->rates);
-    const int in_host    = slot->pipeline->backend->ops->copy == NULL;
-    const size_t room    = hy_align(cost.pack_bytes);
-    const size_t work_at = chunk->kept ? 0 : room;
-    const size_t out_at  = work_at + hy_align(cost.work_bytes);
-    hy_keeper *keeper    = &slot->pipeline->keeper;
-    hy_job *job          = &slot->job;
+    const hy_problem *problem = side->run->problem;
+    const hy_chunk *chunk     = &slot->chunk;
+    const hy_features *f      = &chunk->features;
+    const hy_cost cost        = chunk->variant->cost(f, &slot->site->rates);
+    const int in_host         = slot->site->backend->ops->copy == NULL;
+    const size_t room         = hy_align(cost.pack_bytes);
+    const size_t work_at      = chunk->kept ? 0 : room;
+    const size_t out_at       = work_at + hy_align(cost.work_bytes);
+    hy_keeper *keeper         = &slot->site->keeper;
+    hy_job *job               = &slot->job;
 
     *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
     job->in   = chunk->kept
@@ -137,11 +138,12 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chu
                                &back, 0);
         job->back_room = back.out_bound;
     }
-    job->there    = hy_keeper_has(slot->pipeline, chunk, index);
-    job->shared_a = slot->pipeline->backend->ops->rebase && hy_pack_csr_shares(job);
+    job->there    = hy_keeper_has(slot->site, chunk, index);
+    job->shared_a = slot->site->backend->ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
+    slot->side    = side;
     slot->index   = index;
-    slot->stage   = slot->pipeline->stages;
+    slot->stage   = slot->site->stages;
     slot->unseen  = NULL;
     slot->status  = HYBRID_OK;
     slot->busy    = 1;

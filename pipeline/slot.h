@@ -9,7 +9,8 @@
 #include "pipeline/place.h"
 #include "pipeline/stage.h"
 
-struct hy_pipeline;
+struct hy_site;
+struct hy_side;
 
 /* One stage of one chunk, as it went. */
 typedef struct hy_passage {
@@ -24,14 +25,15 @@ typedef struct hy_passage {
 typedef struct hy_slot {
     hy_task task;         /* first: the pool hands it back */
     struct hy_slot *next; /* in a queue */
-    struct hy_pipeline *pipeline;
+    struct hy_site *site;
+    struct hy_side *side; /* of the run that it is in */
     hy_job job;
     hy_lane *run;     /* where the backend computes in place; else NULL */
-    hy_buffer device; /* job.in, work and out lie here: parts of the pipeline's blocks */
+    hy_buffer device; /* job.in, work and out lie here: parts of the site's blocks */
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
     hy_chunk chunk;
-    int64_t index;         /* of its chunk among those of the pipeline */
+    int64_t index;         /* of its chunk among those of the site */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
@@ -50,7 +52,7 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
 
 /* Get marks; the blocks are borrowed. On failure nothing is held. */
-hybrid_status hy_slot_open(struct hy_pipeline *pipeline, hy_buffer device,
+hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device,
                            hy_buffer pinned, hy_slot *slot);
 void hy_slot_close(hy_slot *slot);
 
@@ -60,9 +62,9 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 /* The lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
-/* Point the job's buffers into the slot's blocks for this chunk. */
-void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_chunk *chunk,
-                   int64_t index);
+/* Point the job's buffers into the slot's blocks for slot->chunk, which is the side's
+   chunk `index`. */
+void hy_slot_begin(hy_slot *slot, struct hy_side *side, int64_t index);
 
 /* ---- FIFO of slots between threads ---- */
 

@@ -5,6 +5,7 @@
 #include "partition/pack.h"
 #include "partition/shared.h"
 #include "pipeline/packed.h"
+#include "pipeline/run.h"
 #include "pipeline/turned.h"
 
 static int is_dense(const hy_job *job)
@@ -15,7 +16,7 @@ static int is_dense(const hy_job *job)
 int hy_step_applies(const hy_slot *slot, hy_step step)
 {
     const hy_variant *variant = slot->job.variant;
-    const int copies          = slot->pipeline->backend->ops->copy != NULL;
+    const int copies          = slot->site->backend->ops->copy != NULL;
 
     switch (step) {
     case HY_STEP_PREPARE:
@@ -38,7 +39,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || !slot->pipeline->place->known || slot->job.deltas;
+    return step != HY_STEP_RESERVE || !slot->side->run->place->known || slot->job.deltas;
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
@@ -60,7 +61,7 @@ static int64_t out_bytes(const hy_slot *slot)
 
     if (is_dense(job))
         return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
-    const int64_t offsets = slot->pipeline->place->known ? 0 : chunk_rows(job) + 1;
+    const int64_t offsets = slot->side->run->place->known ? 0 : chunk_rows(job) + 1;
     return offsets * 8 + job->nnz * (4 + size);
 }
 
@@ -68,7 +69,7 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *kept             = hy_keeper_pack(slot->pipeline, job->chunk, slot->index);
+    hy_pack *kept             = hy_keeper_pack(slot->site, job->chunk, slot->index);
 
     if (job->there) { /* the stage is there for its marks: what follows waits for X */
         job->pack = *kept;
@@ -126,13 +127,13 @@ static hybrid_status copy_columns(const hy_slot *slot, hy_lane *lane)
 
     if (job->unpacks)
         return hy_packed_copy(slot, lane);
-    return copy_direct(lane, &slot->pipeline->place->col, (size_t)job->offset * 4,
+    return copy_direct(lane, &slot->side->run->place->col, (size_t)job->offset * 4,
                        (const char *)job->out.col, (size_t)job->nnz * 4);
 }
 
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
-    const hy_place *place = slot->pipeline->place;
+    const hy_place *place = slot->side->run->place;
     hy_job *job           = &slot->job;
     const size_t size     = hy_value_size(job->problem->A->type);
 
@@ -174,7 +175,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
     if (is_dense(job))
         return copy_dense(slot, lane);
-    if (!slot->pipeline->place->known)
+    if (!slot->side->run->place->known)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
     return job->nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
@@ -183,8 +184,8 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 /* The worker that stores a chunk with more entries than `back` holds fetches the rest. */
 static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
 {
-    const hy_backend_ops *ops = slot->pipeline->backend->ops;
-    hy_lane *lane             = slot->pipeline->gear->lanes[HY_ON_OUT];
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    hy_lane *lane             = slot->site->gear->lanes[HY_ON_OUT];
     hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
 
     HY_TRY(copy_turn(slot, lane, first));
@@ -207,7 +208,7 @@ static hybrid_status check_count(const hy_job *job)
 static hybrid_status store_sparse(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    hy_place *place   = slot->pipeline->place;
+    hy_place *place   = slot->side->run->place;
     const int64_t nnz = job->nnz;
 
     HY_TRY(check_count(job));
@@ -259,7 +260,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
             status = hy_packed_make(slot, lane);
         break;
     case HY_STEP_RESERVE:
-        return hy_place_take(slot->pipeline->place, job);
+        return hy_place_take(slot->side->run->place, job);
     case HY_STEP_D2H:
         status         = copy_out(slot, lane);
         passage->bytes = out_bytes(slot) - hy_packed_saved(slot);
@@ -276,7 +277,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
 
 hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
 {
-    const hy_backend_ops *ops = slot->pipeline->backend->ops;
+    const hy_backend_ops *ops = slot->site->backend->ops;
 
     if (ops->range_begin)
         ops->range_begin(stage->name);

@@ -26,15 +26,14 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-static void emit(const hy_tracer *tracer, const hy_pipeline *pipeline,
-                 hybrid_event *event)
+static void emit(const hy_tracer *tracer, const hy_run *run, hybrid_event *event)
 {
     if (!tracer->fn)
         return;
-    const hy_backend *backend = pipeline->lead->backend;
+    const hy_backend *backend = run->sides->site->backend;
     event->device_bytes       = hy_meter_used(&backend->device);
     event->host_bytes =
-        hy_meter_used(&pipeline->ctx->memory.meter) + hy_meter_used(&backend->pinned);
+        hy_meter_used(&run->ctx->memory.meter) + hy_meter_used(&backend->pinned);
     tracer->fn(tracer->user, event);
 }
 
@@ -44,7 +43,7 @@ static int64_t computed_ns(const hy_slot *slot)
     const int finished  = slot->passage[HY_STEP_FINISH].done;
     const hy_step last  = finished ? HY_STEP_FINISH : HY_STEP_MULTIPLY;
     const hy_mark *mark = slot->passage[last].end;
-    return slot->pipeline->backend->ops->mark_ns(mark);
+    return slot->site->backend->ops->mark_ns(mark);
 }
 
 /* A copy down without times: from when the chunk was computed, and the copy before was
@@ -63,18 +62,18 @@ static void time_down(hy_tracer *tracer, const hy_slot *slot, hybrid_event *even
 
 static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *stage)
 {
-    const hy_pipeline *pipeline = slot->pipeline;
-    const hy_passage *passage   = &slot->passage[stage->step];
-    const hy_chunk *chunk       = slot->job.chunk;
-    const hy_problem *problem   = slot->job.problem;
-    const int on_lane           = stage->where < HY_LANES;
-    const int helps             = pipeline != pipeline->lead;
-    hybrid_event event          = {.stage     = stage->name,
-                                   .variant   = chunk->variant->name,
-                                   .chunk     = chunk->id,
-                                   .row_begin = hy_row_of(problem, chunk->row_begin),
-                                   .row_end   = hy_row_of(problem, chunk->row_end - 1) + 1,
-                                   .bytes     = passage->bytes};
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const hy_passage *passage = &slot->passage[stage->step];
+    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_problem *problem = slot->job.problem;
+    const int on_lane         = stage->where < HY_LANES;
+    const int helps           = hy_side_helps(slot->side);
+    hybrid_event event        = {.stage     = stage->name,
+                                 .variant   = chunk->variant->name,
+                                 .chunk     = chunk->id,
+                                 .row_begin = hy_row_of(problem, chunk->row_begin),
+                                 .row_end   = hy_row_of(problem, chunk->row_end - 1) + 1,
+                                 .bytes     = passage->bytes};
 
     if (on_lane && passage->untimed && stage->where == HY_ON_OUT) {
         time_down(tracer, slot, &event);
@@ -82,10 +81,10 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
         event.begin_ns = event.end_ns = 0; /* nothing was copied */
     } else if (on_lane) {
         event.lane     = helps ? "host" : hy_slot_lane(slot, stage->where)->name;
-        event.begin_ns = pipeline->backend->ops->mark_ns(passage->begin);
-        event.end_ns   = pipeline->backend->ops->mark_ns(passage->end);
+        event.begin_ns = ops->mark_ns(passage->begin);
+        event.end_ns   = ops->mark_ns(passage->end);
     } else {
-        event.lane     = hy_pool_worker_name(pipeline->ctx->pool, passage->worker);
+        event.lane     = hy_pool_worker_name(slot->site->ctx->pool, passage->worker);
         event.begin_ns = passage->begin_ns;
         event.end_ns   = passage->end_ns;
     }
@@ -94,7 +93,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     *(on_lane && helps ? &tracer->report->host_s
                        : report_field(tracer->report, stage->step)) +=
         (double)(event.end_ns - event.begin_ns) * 1e-9;
-    emit(tracer, pipeline, &event);
+    emit(tracer, slot->side->run, &event);
 }
 
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
@@ -103,18 +102,18 @@ void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
         slot->passage[HY_STEP_H2D].done ? slot->passage[HY_STEP_H2D].bytes : 0;
     tracer->report->d2h_bytes +=
         slot->passage[HY_STEP_D2H].done ? slot->passage[HY_STEP_D2H].bytes : 0;
-    if (slot->pipeline != slot->pipeline->lead) {
+    if (hy_side_helps(slot->side)) {
         tracer->report->host_chunks++;
         tracer->report->host_products += slot->chunk.features.products;
     }
-    for (const hy_stage *s = slot->pipeline->stages; s->name; s++)
+    for (const hy_stage *s = slot->site->stages; s->name; s++)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
             trace_stage(tracer, slot, s);
 }
 
-void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline)
+void hy_trace_load(const hy_tracer *tracer, const hy_run *run)
 {
-    const hy_loader *loader = pipeline->loader;
+    const hy_loader *loader = run->sides->site->loader;
     hybrid_event event      = {.stage    = "load",
                                .variant  = "",
                                .lane     = "load",
@@ -125,5 +124,5 @@ void hy_trace_load(const hy_tracer *tracer, const hy_pipeline *pipeline)
 
     tracer->report->load_s += (double)loader->busy_ns * 1e-9;
     tracer->report->h2d_bytes += loader->bytes;
-    emit(tracer, pipeline, &event);
+    emit(tracer, run, &event);
 }

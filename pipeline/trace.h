@@ -4,6 +4,8 @@
 
 #include "pipeline/slot.h"
 
+struct hy_run;
+
 typedef struct hy_tracer {
     hybrid_trace_fn fn; /* may be NULL */
     void *user;
@@ -15,6 +17,6 @@ typedef struct hy_tracer {
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot);
 
 /* The operand that stays on the device was loaded. */
-void hy_trace_load(const hy_tracer *tracer, const struct hy_pipeline *pipeline);
+void hy_trace_load(const hy_tracer *tracer, const struct hy_run *run);
 
 #endif /* HY_TRACE_H */

@@ -46,51 +46,52 @@ static int is_direct(const hy_problem *problem)
 
 /* Bytes of a part of X, no more than the room and, through the ring, a piece have: these
    begin where rows do, so they are of a row at least. 0: X is not turned. */
-static size_t part_of_x(const hy_pipeline *p)
+static size_t part_of_x(const hy_site *site, const hy_problem *problem)
 {
-    const hybrid_dense *X = p->problem->X;
+    const hybrid_dense *X = problem->X;
     const size_t row      = (size_t)X->cols * hy_value_size(X->type);
 
     if (!in_columns(X))
         return 0;
-    if (is_direct(p->problem)) /* a chunk's turn comes after HY_LOAD_PIECES of them */
-        return hy_smaller(p->turned_room,
+    if (is_direct(problem)) /* a chunk's turn comes after HY_LOAD_PIECES of them */
+        return hy_smaller(site->turned.room,
                           hy_larger(DIRECT_LEAST, (size_t)X->rows * row / DIRECT_PARTS));
-    return p->loader->piece_bytes < row
+    return site->loader->piece_bytes < row
                ? 0
-               : hy_smaller(p->turned_room, p->loader->piece_bytes);
+               : hy_smaller(site->turned.room, site->loader->piece_bytes);
 }
 
 /* Blocks that are kept for later plans may have taken its place. */
-static hybrid_status get_room(const hy_pipeline *p, hy_buffer *room)
+static hybrid_status get_room(const hy_site *site, hy_buffer *room)
 {
-    hy_backend *backend = p->backend;
-    const size_t bytes  = p->turned_room;
+    hy_backend *backend = site->backend;
+    const size_t bytes  = site->turned.room;
 
     if (room->ptr)
         return HYBRID_OK;
     const hybrid_status status = backend->ops->alloc(backend, HY_DEVICE, bytes, room);
     if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
-    hy_message_clear(&p->ctx->message);
+    hy_message_clear(&site->ctx->message);
     backend->ops->trim(backend);
     return backend->ops->alloc(backend, HY_DEVICE, bytes, room);
 }
 
-hybrid_status hy_turned_begin(hy_pipeline *p)
+hybrid_status hy_turned_begin(hy_side *side)
 {
-    const hy_problem *problem = p->problem;
-    const int can             = p->turned_room > 0 && !problem->in_cols;
+    hy_site *site             = side->site;
+    const hy_problem *problem = side->run->problem;
+    const int can             = site->turned.room > 0 && !problem->in_cols;
 
     if (problem->op != HY_SPMM) /* B may be on its way already */
         return HYBRID_OK;
-    p->turns = can && in_columns(problem->Y);
-    if (p->turns)
-        HY_TRY(get_room(p, &p->turned));
-    if (!p->loader)
+    side->turns = can && in_columns(problem->Y);
+    if (side->turns)
+        HY_TRY(get_room(site, &site->turned.buffer));
+    if (!site->loader)
         return HYBRID_OK;
-    p->loader->turns = can ? part_of_x(p) : 0;
-    return p->loader->turns > 0 ? get_room(p, &p->loader->turned) : HYBRID_OK;
+    site->loader->turns = can ? part_of_x(site, problem) : 0;
+    return site->loader->turns > 0 ? get_room(site, &site->loader->turned) : HYBRID_OK;
 }
 
 /* ---- X ----------------------------------------------------------------------------- */
@@ -175,7 +176,7 @@ int hy_turned_is(const hy_slot *slot)
     const hy_chunk *chunk = slot->job.chunk;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
 
-    return slot->pipeline->turns && rows <= HY_MOST_PITCH / 8;
+    return slot->side->turns && rows <= HY_MOST_PITCH / 8;
 }
 
 /* The chunk's columns where they go to: its place in pinned memory, or in Y, if that is
@@ -209,8 +210,8 @@ hybrid_status hy_turned_back(hy_slot *slot, hy_lane *lane)
     const hy_row_copy home    = home_of(job);
     const size_t size         = hy_value_size(job->problem->Y->type);
     const int64_t rows = (int64_t)(home.bytes / size), width = home.rows;
-    char *room         = slot->pipeline->turned.ptr;
-    const int64_t most = (int64_t)(slot->pipeline->turned.bytes / size) / width;
+    char *room         = slot->site->turned.buffer.ptr;
+    const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
 
     job->turned = 1;
     for (int64_t row = 0; row < rows; row += most) {

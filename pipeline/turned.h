@@ -7,7 +7,7 @@
 
        X      rows [r, r + n), column after column, to the room of the loader; turned from
               there to their place in the image. Pinned columns are copied where they are
-       Y      n rows of a chunk's result turned into the room of the pipeline; from there
+       Y      n rows of a chunk's result turned into the room of the site; from there
    to pinned memory, where the chunk lies in columns in the end, or to Y if it is pinned
    and takes them as they are
 
@@ -25,9 +25,9 @@
 size_t hy_turned_room(const hy_backend *backend, const hy_features *f, int64_t x_rows,
                       size_t memory);
 
-/* Before a run: whether X and Y of the pipeline's problem are turned by the device, and the
+/* Before a run: whether X and Y of its problem are turned by the device, and the
    rooms for that, which stay. */
-hybrid_status hy_turned_begin(hy_pipeline *p);
+hybrid_status hy_turned_begin(hy_side *side);
 
 /* Rows [row, row + rows) of X, which the room holds, through the ring or from where they
    are pinned. */

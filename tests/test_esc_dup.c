@@ -213,8 +213,8 @@ static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget
     for (int64_t i = 0; i < plan->layout.count; i++)
         assert_int_equal(plan->layout.chunks[i].features.gather_nnz, 0);
     check_inequality(A, A, plan->layout.chunks, plan->layout.count, budget,
-                     plan->pipeline->depth);
-    *passed += plan->layout.count > depth && plan->pipeline->depth == depth;
+                     plan->site->depth);
+    *passed += plan->layout.count > depth && plan->site->depth == depth;
     hybrid_plan_destroy(plan);
 }
 

@@ -84,7 +84,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     (void)state;
     hybrid_engine_trim(engine);
     hybrid_plan *plan       = make(CHUNK_ROWS);
-    const hy_gear *gear     = plan->pipeline->gear;
+    const hy_gear *gear     = plan->site->gear;
     const pthread_t watcher = gear->watchers[HY_ON_OUT].id;
     const pthread_t loader  = gear->loader.id;
     const hy_lane *lane     = gear->lanes[HY_ON_RUN];
@@ -95,7 +95,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     assert_int_equal(count_idle(), 1);
 
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_ptr_equal(plan->site->gear, gear);
     assert_true(pthread_equal(gear->watchers[HY_ON_OUT].id, watcher));
     assert_true(pthread_equal(gear->loader.id, loader));
     assert_ptr_equal(gear->lanes[HY_ON_RUN], lane);
@@ -106,7 +106,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     hybrid_plan_destroy(plan);
 
     plan = make(ROWS); /* one slot needs fewer of them */
-    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_ptr_equal(plan->site->gear, gear);
     assert_int_equal(gear->marks.count, marks);
     assert_in_range(gear->marks.used, 1, marks - 1);
     assert_int_equal(run(plan), HYBRID_OK);
@@ -120,9 +120,9 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan *second = make(CHUNK_ROWS);
     hybrid_plan *third  = make(CHUNK_ROWS);
 
-    assert_ptr_not_equal(first->pipeline->gear, second->pipeline->gear);
-    assert_ptr_not_equal(first->pipeline->gear, third->pipeline->gear);
-    assert_ptr_not_equal(second->pipeline->gear, third->pipeline->gear);
+    assert_ptr_not_equal(first->site->gear, second->site->gear);
+    assert_ptr_not_equal(first->site->gear, third->site->gear);
+    assert_ptr_not_equal(second->site->gear, third->site->gear);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run(first), HYBRID_OK);
         assert_int_equal(run(second), HYBRID_OK);
@@ -147,8 +147,8 @@ static void each_backend_has_its_own(void **state)
     hybrid_plan_destroy(make(CHUNK_ROWS));
     options.variant = "spgemm.host.rows";
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    assert_ptr_equal(plan->pipeline->gear->backend, engine->host);
-    assert_null(plan->pipeline->gear->lanes[HY_ON_IN]);
+    assert_ptr_equal(plan->site->gear->backend, engine->host);
+    assert_null(plan->site->gear->lanes[HY_ON_IN]);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 2);
@@ -178,7 +178,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan                 = make(CHUNK_ROWS);
-    const hy_gear *gear               = plan->pipeline->gear;
+    const hy_gear *gear               = plan->site->gear;
 
     (void)state;
     hybrid_plan_destroy(plan);
@@ -191,7 +191,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
     assert_int_equal(count_idle(), idle);
     assert_int_equal(fake_alive(), alive);
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->pipeline->gear, gear);
+    assert_ptr_equal(plan->site->gear, gear);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }

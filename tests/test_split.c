@@ -19,7 +19,7 @@ enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400 };
 /* The plan shares as it sees fit, however little that gains. */
 static void set_free(hybrid_plan *plan)
 {
-    assert_non_null(plan->split.crew);
+    assert_non_null(plan->split.host);
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         hy_sharing *s  = &plan->split.of[kind].sharing;
         s->share       = -1;
@@ -49,7 +49,7 @@ static void check_spgemm(hybrid_engine *engine, const test_case *c,
 
     oracle_spgemm(&c->A, &c->B, &reference);
     assert_int_equal(hybrid_spgemm_plan(engine, &c->A, &c->B, options, &plan), HYBRID_OK);
-    if (free && plan->split.crew)
+    if (free && plan->split.host)
         set_free(plan);
     for (int run = 0; run < 3; run++) { /* from the second on C's offsets are known */
         assert_int_equal(hybrid_spgemm_run(plan, &c->A, &c->B, &C), HYBRID_OK);
@@ -80,7 +80,7 @@ static void check_spmm(hybrid_engine *engine, const test_case *c,
     dense_make(c->A.rows, cols, turn, y_order, 4, kind, &Y);
     dense_copy(&Y, &before);
     assert_int_equal(hybrid_spmm_plan(engine, &c->A, cols, options, &plan), HYBRID_OK);
-    if (free && plan->split.crew)
+    if (free && plan->split.host)
         set_free(plan);
     assert_int_equal(hybrid_spmm_run(plan, -2, &c->A, &X, turn, &Y), HYBRID_OK);
     assert_null(oracle_check_spmm(-2, &c->A, &X, turn, &before, &Y, kind.integers));

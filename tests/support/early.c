@@ -128,7 +128,7 @@ early_shape early_shape_of(const hybrid_plan *plan)
     if (!plan)
         return (early_shape){.chosen = -1};
     early_shape s = {.chosen   = plan->chosen,
-                     .depth    = plan->pipeline->depth,
+                     .depth    = plan->site->depth,
                      .gathered = plan->layout.gathered,
                      .chunks   = plan->layout.count,
                      .shared   = (int64_t)plan->layout.shared_bytes};

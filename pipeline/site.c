@@ -1,0 +1,103 @@
+/* pipeline/site.c - opening and closing a site. */
+#include "pipeline/site.h"
+
+#include <string.h>
+
+#include "partition/chunks.h"
+
+/* Of all slots: to pin a block takes 1.2 ms, however small it is. */
+static hybrid_status open_blocks(hy_site *site, size_t device, size_t pinned)
+{
+    const hy_backend_ops *ops = site->backend->ops;
+
+    if (device > 0)
+        HY_TRY(ops->alloc(site->backend, HY_DEVICE, device, &site->device));
+    return pinned > 0 ? ops->alloc(site->backend, HY_PINNED, pinned, &site->pinned)
+                      : HYBRID_OK;
+}
+
+static hybrid_status open_slots(hy_site *site, int depth)
+{
+    size_t device, pinned;
+    void *slots;
+
+    hy_slot_sizes(site->backend, &site->rates, site->list.chunks, site->list.count,
+                  &device, &pinned);
+    HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
+    site->slots = slots;
+    if (depth > 0)
+        memset(site->slots, 0, (size_t)depth * sizeof(hy_slot));
+    HY_TRY(open_blocks(site, (size_t)depth * device, (size_t)depth * pinned));
+    for (site->depth = 0; site->depth < depth; site->depth++) {
+        const size_t k = (size_t)site->depth;
+        HY_TRY(hy_slot_open(site, hy_buffer_part(&site->device, k * device, device),
+                            hy_buffer_part(&site->pinned, k * pinned, pinned),
+                            &site->slots[k]));
+    }
+    return HYBRID_OK;
+}
+
+/* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
+static hybrid_status open_gear(hy_site *site, size_t shared_bytes, hy_loader *early)
+{
+    site->loader = early;
+    if (early) {
+        site->gear = early->gear;
+        return HYBRID_OK;
+    }
+    HY_TRY(hy_gear_take(site->ctx, site->backend, &site->gear));
+    return shared_bytes > 0 ? hy_loader_open(site->gear, shared_bytes, &site->loader)
+                            : HYBRID_OK;
+}
+
+hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
+                           const hy_chunk *chunks, int64_t count, int depth,
+                           size_t shared_bytes, hy_loader *early, hy_site **out)
+{
+    hy_context *ctx = backend->ctx;
+    hybrid_status status;
+    void *memory;
+    hy_site *site;
+
+    HY_TRY(hy_array(ctx, 1, sizeof *site, "site", &memory));
+    site = memory;
+    memset(site, 0, sizeof *site);
+    site->ctx     = ctx;
+    site->backend = backend;
+    site->rates   = *rates;
+    site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
+    site->list    = (hy_chunk_list){chunks, count, hy_chunk_ranges(chunks, count)};
+    HY_TRY_ELSE_DONE(open_gear(site, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_slots(site, depth));
+    HY_TRY_ELSE_DONE(hy_keeper_open(site));
+done:
+    if (status == HYBRID_OK) {
+        *out = site;
+        return HYBRID_OK;
+    }
+    if (early) {
+        site->gear   = NULL;
+        site->loader = NULL;
+    }
+    hy_site_close(site);
+    return status;
+}
+
+/* Buffers last: a gear that is closed waits for what its lanes still do with them. */
+void hy_site_close(hy_site *site)
+{
+    if (!site)
+        return;
+    if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
+        site->failed = 1;
+    hy_gear_give(site->ctx, site->gear, !site->failed);
+    for (int i = 0; i < site->depth; i++)
+        hy_slot_close(&site->slots[i]);
+    hy_array_free(site->ctx, site->slots);
+    site->backend->ops->free(site->backend, &site->turned.buffer);
+    site->backend->ops->free(site->backend, &site->device);
+    site->backend->ops->free(site->backend, &site->pinned);
+    hy_loader_close(site->loader);
+    hy_keeper_close(site);
+    hy_array_free(site->ctx, site);
+}

@@ -1,0 +1,58 @@
+/* pipeline/site.h - who computes: a device, or the host; all that lasts from run to run.
+
+   A site has a backend, lanes, slots for chunks in flight, and on a device the operand that
+   stays there and packs of A. It is made for the chunks of a plan, and runs of that plan
+   take place on it (run.h), one after the other. */
+#ifndef HY_SITE_H
+#define HY_SITE_H
+
+#include "pipeline/gear.h"
+#include "pipeline/keep.h"
+#include "pipeline/load.h"
+#include "pipeline/slot.h"
+
+/* The chunks of a plan, in its order. */
+typedef struct hy_chunk_list {
+    const hy_chunk *chunks; /* borrowed */
+    int64_t count;
+    int64_t ranges; /* chunks of a panel of columns; count: there is one */
+} hy_chunk_list;
+
+/* Room on the device in which parts of Y are transposed (turned.h). */
+typedef struct hy_turned_y {
+    size_t room;      /* bytes that are left for it, and for X as much; 0: none */
+    hy_buffer buffer; /* had when it is first needed */
+} hy_turned_y;
+
+typedef struct hy_site {
+    hy_context *ctx;
+    hy_backend *backend;
+    hy_rates rates;
+    const hy_stage *stages;
+    hy_chunk_list list;
+    hy_gear *gear;     /* lanes and watchers */
+    hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
+    hy_keeper keeper;  /* of A */
+    hy_slot *slots;
+    int depth;
+    hy_buffer device, pinned; /* of all slots */
+    hy_turned_y turned;
+    int failed; /* a run did: lanes may be in any state */
+} hy_site;
+
+/* A gear, `depth` slots for any of the chunks, and `shared_bytes` on the device.
+   `chunks` is borrowed until close. `early` may be NULL, or a loader of the backend, with
+   so many bytes, that has begun with what the run will need: it and its gear are the
+   site's then. On failure nothing is held, and `early` is the caller's as before. */
+hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
+                           const hy_chunk *chunks, int64_t count, int depth,
+                           size_t shared_bytes, hy_loader *early, hy_site **out);
+void hy_site_close(hy_site *site); /* NULL is fine */
+
+/* Whether it computes on host memory: nothing is copied. */
+static inline int hy_site_in_place(const hy_site *site)
+{
+    return site->backend->ops->copy == NULL;
+}
+
+#endif /* HY_SITE_H */
