@@ -161,11 +161,12 @@ static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
     hy_place place;
 
     const hy_sites sites = hy_split_sites(plan, &problem);
+    plan->bound          = hy_plan_bound(plan);
     begin_report(plan);
     HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
                          (int64_t)((double)f->products / f->out_ratio), known, &place));
-    HY_TRY_ELSE_DONE(hy_run_product(&sites, &problem, &place, engine->trace,
-                                    engine->trace_user, &plan->report));
+    HY_TRY_ELSE_DONE(hy_run_product(&sites, &plan->bound.list, &problem, &place,
+                                    engine->trace, engine->trace_user, &plan->report));
     HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
     hy_pattern_keep(ctx, &plan->pattern, C);
     end_report(plan, start, C->nnz, B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type));
@@ -203,8 +204,9 @@ static hybrid_status run_chunks(hybrid_plan *plan, hy_problem *problem)
 
     if (compact)
         hy_empty_rows_begin(&rows, problem, &plan->compact);
-    const hybrid_status status = hy_run_product(&sites, problem, NULL, engine->trace,
-                                                engine->trace_user, &plan->report);
+    const hybrid_status status =
+        hy_run_product(&sites, &plan->bound.list, problem, NULL, engine->trace,
+                       engine->trace_user, &plan->report);
     if (compact)
         empty = hy_empty_rows_end(&rows);
     return status == HYBRID_OK ? empty : status;
@@ -230,7 +232,7 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
     hy_rest rest;
 
     hy_empty_settle(plan, &problem, &rest);
-    hy_panels_settle(plan, &problem);
+    plan->bound = hy_panels_bind(plan, &problem);
     begin_report(plan);
     HY_TRY(run_chunks(plan, &problem));
     end_report(plan, start, Y->rows * Y->cols,

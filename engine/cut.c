@@ -272,7 +272,7 @@ static hybrid_status complete(const hy_planning *p, hy_layout *best)
     if (!backend_of(p->plan)->ops->copy || best->panels.cols > 0)
         return HYBRID_OK;
     if (p->options->split != HYBRID_SPLIT_AUTO && !shares(p) && direct)
-        HY_TRY(hy_panels_offer(p->plan, best));
+        hy_panels_offer(p->plan, best);
     if (p->plan->flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
         hy_layout_keep(p->plan, best);
     return HYBRID_OK;

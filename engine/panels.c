@@ -9,8 +9,6 @@
    X with each chunk that touches it. */
 #include "engine/panels.h"
 
-#include <string.h>
-
 #include "base/csr.h"
 #include "partition/chunks.h"
 #include "partition/shared.h"
@@ -253,21 +251,6 @@ hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
-/* Room for the chunks of all panels. */
-static hybrid_status make_room(const hybrid_plan *plan, const hy_panels *panels,
-                               hy_layout *layout)
-{
-    const int64_t number = hy_panels_number(panels, plan->b_cols);
-    void *chunks;
-
-    HY_TRY(hy_array(&plan->engine->ctx, layout->count * number, sizeof(hy_chunk),
-                    "chunks of all panels", &chunks));
-    memcpy(chunks, layout->chunks, (size_t)layout->count * sizeof(hy_chunk));
-    hy_array_free(&plan->engine->ctx, layout->chunks);
-    layout->chunks = chunks;
-    return HYBRID_OK;
-}
-
 /* On the device, where X is whole in other runs. */
 static size_t room_of(const hybrid_plan *plan, const hy_layout *whole,
                       const hy_panels *panels)
@@ -298,24 +281,22 @@ static int has_enough_chunks(const hybrid_plan *plan, const hy_layout *layout)
     return layout->count >= layout->depth || plan->engine->pinned_panels > 0;
 }
 
-hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
+void hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
 {
     const hy_backend *backend = plan->candidates[plan->chosen].backend;
 
     if (!backend->ops->copy_rows || !hy_panels_may_move(plan) ||
         !has_enough_chunks(plan, layout) ||
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-        return HYBRID_OK;
+        return;
     const hy_panels panels = best(plan, layout, 1);
     if (panels.cols == 0)
-        return HYBRID_OK;
+        return;
     const size_t room = room_of(plan, layout, &panels);
     if (!keeps_all(plan, layout, room))
-        return HYBRID_OK;
-    HY_TRY(make_room(plan, &panels, layout));
+        return;
     layout->shared_bytes = room;
     layout->if_pinned    = panels;
-    return HYBRID_OK;
 }
 
 double hy_panels_pinned_s(const hybrid_plan *plan)

@@ -13,7 +13,7 @@ hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole);
 
 /* If they are: prepare a layout that has X whole for runs in panels too, should they be a
    gain, and A and X fit so. layout->if_pinned says. */
-hybrid_status hy_panels_offer(const hybrid_plan *plan, hy_layout *layout);
+void hy_panels_offer(const hybrid_plan *plan, hy_layout *layout);
 
 /* Seconds that the device is expected to take alone for such a run of a plan that was
    never run. */
@@ -35,9 +35,9 @@ int hy_panels_may_move(const hybrid_plan *plan);
 /* Their number, at least 1. */
 int64_t hy_panels_count(const hybrid_plan *plan);
 
-/* panels_run.c: the panels of a run, and the plan's chunks with them: those for pinned X
-   and Y, if that is what the run has; moved so that they begin where lines of Y do, unless
-   all runs are to have the same bits. */
-void hy_panels_settle(hybrid_plan *plan, hy_problem *problem);
+/* panels_run.c: the chunks of a run, of whose panels the problem is told: those for pinned
+   X and Y, if that is what the run has; moved so that they begin where lines of Y do,
+   unless all runs are to have the same bits. */
+hy_bound hy_panels_bind(const hybrid_plan *plan, hy_problem *problem);
 
 #endif /* HY_PANELS_H */

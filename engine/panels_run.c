@@ -50,21 +50,18 @@ static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
     return (hy_panels){.cols = 0};
 }
 
-void hy_panels_settle(hybrid_plan *plan, hy_problem *problem)
+hy_bound hy_panels_bind(const hybrid_plan *plan, hy_problem *problem)
 {
-    hy_layout *layout      = &plan->layout;
-    hy_panels *panels      = &layout->panels;
-    const hy_panels before = *panels;
+    const hy_panels panels = panels_for(plan, problem);
+    hy_bound bound         = hy_plan_bound(plan);
 
-    *panels         = panels_for(plan, problem);
-    problem->panels = *panels;
-    if (panels->cols == before.cols && panels->back == before.back &&
-        panels->wraps == before.wraps)
-        return;
-    layout->count =
-        hy_chunks_repeat(layout->chunks, hy_chunk_ranges(layout->chunks, layout->count),
-                         panels, plan->b_cols);
-    layout->resident_bytes = hy_layout_image(plan, layout).bytes;
-    plan->site->list.count = layout->count;
-    plan->traffic.up       = hy_traffic_dense_up(plan, layout);
+    problem->panels = panels;
+    if (panels.cols == 0 && bound.list.panels.cols == 0)
+        return bound;
+    hy_layout layout      = plan->layout;
+    layout.panels         = panels;
+    layout.resident_bytes = hy_layout_image(plan, &layout).bytes;
+    bound.list            = hy_chunks_in_panels(&bound.list, &panels, plan->b_cols);
+    bound.up              = hy_traffic_dense_up(plan, &layout);
+    return bound;
 }

@@ -111,7 +111,7 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (keeper->count == plan->site->list.ranges) /* and what is left out of A */
+    if (keeper->count == plan->site->ranges) /* and what is left out of A */
         sum += 8 * (plan->rows - plan->profile.rows);
     return sum;
 }
@@ -126,16 +126,27 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
     if (!keeper->lasts)
         return 0;
     if (!plan->split.host || keeper->there)
-        return keeper->count * hy_panels_count(plan);
+        return keeper->count * hy_panels_number(&plan->bound.list.panels, plan->b_cols);
     const int64_t there = hy_keeper_there(keeper);
-    return there < plan->site->list.ranges ? there : there - 1;
+    return there < plan->site->ranges ? there : there - 1;
 }
 
 int hy_plan_has_a(const hybrid_plan *plan)
 {
     const hy_keeper *keeper = &plan->site->keeper;
 
-    return keeper->there && keeper->count == plan->site->list.ranges;
+    return keeper->there && keeper->count == plan->site->ranges;
+}
+
+hy_bound hy_plan_bound(const hybrid_plan *plan)
+{
+    const hy_layout *l       = &plan->layout;
+    const hy_chunk_list list = hy_chunks_of(l->chunks, l->count);
+
+    if (l->panels.cols == 0)
+        return (hy_bound){list, plan->traffic.up};
+    return (hy_bound){hy_chunks_in_panels(&list, &l->panels, plan->b_cols),
+                      plan->traffic.up};
 }
 
 void hy_plan_start_report(hybrid_plan *plan)
@@ -143,10 +154,10 @@ void hy_plan_start_report(hybrid_plan *plan)
     const hy_keeper *keeper = &plan->site->keeper;
 
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
-    plan->report.chunks              = plan->layout.count;
+    plan->report.chunks              = plan->bound.list.count;
     plan->report.rows                = plan->rows;
     plan->report.flops               = 2 * plan->profile.features.products;
-    plan->report.predicted_h2d_bytes = plan->traffic.up;
+    plan->report.predicted_h2d_bytes = plan->bound.up;
     plan->report.predicted_d2h_bytes = plan->traffic.down;
     plan->report.other_h2d_bytes     = plan->traffic.other_up;
     plan->report.gathered            = plan->layout.gathered;
@@ -162,6 +173,7 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
     if (B && plan->flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&plan->engine->ctx, A, B, &plan->pattern));
     HY_TRY(hy_plan_traffic(plan, hy_empty_a(plan, A), B, &plan->traffic));
+    plan->bound = hy_plan_bound(plan);
     hy_plan_start_report(plan);
     return HYBRID_OK;
 }

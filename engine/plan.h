@@ -10,6 +10,12 @@
 #include "engine/traffic.h"
 #include "pipeline/run.h"
 
+/* A plan's chunks as a run has them, and the bytes up that are predicted for it. */
+typedef struct hy_bound {
+    hy_chunk_list list;
+    int64_t up;
+} hy_bound;
+
 struct hybrid_plan {
     hybrid_engine *engine;
     hy_op op;
@@ -26,13 +32,14 @@ struct hybrid_plan {
                                 if the host computes as it is sooner, else 0 */
     hy_rates rates;              /* of its backend */
     size_t turned_room; /* of the device's memory, twice: rates.memory is what they leave */
-    hy_layout layout;   /* its panels are those of the last run, or of the first */
+    hy_layout layout;
     hy_ways_up ways_up; /* what was compared with it */
     hy_site *site;      /* where the chosen candidate computes */
     hy_split split;     /* between device and host */
     hy_pattern pattern; /* SpGEMM */
     hy_traffic traffic;
-    int64_t there_bytes; /* of A's CSR arrays, that the run needs not send */
+    hy_bound bound;       /* of the last run, or as planned; what follows is of it, too */
+    int64_t there_bytes;  /* of A's CSR arrays, that the run needs not send */
     hybrid_report report;
 };
 
@@ -68,6 +75,9 @@ int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem, hybrid_or
 int64_t hy_plan_there_bytes(const hybrid_plan *plan);
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan);
 int hy_plan_has_a(const hybrid_plan *plan);
+
+/* As planned: of a run whose X and Y are not pinned, Y at the beginning of a line. */
+hy_bound hy_plan_bound(const hybrid_plan *plan);
 
 /* A report of what is known before a run. */
 void hy_plan_start_report(hybrid_plan *plan);

@@ -28,19 +28,21 @@ static int64_t own_bytes(const hybrid_plan *plan, const hy_chunk *chunk)
     return pack_bytes(plan, chunk, &f);
 }
 
-/* With B or X on the device: its image, and the rows of A, unless they are rows of it. */
+/* With B or X on the device: its image, and the rows of A, unless they are rows of it:
+   with each panel, but for those that stay. */
 static int64_t resident_up(const hybrid_plan *plan, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_candidate *c = &plan->candidates[plan->chosen];
+    const int64_t ranges  = hy_chunk_ranges(layout->chunks, layout->count);
+    const int64_t panels  = hy_panels_number(&layout->panels, plan->b_cols);
     int64_t sum           = (int64_t)layout->resident_bytes;
 
     if (B && c->backend->ops->rebase && hy_pack_csr_same(c->variant, A, B))
         return sum;
-    for (int64_t i = 0; i < layout->count; i++)
-        if (layout->chunks[i].col_begin == 0 ||
-            (!layout->gathered && !layout->chunks[i].kept)) /* or it is there already */
-            sum += own_bytes(plan, &layout->chunks[i]);
+    for (int64_t i = 0; i < ranges; i++)
+        sum +=
+            own_bytes(plan, &layout->chunks[i]) * (layout->chunks[i].kept ? 1 : panels);
     return sum;
 }
 

@@ -290,31 +290,50 @@ static hybrid_status cut_rows(cutter *c)
     return HYBRID_OK;
 }
 
-int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *panels,
-                         int64_t cols)
+hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count)
 {
-    const int64_t count = ranges * hy_panels_number(panels, cols);
+    return (hy_chunk_list){
+        .cut = cut, .ranges = hy_chunk_ranges(cut, count), .count = count};
+}
 
-    for (int64_t i = 0; i < count; i++) {
-        chunks[i]           = chunks[i % ranges];
-        chunks[i].id        = i;
-        chunks[i].col_begin = hy_panels_begin(panels, cols, i / ranges);
-        chunks[i].col_end =
-            chunks[i].col_begin + hy_panels_width(panels, cols, i / ranges);
-        chunks[i].features.products =
-            chunks[i].features.nnz * (chunks[i].col_end - chunks[i].col_begin);
-    }
-    return count;
+hy_chunk_list hy_chunks_in_panels(const hy_chunk_list *list, const hy_panels *panels,
+                                  int64_t cols)
+{
+    hy_chunk_list other = *list;
+
+    other.panels = *panels;
+    other.cols   = cols;
+    other.count  = list->ranges * hy_panels_number(panels, cols);
+    return other;
+}
+
+hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i)
+{
+    const hy_panels *panels = &list->panels;
+
+    if (panels->cols == 0)
+        return list->cut[i];
+    hy_chunk chunk  = list->cut[i % list->ranges];
+    chunk.id        = i;
+    chunk.col_begin = hy_panels_begin(panels, list->cols, i / list->ranges);
+    chunk.col_end =
+        chunk.col_begin + hy_panels_width(panels, list->cols, i / list->ranges);
+    chunk.features.products = chunk.features.nnz * (chunk.col_end - chunk.col_begin);
+    return chunk;
 }
 
 static hybrid_status repeat_resident(cutter *c)
 {
-    const int64_t cols = c->cut->profile->out_cols;
-    hy_panels moved    = c->cut->panels;
+    const int64_t cols        = c->cut->profile->out_cols;
+    const int64_t ranges      = c->count;
+    const hy_chunk_list first = {.cut = c->chunks, .ranges = ranges, .count = ranges};
+    hy_chunk_list list        = hy_chunks_in_panels(&first, &c->cut->panels, cols);
 
-    moved.back = hy_panels_most_back(&moved, c->cut->profile->type);
-    HY_TRY(reserve(c, c->count * hy_panels_number(&moved, cols)));
-    c->count = hy_chunks_repeat(c->chunks, c->count, &c->cut->panels, cols);
+    HY_TRY(reserve(c, list.count));
+    list.cut = c->chunks;
+    for (int64_t i = list.count - 1; i >= 0; i--) /* the first ones are read to the end */
+        c->chunks[i] = hy_chunk_at(&list, i);
+    c->count = list.count;
     return HYBRID_OK;
 }
 

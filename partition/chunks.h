@@ -42,11 +42,23 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Chunks of the first panel of columns: the others follow, for the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
-/* The chunks of all panels from those of the first one, of which there are `ranges`, for X
-   of so many columns. Returns their number. A plan whose panels are moved does it again:
-   the array has room for panels that are moved by all that they can be. */
-int64_t hy_chunks_repeat(hy_chunk *chunks, int64_t ranges, const hy_panels *panels,
-                         int64_t cols);
+/* The chunks of a run. Where X is on the device in panels, which are the run's own, they
+   are those of the first panel, repeated for each. */
+typedef struct hy_chunk_list {
+    const hy_chunk *cut; /* borrowed; with panels only `ranges` of them count */
+    int64_t ranges;      /* chunks of one panel */
+    hy_panels panels;
+    int64_t cols;  /* of X, if it is in panels */
+    int64_t count; /* of all panels */
+} hy_chunk_list;
+
+hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);
+
+/* The same chunks for other panels of an X of so many columns. */
+hy_chunk_list hy_chunks_in_panels(const hy_chunk_list *list, const hy_panels *panels,
+                                  int64_t cols);
+
+hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 
 /* The array is hy_array memory, chunks in order of rows (within a panel of columns).
    No rows: no chunks. Fails with NO_DEVICE_MEMORY, naming the row and the bytes it

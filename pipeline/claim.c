@@ -13,14 +13,15 @@ int hy_run_in_flight(const hy_run *run)
    lanes: pieces behind them would wait in the host's slots. */
 static int may_take(const hy_side *device)
 {
-    const hy_run *run     = device->run;
-    const hy_chunk *front = hy_deck_front(&run->deck);
-    hy_loader *loader     = device->site->loader;
+    const hy_run *run = device->run;
+    hy_loader *loader = device->site->loader;
+    hy_chunk front;
 
-    if (run->side_count == 1 || !run->place || run->place->known || !front)
+    if (run->side_count == 1 || !run->place || run->place->known ||
+        !hy_deck_front(&run->deck, &front))
         return 1;
     return device->next == device->next_lane &&
-           (!loader || hy_loader_reached(loader, front));
+           (!loader || hy_loader_reached(loader, &front));
 }
 
 /* While pages of C are made ready by workers that have nothing better to do, they shall

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "partition/chunks.h"
-
 static const double PRIOR_S =
     2e-3; /* what was expected weighs like a run of that length */
 static const double MARGIN = 1.25; /* by which the host must be faster to get the rest */
@@ -14,19 +12,23 @@ static int64_t work_of(const hy_chunk *chunk)
     return chunk->features.products + chunk->features.rows;
 }
 
-void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk *chunks,
-                  int64_t count, const hy_sharing *sharing, int in_order)
+void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk_list *list,
+                  const hy_sharing *sharing, int in_order)
 {
+    hy_chunk chunk;
+
     memset(deck, 0, sizeof *deck);
     deck->profile   = profile;
-    deck->chunks    = chunks;
+    deck->list      = *list;
     deck->sharing   = sharing;
     deck->from_back = !in_order;
-    deck->end       = count;
-    deck->row_begin = count > 0 ? chunks[0].row_begin : 0;
-    deck->row_end   = count > 0 ? chunks[count - 1].row_end : 0;
-    for (int64_t i = 0; i < count; i++)
-        deck->all += work_of(&chunks[i]);
+    deck->end       = list->count;
+    for (int64_t i = 0; i < list->count; i++) {
+        chunk           = hy_chunk_at(list, i);
+        deck->row_begin = i == 0 ? chunk.row_begin : deck->row_begin;
+        deck->row_end   = chunk.row_end;
+        deck->all += work_of(&chunk);
+    }
     deck->left = deck->all;
     if (sharing) {
         deck->device.expected = sharing->device_rate;
@@ -52,27 +54,27 @@ static hy_chunk rows_of(const hy_deck *deck, const hy_chunk *chunk, int64_t begi
 /* What is left of chunk i. */
 static hy_chunk rest_of(const hy_deck *deck, int64_t i)
 {
-    const hy_chunk *chunk = &deck->chunks[i];
-    const int64_t begin   = i == deck->next ? deck->row_begin : chunk->row_begin;
-    const int64_t end     = i == deck->end - 1 ? deck->row_end : chunk->row_end;
+    const hy_chunk chunk = hy_chunk_at(&deck->list, i);
+    const int64_t begin  = i == deck->next ? deck->row_begin : chunk.row_begin;
+    const int64_t end    = i == deck->end - 1 ? deck->row_end : chunk.row_end;
 
-    if (begin == chunk->row_begin && end == chunk->row_end)
-        return *chunk;
-    return rows_of(deck, chunk, begin, end);
+    if (begin == chunk.row_begin && end == chunk.row_end)
+        return chunk;
+    return rows_of(deck, &chunk, begin, end);
 }
 
 static void drop_first(hy_deck *deck)
 {
     deck->next++;
     if (deck->next < deck->end)
-        deck->row_begin = deck->chunks[deck->next].row_begin;
+        deck->row_begin = hy_chunk_at(&deck->list, deck->next).row_begin;
 }
 
 static void drop_last(hy_deck *deck)
 {
     deck->end--;
     if (deck->next < deck->end)
-        deck->row_end = deck->chunks[deck->end - 1].row_end;
+        deck->row_end = hy_chunk_at(&deck->list, deck->end - 1).row_end;
 }
 
 /* ---- pieces -------------------------------------------------------------------------
@@ -191,9 +193,12 @@ static int host_wants(const hy_deck *deck, int64_t work)
 /* ---- taking -------------------------------------------------------------------------
  */
 
-const hy_chunk *hy_deck_front(const hy_deck *deck)
+int hy_deck_front(const hy_deck *deck, hy_chunk *out)
 {
-    return deck->next < deck->end ? &deck->chunks[deck->next] : NULL;
+    if (deck->next == deck->end)
+        return 0;
+    *out = hy_chunk_at(&deck->list, deck->next);
+    return 1;
 }
 
 /* The host can take what is left, and had better. */

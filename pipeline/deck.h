@@ -17,7 +17,7 @@
 #ifndef HY_DECK_H
 #define HY_DECK_H
 
-#include "partition/inspect.h"
+#include "partition/chunks.h"
 
 /* How the host takes part; made by the plan. Work is products and rows. */
 typedef struct hy_sharing {
@@ -39,7 +39,7 @@ typedef struct hy_pace {
 
 typedef struct hy_deck {
     const hy_profile *profile;
-    const hy_chunk *chunks;
+    hy_chunk_list list;
     const hy_sharing *sharing; /* NULL: all is the device's */
     int from_back;
     int64_t devices;   /* so many chunks, the first, are not for the host, if from back */
@@ -54,11 +54,11 @@ typedef struct hy_deck {
 } hy_deck;
 
 /* All chunks, unbegun. `in_order`: places in C follow from each other. */
-void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk *chunks,
-                  int64_t count, const hy_sharing *sharing, int in_order);
+void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk_list *list,
+                  const hy_sharing *sharing, int in_order);
 
-/* The chunk that the device would take next, not yet cut; NULL: none is left. */
-const hy_chunk *hy_deck_front(const hy_deck *deck);
+/* The chunk that the device would take next, not yet cut. 0: none is left. */
+int hy_deck_front(const hy_deck *deck, hy_chunk *out);
 
 /* A chunk for the device. 0: none is left, or the host will be done with the rest sooner,
    unless it `must`. */

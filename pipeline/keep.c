@@ -74,14 +74,13 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
 
 /* ---- open and close --------------------------------------------------------------- */
 
-hybrid_status hy_keeper_open(hy_site *site)
+hybrid_status hy_keeper_open(hy_site *site, const hy_chunk *chunks, int64_t count)
 {
     hy_keeper *keeper = &site->keeper;
     size_t bytes;
     void *packs;
 
-    keeper->count =
-        hy_keep_count(&site->rates, site->list.chunks, site->list.count, &bytes);
+    keeper->count = hy_keep_count(&site->rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
     HY_TRY(
@@ -101,13 +100,12 @@ void hy_keeper_close(hy_site *site)
 
 int hy_keeper_has(const hy_site *site, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept &&
-           (index >= site->list.ranges || site->keeper.packs[index].bytes > 0);
+    return chunk->kept && (index >= site->ranges || site->keeper.packs[index].bytes > 0);
 }
 
 hy_pack *hy_keeper_pack(hy_site *site, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept ? &site->keeper.packs[index % site->list.ranges] : NULL;
+    return chunk->kept ? &site->keeper.packs[index % site->ranges] : NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------ */

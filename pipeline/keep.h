@@ -30,7 +30,7 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
                       size_t *bytes);
 
 /* On failure nothing is held that hy_keeper_close() does not free. */
-hybrid_status hy_keeper_open(struct hy_site *site);
+hybrid_status hy_keeper_open(struct hy_site *site, const hy_chunk *chunks, int64_t count);
 void hy_keeper_close(struct hy_site *site);
 
 /* How many are there from earlier runs. */

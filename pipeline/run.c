@@ -86,13 +86,13 @@ static int64_t first_left(const hy_side *side)
 /* Panels, or rows of a window, that no chunk needs any more. */
 static int64_t not_needed(const hy_side *side)
 {
-    const hy_chunk_list *list = &side->site->list;
+    const hy_chunk_list *list = &side->run->deck.list;
     const hy_problem *problem = side->run->problem;
     const int64_t first       = first_left(side);
 
     if (problem->window == 0)
         return first / list->ranges;
-    return first < list->count ? list->chunks[first].first : problem->X->rows;
+    return first < list->count ? hy_chunk_at(list, first).first : problem->X->rows;
 }
 
 /* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
@@ -135,7 +135,7 @@ static hybrid_status finish(hy_slot *slot)
 /* Nothing else is under way or to be begun. */
 static int is_last(const hy_run *run)
 {
-    return run->side_count == 1 && !hy_deck_front(&run->deck) &&
+    return run->side_count == 1 && run->deck.next == run->deck.end &&
            run->sides->next - run->sides->finished == 1;
 }
 
@@ -307,11 +307,9 @@ static void add_side(hy_run *run, hy_site *site)
     hy_keeper_begin(&site->keeper);
 }
 
-static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *problem,
-                      hy_place *place)
+static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *list,
+                      const hy_problem *problem, hy_place *place)
 {
-    const hy_chunk_list *list = &sites->device->list;
-
     memset(run, 0, sizeof *run);
     run->ctx     = sites->device->ctx;
     run->problem = problem;
@@ -319,7 +317,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
     add_side(run, sites->device);
     add_side(run, sites->host);
     hy_slot_queue_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
-    hy_deck_open(&run->deck, problem->profile, list->chunks, list->count, sites->sharing,
+    hy_deck_open(&run->deck, problem->profile, list, sites->sharing,
                  place && !place->known);
     if (problem->panels.wraps) /* the host knows no rows in two places */
         run->deck.devices = list->ranges;
@@ -363,8 +361,9 @@ static void end_run(hy_run *run)
     hy_slot_queue_destroy(&run->inbox);
 }
 
-hybrid_status hy_run_product(const hy_sites *sites, hy_problem *problem, hy_place *place,
-                             hybrid_trace_fn trace, void *user, hybrid_report *report)
+hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
+                             hy_problem *problem, hy_place *place, hybrid_trace_fn trace,
+                             void *user, hybrid_report *report)
 {
     const hy_site *first = sites->device;
     hy_pool *pool        = first->ctx->pool;
@@ -374,7 +373,7 @@ hybrid_status hy_run_product(const hy_sites *sites, hy_problem *problem, hy_plac
         hy_pool_call_reserve(pool);
     if (first->loader)
         problem->shared = first->loader->shared;
-    begin_run(&run, sites, problem, place);
+    begin_run(&run, sites, list, problem, place);
     run.tracer = (hy_tracer){.fn = trace, .user = user, .report = report};
     begin_load(&run);
     run_chunks(&run);

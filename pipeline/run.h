@@ -60,9 +60,11 @@ static inline int hy_side_helps(const hy_side *side)
     return side != side->run->sides;
 }
 
-/* Walk all chunks through all stages. `place` is for SpGEMM, else NULL. Events go to
+/* Walk all chunks of the list, which are those that the sites were made for, through all
+   stages. `place` is for SpGEMM, else NULL. Events go to
    `trace` (may be NULL); times and bytes are added to `report`. */
-hybrid_status hy_run_product(const hy_sites *sites, hy_problem *problem, hy_place *place,
+hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
+                             hy_problem *problem, hy_place *place,
                              hybrid_trace_fn trace, void *user, hybrid_report *report);
 
 #endif /* HY_RUN_H */

@@ -16,13 +16,13 @@ static hybrid_status open_blocks(hy_site *site, size_t device, size_t pinned)
                       : HYBRID_OK;
 }
 
-static hybrid_status open_slots(hy_site *site, int depth)
+static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t count,
+                                int depth)
 {
     size_t device, pinned;
     void *slots;
 
-    hy_slot_sizes(site->backend, &site->rates, site->list.chunks, site->list.count,
-                  &device, &pinned);
+    hy_slot_sizes(site->backend, &site->rates, chunks, count, &device, &pinned);
     HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
     site->slots = slots;
     if (depth > 0)
@@ -66,10 +66,10 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->backend = backend;
     site->rates   = *rates;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    site->list    = (hy_chunk_list){chunks, count, hy_chunk_ranges(chunks, count)};
+    site->ranges  = hy_chunk_ranges(chunks, count);
     HY_TRY_ELSE_DONE(open_gear(site, shared_bytes, early));
-    HY_TRY_ELSE_DONE(open_slots(site, depth));
-    HY_TRY_ELSE_DONE(hy_keeper_open(site));
+    HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
+    HY_TRY_ELSE_DONE(hy_keeper_open(site, chunks, count));
 done:
     if (status == HYBRID_OK) {
         *out = site;

@@ -11,13 +11,6 @@
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 
-/* The chunks of a plan, in its order. */
-typedef struct hy_chunk_list {
-    const hy_chunk *chunks; /* borrowed */
-    int64_t count;
-    int64_t ranges; /* chunks of a panel of columns; count: there is one */
-} hy_chunk_list;
-
 /* Room on the device in which parts of Y are transposed (turned.h). */
 typedef struct hy_turned_y {
     size_t room;      /* bytes that are left for it, and for X as much; 0: none */
@@ -29,7 +22,7 @@ typedef struct hy_site {
     hy_backend *backend;
     hy_rates rates;
     const hy_stage *stages;
-    hy_chunk_list list;
+    int64_t ranges;    /* chunks of one panel of columns */
     hy_gear *gear;     /* lanes and watchers */
     hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
     hy_keeper keeper;  /* of A */
@@ -41,7 +34,7 @@ typedef struct hy_site {
 } hy_site;
 
 /* A gear, `depth` slots for any of the chunks, and `shared_bytes` on the device.
-   `chunks` is borrowed until close. `early` may be NULL, or a loader of the backend, with
+   `early` may be NULL, or a loader of the backend, with
    so many bytes, that has begun with what the run will need: it and its gear are the
    site's then. On failure nothing is held, and `early` is the caller's as before. */
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,

@@ -174,9 +174,9 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(panels_misplaced(plan, &Y));
-            moved += plan->layout.panels.back > 0;
-            one_more += plan->layout.count > count;
-            wider += plan->layout.panels.most > plan->layout.panels.cols;
+            moved += plan->bound.list.panels.back > 0;
+            one_more += plan->bound.list.count > count;
+            wider += plan->bound.list.panels.most > plan->bound.list.panels.cols;
             free(line);
         }
     dense_free(&X);

@@ -59,30 +59,30 @@ static int has_panels(const trial *t)
 
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
-    const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = plan->layout.count - 1;
-    const hy_panels *p = &plan->layout.panels;
+    const hy_chunk_list *list = &plan->bound.list;
+    const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
+    const hy_panels *p = &list->panels;
     const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
     const int in_lines = !(plan->flags & HYBRID_DETERMINISTIC) &&
                          Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
                          p->cols * size % LINE == 0;
 
     for (int64_t i = 0; i <= last; i++) {
-        const hy_chunk *c = &plan->layout.chunks[i];
-        const int first = i == 0 || c->col_begin == plan->layout.chunks[i - 1].col_begin;
-        const int64_t wrapped =
-            i > 0 && plan->layout.chunks[i - 1].col_begin == 0 ? ends : 0;
-        if (c->col_end <= c->col_begin || c->col_end - c->col_begin > p->most)
+        const hy_chunk c      = hy_chunk_at(list, i),
+                       before = hy_chunk_at(list, i > 0 ? i - 1 : 0);
+        const int first       = i == 0 || c.col_begin == before.col_begin;
+        const int64_t wrapped = i > 0 && before.col_begin == 0 ? ends : 0;
+        if (c.col_end <= c.col_begin || c.col_end - c.col_begin > p->most)
             return "a panel has no columns, or more than it may";
-        if (i > 0 && c->col_begin != plan->layout.chunks[i - 1].col_end - wrapped &&
-            !first)
+        if (i > 0 && c.col_begin != before.col_end - wrapped && !first)
             return "panels do not follow each other";
         if (!in_lines
-                ? c->col_begin % p->cols != 0
-                : c->col_begin > 0 &&
-                      ((uintptr_t)Y->data + (uintptr_t)(c->col_begin * size)) % LINE != 0)
+                ? c.col_begin % p->cols != 0
+                : c.col_begin > 0 &&
+                      ((uintptr_t)Y->data + (uintptr_t)(c.col_begin * size)) % LINE != 0)
             return "a panel does not begin where it should";
     }
-    if (last >= 0 && plan->layout.chunks[last].col_end != plan->b_cols - ends)
+    if (last >= 0 && hy_chunk_at(list, last).col_end != plan->b_cols - ends)
         return "panels do not end where X does, or where lines of Y do";
     return NULL;
 }
