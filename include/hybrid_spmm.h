@@ -530,21 +530,42 @@ typedef struct hybrid_matrix_info {
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
                                          hybrid_matrix_info *out);
 
-/* Freivalds' check of C = A*B, row by row: C r against A (B r) for a seeded
-   vector r of +-1. *row is the first row that is off by more than rounding
-   explains, or -1 if all pass. A wrong entry passes with probability of at most
-   1/2 a trial; `trials` vectors are tried. */
+/* Freivalds' check of C = A*B, row by row: C r against A (B r) for seeded vectors r of
+   random signs, one a trial. *row is the first row that some trial finds off by more than
+   rounding explains, or -1.
+
+   Found        Each trial finds row i with a probability of 1/2 at least, and `trials` of
+                them with 1 - 2^-trials, if one of its entries, stored or not, is off by
+                more than
+                    2 (k + 6) eps sum_l |a_il| norm(B_l)
+                k        the lesser of the entries of row i of A and of column j of B
+                eps      FLT_EPSILON or DBL_EPSILON
+                norm(b)  the lesser of sum_j |b_j| and 8 sqrt(sum_j b_j^2)
+                where sums do not overflow, and operands and products are 0 or not below
+                1e-30 (f64: 1e-290). Smaller errors may be found too.
+   False alarm  A right row is told with a probability of less than 1e-13 a trial, whatever
+                the order in which its products were added.
+   Not finite   NaN and infinity in operands spread: a row that they reach passes if C has
+                one there. So does a row whose sums may overflow.
+   Pattern      BAD_MATRIX if A, B or C breaks a rule of hybrid_csr: offsets that do not go
+                from 0 to nnz or that fall, and columns that do not ascend or are out of
+                range. A row of C with more entries than it has products is told as off.
+                An entry that is zero and one that is not stored are the same otherwise.
+
+   Time is that of two passes over B, one over A and C, and one over all three for each
+   trial. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                               const hybrid_csr *B, const hybrid_csr *C,
                                               int trials, uint64_t seed, int64_t *row);
 
-/* The same for Y = A*X. */
+/* The same for Y = A*X; k is the number of entries of row i of A. */
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                             const hybrid_dense *X, const hybrid_dense *Y,
                                             int trials, uint64_t seed, int64_t *row);
 
 /* The same for a product of a plan with HYBRID_ALLOW_TF32: what rounding explains
-   includes that of f32 operands to TF32. */
+   includes that of f32 operands to TF32. Errors are found from
+   (4 (k + 6) eps + 2^-8) sum_l |a_il| norm(X_l) on; in f64 as above. */
 HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
                                                  const hybrid_csr *A,
                                                  const hybrid_dense *X,

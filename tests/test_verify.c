@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "support/cases.h"
 #include "support/host_engine.h"
 
 static void verify_finds_one_wrong_entry(void **state)
@@ -193,6 +195,162 @@ static void verify_of_f64_knows_no_tf32(void **state)
     close_spmm(&p);
 }
 
+/* What hybrid_spmm.h says is found of errors in row `i` of Y, times 1.1. */
+static double found_from(const spmm *p, int64_t i, int tf32)
+{
+    const int64_t *ptr = p->A.row_ptr;
+    const double k     = (double)(ptr[i + 1] - ptr[i]) + 6;
+    const double eps   = p->A.type == HYBRID_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    double size        = 0;
+
+    for (int64_t e = ptr[i]; e < ptr[i + 1]; e++) {
+        double sum = 0, squares = 0;
+        for (int64_t j = 0; j < p->X.cols; j++) {
+            const double x = dense_at(&p->X, p->A.col[e], j);
+            sum += fabs(x);
+            squares += x * x;
+        }
+        size += fabs(value_at(p->A.val, p->A.type, e)) * fmin(sum, 8 * sqrt(squares));
+    }
+    return 1.1 * (tf32 ? 4 * k * eps + 0x1p-8 : 2 * k * eps) * size;
+}
+
+/* Seeds of 200 that find an error of that size in element (77, 2), with one trial. */
+static int seeds_that_find(verify_fn verify, spmm *p, double error)
+{
+    const int64_t at =
+        p->Y.order == HYBRID_ROW_MAJOR ? 77 * p->Y.ld + 2 : 77 + 2 * p->Y.ld;
+    const double right = value_at(p->Y.data, p->Y.type, at);
+    int found          = 0;
+
+    value_set(p->Y.data, p->Y.type, at, right + error);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        int64_t row;
+        assert_int_equal(verify(engine, &p->A, &p->X, &p->Y, 1, seed, &row), HYBRID_OK);
+        assert_true(row == -1 || row == 77);
+        found += row == 77;
+    }
+    value_set(p->Y.data, p->Y.type, at, right);
+    return found;
+}
+
+static void verify_finds_errors_of_the_stated_size(void **state)
+{
+    static const int64_t widths[] = {3, 200};
+    spmm p;
+
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        open_spmm("er:900,30", n & 1 ? HYBRID_F32 : HYBRID_F64, widths[n / 2],
+                  n / 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR, &p);
+        multiply(&p.A, &p);
+        assert_true(seeds_that_find(hybrid_verify_spmm, &p, found_from(&p, 77, 0)) >= 80);
+        if (p.A.type == HYBRID_F32)
+            assert_true(seeds_that_find(hybrid_verify_spmm_tf32, &p,
+                                        found_from(&p, 77, 1)) >= 80);
+        assert_int_equal(seeds_that_find(hybrid_verify_spmm, &p, 0), 0);
+        close_spmm(&p);
+    }
+}
+
+/* ---- what no sum can see ----------------------------------------------------------- */
+
+/* A 3 x 3 matrix and its square, of which a test breaks a rule. */
+typedef struct square {
+    int64_t ptr[2][4];
+    int32_t col[2][5];
+    double val[2][5];
+    hybrid_csr A, C;
+} square;
+
+static square diagonal(void)
+{
+    return (square){.ptr = {{0, 1, 2, 3}, {0, 1, 2, 3}},
+                    .col = {{0, 1, 2}, {0, 1, 2}},
+                    .val = {{1, 2, 3}, {1, 4, 9}}};
+}
+
+static hybrid_status verify_square(square *s, int64_t *row)
+{
+    hybrid_csr *const both[] = {&s->A, &s->C};
+
+    for (int m = 0; m < 2; m++)
+        *both[m] = (hybrid_csr){3,         3,         s->ptr[m][3], HYBRID_I64,
+                                s->ptr[m], s->col[m], s->val[m],    HYBRID_F64};
+    return hybrid_verify_spgemm(engine, &s->A, &s->A, &s->C, 2, 1, row);
+}
+
+static void says_bad(square s, const char *words)
+{
+    int64_t row = 99;
+
+    assert_int_equal(verify_square(&s, &row), HYBRID_BAD_MATRIX);
+    if (!strstr(hybrid_engine_message(engine), words))
+        fail_msg("\"%s\" lacks \"%s\"", hybrid_engine_message(engine), words);
+    assert_int_equal(row, 99);
+}
+
+static void verify_tells_broken_patterns(void **state)
+{
+    static const char *const names[] = {"A: ", "C: "};
+
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        square s    = diagonal();
+        s.ptr[m][0] = 1;
+        says_bad(s, "offsets go from 1 to 3 instead of from 0 to 3");
+        s           = diagonal();
+        s.ptr[m][1] = 3;
+        says_bad(s, "offsets 3 and 2 fall");
+        s           = diagonal();
+        s.ptr[m][1] = -1;
+        says_bad(s, "offsets 0 and -1 fall or leave");
+        s           = diagonal();
+        s.col[m][1] = 3;
+        says_bad(s, "column 3 is not in 0..2");
+        s           = diagonal();
+        s.col[m][1] = -1;
+        says_bad(s, "column -1 is not in 0..2");
+        s           = diagonal();
+        s.ptr[m][1] = 2; /* row 0 has columns 0 and 0 */
+        s.col[m][1] = 0;
+        says_bad(s, "column 0 does not ascend after 0");
+        says_bad(s, names[m]);
+    }
+}
+
+static void verify_compares_nnz_with_offsets(void **state)
+{
+    int64_t row = 99;
+
+    (void)state;
+    square s = diagonal();
+    assert_int_equal(verify_square(&s, &row), HYBRID_OK);
+    assert_int_equal(row, -1);
+    s.C.nnz = 2;
+    assert_int_equal(hybrid_verify_spgemm(engine, &s.A, &s.A, &s.C, 2, 1, &row),
+                     HYBRID_BAD_MATRIX);
+    assert_non_null(strstr(hybrid_engine_message(engine), "from 0 to 2"));
+}
+
+/* Row 1 has one product. A second entry is told though it is 0. */
+static void verify_counts_entries_of_rows(void **state)
+{
+    const square extra = {.ptr = {{0, 1, 2, 3}, {0, 1, 3, 4}},
+                          .col = {{0, 1, 2}, {0, 1, 2, 2}},
+                          .val = {{1, 2, 3}, {1, 4, 0, 9}}};
+    int64_t row        = -1;
+    square s           = extra;
+
+    (void)state;
+    assert_int_equal(verify_square(&s, &row), HYBRID_OK);
+    assert_int_equal(row, 1);
+    s.ptr[1][2] = 2; /* the same in row 2 */
+    s.col[1][2] = 1;
+    assert_int_equal(verify_square(&s, &row), HYBRID_OK);
+    assert_int_equal(row, 2);
+}
+
 static void info_describes_a_stencil(void **state)
 {
     hybrid_matrix_info info;
@@ -224,6 +382,10 @@ int main(void)
         cmocka_unit_test(verify_knows_how_far_numbers_reach),
         cmocka_unit_test(verify_allows_for_operands_rounded_to_tf32),
         cmocka_unit_test(verify_of_f64_knows_no_tf32),
+        cmocka_unit_test(verify_finds_errors_of_the_stated_size),
+        cmocka_unit_test(verify_tells_broken_patterns),
+        cmocka_unit_test(verify_compares_nnz_with_offsets),
+        cmocka_unit_test(verify_counts_entries_of_rows),
         cmocka_unit_test(info_describes_a_stencil),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);
