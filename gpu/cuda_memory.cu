@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "gpu/cuda_lane.cuh"
+#include "gpu/cuda_backend.cuh"
 
 /* ---- pinned memory ----
 
@@ -122,6 +122,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     }
     if (!ptr) {
         hy_array_free(owner->ctx, record);
+        HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
         return no_room(owner, space, bytes);
     }
     *out        = static_cast<hy_block *>(record);
