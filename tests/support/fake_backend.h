@@ -49,8 +49,12 @@ extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
 void fault_arm(int64_t calls);
 
 /* The same, and all calls that follow fail too, up to the next fault_arm(): a device that is
-   lost. */
+   lost. When the first one returns its lanes have stopped. */
 void fault_arm_for_good(int64_t calls);
+
+/* A lane begins something, unless the device is lost; it is not lost before the end of it. */
+int fault_lets_begin(void);
+void fault_lets_end(void);
 
 /* 1 if that call is still to come. */
 int fault_is_armed(void);

@@ -4,11 +4,14 @@
    waited for went wrong. */
 #include "tests/support/fake_backend.h"
 
+#include <pthread.h>
+
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 
 static int64_t armed, armed_pins;
 static int lasts, broken; /* what fails goes on failing, and does so by now */
+static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* read by lanes at work */
 
 static void arm(int64_t calls, int for_good)
 {
@@ -42,9 +45,26 @@ static int is_the_one(void)
     if (__atomic_load_n(&armed, __ATOMIC_RELAXED) <= 0 ||
         __atomic_sub_fetch(&armed, 1, __ATOMIC_RELAXED) != 0)
         return 0;
-    __atomic_store_n(&broken, __atomic_load_n(&lasts, __ATOMIC_RELAXED),
-                     __ATOMIC_RELAXED);
+    if (__atomic_load_n(&lasts, __ATOMIC_RELAXED)) {
+        pthread_rwlock_wrlock(&works);
+        __atomic_store_n(&broken, 1, __ATOMIC_RELAXED);
+        pthread_rwlock_unlock(&works);
+    }
     return 1;
+}
+
+int fault_lets_begin(void)
+{
+    pthread_rwlock_rdlock(&works);
+    if (!is_broken())
+        return 1;
+    pthread_rwlock_unlock(&works);
+    return 0;
+}
+
+void fault_lets_end(void)
+{
+    pthread_rwlock_unlock(&works);
 }
 
 int fault_hits(hy_context *ctx, const char *what)
