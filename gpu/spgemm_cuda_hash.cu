@@ -173,8 +173,9 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 /* ---- loaded before they are needed ---- */
 
 /* A kernel that wants more shared memory than every device has must say so. The limit
-   belongs to the kernel, whoever launches it: it is set here alone, to all that the device
-   gives a block, and not to what one launch needs, which another engine's would exceed. */
+   belongs to the kernel, whoever launches it: it is set here alone, to all that the
+   device gives a block, and not to what one launch needs, which another engine's would
+   exceed. */
 template <typename K> static cudaError_t allow_shared(K *kernel, int limit)
 {
     cudaFuncAttributes code;

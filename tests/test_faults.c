@@ -1,4 +1,5 @@
-/* tests/test_faults.c - each allocation and each call of the backend fails, once or for good.
+/* tests/test_faults.c - each allocation and each call of the backend fails, once or for
+   good.
 
    A product is repeated with the first, second, third ... call failing until it passes
    with none left to fail. Every time: a status and a sentence, nothing held back, no

@@ -1,4 +1,5 @@
-/* tests/support/fake_faults.c - the fake device, of which one call fails, or all from one on.
+/* tests/support/fake_faults.c - the fake device, of which one call fails, or all from one
+   on.
 
    A call that fails did nothing, but host_wait: it waited, and reports that what it
    waited for went wrong. */
