@@ -32,8 +32,10 @@ static void range_end(void)
 
 static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
 {
-    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    return hy_blocks_alloc(&hy_cuda_mine(self)->blocks, self, space, bytes, out);
+    cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    HY_TRY(hy_cuda_works(b, "work on the device")); /* kept blocks would not tell */
+    return hy_blocks_alloc(&b->blocks, self, space, bytes, out);
 }
 
 static void release(hy_backend *self, hy_buffer *buffer)

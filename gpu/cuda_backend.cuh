@@ -52,8 +52,8 @@ inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
    then: an earlier one is not of this engine's doing. */
 hybrid_status hy_cuda_enter(const cuda_backend *b);
 
-/* After a call that memory may be refused by: DEVICE_FAILED if it is the device that no
-   longer works. */
+/* DEVICE_FAILED and a sentence that names the call, if the device does not work any more:
+   before memory is given out, and after memory was refused. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call);
 
 /* Of hy_backend_ops. */

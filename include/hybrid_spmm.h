@@ -19,8 +19,9 @@
    Threads    One engine, and the plans made from it, serve one thread at a time.
               Different engines are independent, on one GPU too; they share its memory
               (hybrid_engine_options.device_bytes), and memory is pinned for all of them
-              (hybrid_pin). A call on an engine with a GPU leaves that GPU the calling
-              thread's current one (cudaSetDevice) and no error of CUDA's pending there.
+              (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
+              thread's current one (cudaSetDevice), and may clear an error that CUDA has
+              pending there.
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H

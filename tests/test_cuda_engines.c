@@ -37,10 +37,20 @@ static int check(engines_run run, int engines, int churn)
     run.engines      = engines;
     run.churn        = churn;
     const int failed = engines_check(&run, &checked);
-    printf("%d engines%s: %lld products checked, %d wrong\n", engines,
-           churn ? " while others come and go" : "", (long long)checked, failed);
+    printf("%d engines%s, %s: %lld products checked, %d wrong\n", engines,
+           churn ? " while others come and go" : "",
+           run.names[1] ? "every variant" : run.names[0], (long long)checked, failed);
     fflush(stdout);
     return failed;
+}
+
+/* Kernels whose shared memory has to be asked for, each launched with several sizes. */
+static int check_limits(engines_run run)
+{
+    const char *const names[] = {"spgemm.cuda.hash", NULL};
+
+    run.names = names;
+    return check(run, 6, 1);
 }
 
 int main(int argc, char **argv)
@@ -62,5 +72,7 @@ int main(int argc, char **argv)
     variants_of("host", names + device, ROOM - device);
     for (int churn = 0; churn < 2; churn++)
         failed += check(run, 2, churn) + check(run, 6, churn);
+    if (!on_host)
+        failed += check_limits(run);
     return failed > 0;
 }

@@ -30,7 +30,6 @@ static void check_pending(hybrid_engine *engine)
             expect(variants_check_one(engine, names[v], &c, kind, &product, dice,
                                       &checked) == 0,
                    names[v]);
-            expect(!cuda_has_error(), "an error is left pending");
         }
     oracle_free(&product);
     case_free(&c);

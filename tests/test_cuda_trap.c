@@ -344,7 +344,7 @@ static void check_closing(world *w)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
 
-    expect(hybrid_plan_report(w->dense, &report) == HYBRID_OK, "no report");
+    expect(hybrid_engine_report(w->engine, &report) == HYBRID_OK, "no report");
     const int64_t before = address_bytes();
     close_world(w);
     expect(before - address_bytes() >= report.peak_pinned_bytes, "memory stays");

@@ -10,11 +10,6 @@ int cuda_leave_error(void)
            cudaPeekAtLastError() == cudaErrorMemoryAllocation;
 }
 
-int cuda_has_error(void)
-{
-    return cudaPeekAtLastError() != cudaSuccess;
-}
-
 static __global__ void trap()
 {
     asm("trap;");

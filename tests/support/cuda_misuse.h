@@ -7,12 +7,10 @@
 extern "C" {
 #endif
 
-/* Leave an error pending in the calling thread, one that harms nothing; whether one is.
- */
+/* Leave an error pending in the calling thread, one that harms nothing. */
 int cuda_leave_error(void);
-int cuda_has_error(void);
 
-/* Start a kernel that traps, and do not wait for it: from then on the process has no GPU.
+/* Start a kernel that traps, and do not wait for it: the process has no GPU after that.
  */
 int cuda_trap(void);
 
