@@ -144,7 +144,8 @@ typedef struct hy_backend_ops {
     /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
        slow to arrange and pays for memory that is used again. A copy must not cross
        from one piece that was pinned to the next: of results these have pin_bytes, of
-       the caller's memory range_bytes. Any thread. */
+       the caller's memory range_bytes. NO_MEMORY, without a sentence, if the system refuses;
+       DEVICE_FAILED, with one, if the device does not work. Any thread. */
     size_t pin_bytes, range_bytes;
     hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
     void (*unpin)(hy_backend *self, void *ptr);

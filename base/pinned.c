@@ -92,8 +92,8 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     if (status != HYBRID_OK)
         hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, unpin_pieces, &p);
     hy_array_free(ctx, done);
-    if (status == HYBRID_OK)
-        return HYBRID_OK;
+    if (status != HYBRID_NO_MEMORY)
+        return status;
     return hy_fail(ctx, HYBRID_NO_MEMORY,
                    "the system does not pin %zu bytes: too much is pinned, or "
                    "some of these bytes are by other means",

@@ -32,8 +32,10 @@ static void range_end(void)
 
 static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
 {
-    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    return hy_blocks_alloc(&hy_cuda_mine(self)->blocks, self, space, bytes, out);
+    cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    HY_TRY(hy_cuda_works(b, "work on the device")); /* kept blocks would not tell */
+    return hy_blocks_alloc(&b->blocks, self, space, bytes, out);
 }
 
 static void release(hy_backend *self, hy_buffer *buffer)
@@ -232,12 +234,13 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes)
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
     HY_TRY(hy_cuda_enter(b));
+    /* first, as a device that failed refuses it */
+    HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
+    nvtxNameCudaStreamA(b->clock, "clock");
     HY_TRY(learn_device(b));
     b->attributes = hy_cuda_find_attributes();
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap = int64_t(device_bytes ? device_bytes : bytes / 10 * 9);
-    HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
-    nvtxNameCudaStreamA(b->clock, "clock");
     return set_epoch(b);
 }
 
@@ -246,7 +249,7 @@ static void close(hy_backend *self)
     if (!self)
         return;
     cuda_backend *b = hy_cuda_mine(self);
-    hy_cuda_await_loads(b);
+    (void)hy_cuda_await_loads(b);
     (void)cudaSetDevice(b->device);
     hy_blocks_close(&b->blocks, self);
     if (b->epoch)
@@ -263,10 +266,11 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops;
 /* While the caller reads his files: 5 ms of a first product. */
 static void *load_kernels(void *arg)
 {
-    const cuda_backend *b = static_cast<const cuda_backend *>(arg);
-    if (cudaSetDevice(b->device) == cudaSuccess) {
+    cuda_backend *b = static_cast<cuda_backend *>(arg);
+    b->loaded       = cudaSetDevice(b->device);
+    if (b->loaded == cudaSuccess) {
         hy_words_load();
-        hy_hash_load();
+        b->loaded = hy_hash_load(b->device);
     }
     (void)cudaGetLastError();
     return nullptr;
@@ -291,7 +295,9 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
         return status;
     }
     b->loads = pthread_create(&b->loader, nullptr, load_kernels, b) == 0;
-    *out     = &b->base;
+    if (!b->loads)
+        load_kernels(b);
+    *out = &b->base;
     return HYBRID_OK;
 }
 

@@ -17,13 +17,14 @@ struct cuda_backend {
     char words[128];       /* what describe() says */
     double mem_Bps, flops;
     hy_block_list blocks;
-    pthread_t loader;             /* loads kernels that a first product may need, */
-    bool loads;                   /* if it could be started */
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
-    pthread_mutex_t lock;         /* of what follows */
     cudaStream_t clock;           /* carries `epoch` and nothing else */
+    pthread_mutex_t lock;         /* of what follows */
     cudaEvent_t epoch;            /* device times are counted from it */
     int64_t epoch_ns;
+    pthread_t loader;   /* loads kernels that a first product may need, */
+    bool loads;         /* and nobody has waited for it yet */
+    cudaError_t loaded; /* what it ended with */
 };
 
 inline cuda_backend *hy_cuda_mine(hy_backend *self)
@@ -36,16 +37,24 @@ inline const cuda_backend *hy_cuda_mine(const hy_backend *self)
     return reinterpret_cast<const cuda_backend *>(self);
 }
 
-/* Until kernels are loaded. */
-inline void hy_cuda_await_loads(cuda_backend *b)
+/* Until kernels are loaded. Any thread. */
+inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
 {
+    pthread_mutex_lock(&b->lock);
     if (b->loads)
         pthread_join(b->loader, nullptr);
     b->loads = false;
+    pthread_mutex_unlock(&b->lock);
+    return b->loaded;
 }
 
-/* Make the backend's device current in this thread. */
+/* Make the backend's device current in this thread, which has no error of CUDA's pending
+   then: an earlier one is not of this engine's doing. */
 hybrid_status hy_cuda_enter(const cuda_backend *b);
+
+/* DEVICE_FAILED and a sentence that names the call, if the device does not work any more:
+   before memory is given out, and after memory was refused. */
+hybrid_status hy_cuda_works(const cuda_backend *b, const char *call);
 
 /* Of hy_backend_ops. */
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */

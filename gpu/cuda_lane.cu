@@ -19,11 +19,21 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
                    cudaGetErrorString(error));
 }
 
-/* Other users of CUDA in this thread may have changed the device since. */
+/* Other users of CUDA in this thread may have changed the device since, and left an error
+   that would be taken for one of the next launch. */
 hybrid_status hy_cuda_enter(const cuda_backend *b)
 {
+    (void)cudaGetLastError();
     HY_CUDA(b->base.ctx, cudaSetDevice(b->device));
     return HYBRID_OK;
+}
+
+/* A kernel that faulted takes the process's context with it: then every call fails. */
+hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
+{
+    const cudaError_t error = cudaStreamQuery(b->clock);
+    return error == cudaErrorNotReady ? HYBRID_OK
+                                      : hy_cuda_check(b->base.ctx, error, call);
 }
 
 /* ---- lanes, as variants see them ---- */
@@ -36,6 +46,13 @@ hybrid_status hy_lane_enter(hy_lane *self)
 cudaStream_t hy_stream(const hy_lane *self)
 {
     return reinterpret_cast<const cuda_lane *>(self)->stream;
+}
+
+hybrid_status hy_lane_loaded(hy_lane *self)
+{
+    return hy_cuda_check(self->backend->ctx,
+                         hy_cuda_await_loads(hy_cuda_mine(self->backend)),
+                         "loading kernels");
 }
 
 int hy_width(const hy_lane *self)

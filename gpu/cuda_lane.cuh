@@ -35,9 +35,12 @@ hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t
                         int64_t base);
 
 /* Load the kernels of spgemm.cuda.hash and of small numbers, for the device of the
-   calling thread. */
-void hy_hash_load();
+   calling thread. Those of the former may be launched only after that. */
+cudaError_t hy_hash_load(int device);
 void hy_words_load();
+
+/* Wait until they are loaded; what went wrong. */
+hybrid_status hy_lane_loaded(hy_lane *lane);
 
 /* A kernel is loaded when it is first used; the call that does so takes 0.3 ms. What goes
    wrong comes again when it is launched. */

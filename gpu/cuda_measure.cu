@@ -156,7 +156,7 @@ hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out)
 {
     measuring m = {};
     m.ctx       = self->ctx;
-    hy_cuda_await_loads(hy_cuda_mine(self));
+    (void)hy_cuda_await_loads(hy_cuda_mine(self));
     hybrid_status status = hy_cuda_enter(hy_cuda_mine(self));
     if (status == HYBRID_OK)
         status = open_measuring(self, &m);

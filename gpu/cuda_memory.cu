@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "gpu/cuda_lane.cuh"
+#include "gpu/cuda_backend.cuh"
 
 /* ---- pinned memory ----
 
@@ -103,11 +103,19 @@ static void *take(hy_backend *owner, hy_space space, size_t bytes)
 static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
 {
     const hy_meter *meter = meter_of(owner, space);
-    const bool on_device  = space == HY_DEVICE;
-    return hy_fail(owner->ctx, on_device ? HYBRID_NO_DEVICE_MEMORY : HYBRID_NO_MEMORY,
-                   "no room for %zu more bytes of %s memory: %lld in use, cap %lld",
-                   bytes, on_device ? "device" : "pinned",
-                   (long long)hy_meter_used(meter), (long long)meter->cap);
+    size_t free = 0, all = 0;
+
+    if (space != HY_DEVICE)
+        return hy_fail(owner->ctx, HYBRID_NO_MEMORY,
+                       "no room for %zu more bytes of pinned memory: %lld in use", bytes,
+                       (long long)hy_meter_used(meter));
+    (void)cudaMemGetInfo(&free, &all);
+    (void)cudaGetLastError();
+    return hy_fail(owner->ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "no room for %zu more bytes of device memory: the engine has %lld of "
+                   "its %lld, and %zu of the device's %zu are free on it",
+                   bytes, (long long)hy_meter_used(meter), (long long)meter->cap, free,
+                   all);
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
@@ -122,6 +130,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     }
     if (!ptr) {
         hy_array_free(owner->ctx, record);
+        HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
         return no_room(owner, space, bytes);
     }
     *out        = static_cast<hy_block *>(record);

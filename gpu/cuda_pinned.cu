@@ -1,14 +1,15 @@
 /* gpu/cuda_pinned.cu - memory of others that copies go from and to directly. */
 #include "gpu/cuda_backend.cuh"
 
-/* A refusal is no error here: who needs the memory pinned says so. */
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes)
 {
-    if (cudaSetDevice(hy_cuda_mine(self)->device) == cudaSuccess &&
-        cudaHostRegister(ptr, bytes, cudaHostRegisterPortable) == cudaSuccess)
+    const cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    if (cudaHostRegister(ptr, bytes, cudaHostRegisterPortable) == cudaSuccess)
         return HYBRID_OK;
     (void)cudaGetLastError();
-    return HYBRID_DEVICE_FAILED;
+    HY_TRY(hy_cuda_works(b, "cudaHostRegister"));
+    return HYBRID_NO_MEMORY;
 }
 
 void hy_cuda_unpin(hy_backend *self, void *ptr)

@@ -36,16 +36,6 @@ constexpr int64_t MOST = INT32_MAX - 65536;
 
 /* ---- multiply ---- */
 
-/* Kernels that want more shared memory than every device has must say so. */
-template <typename K>
-static hybrid_status allow_shared(hy_lane *lane, K *kernel, int bytes)
-{
-    HY_CUDA(
-        lane->backend->ctx,
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return HYBRID_OK;
-}
-
 template <typename T> static hybrid_status fill_bins(hy_lane *lane, const places<T> &p)
 {
     const cudaStream_t stream = hy_stream(lane);
@@ -73,7 +63,6 @@ static hybrid_status tree_rows(hy_lane *lane, const places<T> &p, int bin)
     constexpr int BLOCK = THREADS == 32 ? HY_CUDA_THREADS : THREADS;
     const int bytes     = p.h.room[bin - HY_HASH_SORTS] * (BLOCK / THREADS);
     const int64_t room  = int64_t(hy_width(lane)) * (HY_HASH_SM_THREADS / BLOCK);
-    HY_TRY(allow_shared(lane, hash_tree_rows<T, THREADS>, bytes));
     hash_tree_rows<T, THREADS><<<hy_blocks(rows_of(p.f, bin), BLOCK / THREADS, room),
                                  BLOCK, size_t(bytes), hy_stream(lane)>>>(p.h, bin);
     return hy_launched(lane, "hash_tree_rows");
@@ -106,7 +95,6 @@ template <typename T> static hybrid_status all_trees(hy_lane *lane, const places
     if (!more)
         return HYBRID_OK;
     const int bytes = p.h.window_width * int(4 * sizeof(T) + 1) / 4;
-    HY_TRY(allow_shared(lane, hash_windows<T>, bytes));
     hash_windows<<<unsigned(hy_width(lane)), HY_HASH_DENSE_THREADS, size_t(bytes),
                    hy_stream(lane)>>>(p.h);
     return hy_launched(lane, "hash_windows");
@@ -140,6 +128,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
                        (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
                        (long long)f->products, (long long)MOST);
     HY_TRY(hy_lane_enter(lane));
+    HY_TRY(hy_lane_loaded(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                  : multiply_as<float>(lane, job);
 }
@@ -183,23 +172,44 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 
 /* ---- loaded before they are needed ---- */
 
-template <typename T> static void load_as()
+/* A kernel that wants more shared memory than every device has must say so. The limit
+   belongs to the kernel, whoever launches it: it is set here alone, to all that the
+   device gives a block, and not to what one launch needs, which another engine's would
+   exceed. */
+template <typename K> static cudaError_t allow_shared(K *kernel, int limit)
 {
+    cudaFuncAttributes code;
+    const cudaError_t error = cudaFuncGetAttributes(&code, kernel);
+    if (error != cudaSuccess)
+        return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                limit - int(code.sharedSizeBytes));
+}
+
+template <typename T> static cudaError_t load_as(int limit)
+{
+    cudaError_t error = allow_shared(hash_windows<T>, limit);
+#define HY_LOAD(threads, bytes, products)                                                \
+    if (error == cudaSuccess)                                                            \
+        error = allow_shared(hash_tree_rows<T, threads>, limit);
+    HY_HASH_TREE_BINS(HY_LOAD)
+#undef HY_LOAD
     hy_load(hash_spans<T>);
     hy_load(hash_bins<T>);
     hy_load(hash_sort_rows<T, uint32_t>);
-#define HY_LOAD(threads, bytes, products) hy_load(hash_tree_rows<T, threads>);
-    HY_HASH_TREE_BINS(HY_LOAD)
-#undef HY_LOAD
-    hy_load(hash_windows<T>);
     hy_load(hash_store_rows<T>);
     hy_load(hash_store_windows<T>);
+    return error;
 }
 
-void hy_hash_load()
+cudaError_t hy_hash_load(int device)
 {
-    load_as<float>();
-    load_as<double>();
+    int limit = 0;
+    cudaError_t error =
+        cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = load_as<float>(limit);
+    return error == cudaSuccess ? load_as<double>(limit) : error;
 }
 
 /* ---- the variant ---- */

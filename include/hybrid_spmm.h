@@ -17,7 +17,11 @@
    Ownership  Inputs are borrowed: read during the call, never written or kept.
               What the library allocates is freed by the function named beside it.
    Threads    One engine, and the plans made from it, serve one thread at a time.
-              Different engines are independent.
+              Different engines are independent, on one GPU too; they share its memory
+              (hybrid_engine_options.device_bytes), and memory is pinned for all of them
+              (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
+              thread's current one (cudaSetDevice), and may clear an error that CUDA has
+              pending there.
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -132,9 +136,10 @@ typedef struct hybrid_engine_options {
                                       of eight or more are left to threads that feed a GPU,
                                       unless the CPU computes alone */
     int              device;       /* CUDA ordinal */
-    size_t           device_bytes; /* hard cap on device memory; 0 = most of what is
-                                      free. The host backend keeps the same cap on
-                                      the buffers of its chunks. */
+    size_t           device_bytes; /* hard cap on device memory; 0 = nine tenths of what is
+                                      free now, so engines that share a GPU and work at
+                                      once want caps that add up. The host backend keeps
+                                      the same cap on the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
                                       results included; 0 = no cap */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
@@ -159,7 +164,10 @@ typedef struct hybrid_engine_options {
 HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
                                               hybrid_engine **engine);
 
-/* Stop the workers and release everything. Destroy plans first. NULL is fine. */
+/* Stop the workers and release everything. Destroy plans first. NULL is fine.
+   A kernel that faults, this library's or anybody's, ends CUDA for the process: then all
+   calls that need the GPU return DEVICE_FAILED, of every engine, and so does creating one
+   with CUDA or AUTO. Engines are destroyed as ever, and those of the CPU go on. */
 HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
 
 /* What went wrong in the last call that failed on `engine`: one sentence with
@@ -259,8 +267,9 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
    noted and nothing else is done.
    BAD_ARGUMENT if ptr is NULL, bytes is 0, or some of the bytes are in a range that was
    given before; NO_MEMORY if the system does not pin so much, or if some of it is pinned
-   by other means, as arrays of results are that the engine has used before: these are
-   copied from directly as they are. Not during a run. */
+   by other means, as arrays of results are that the engine has used before, or by another
+   engine: these are copied from directly as they are, the latter as long as that engine
+   has them pinned. Not during a run. */
 HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes);
 
 /* Take it back, before the array is freed: `ptr` is where the range began. BAD_ARGUMENT

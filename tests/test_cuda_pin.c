@@ -55,6 +55,29 @@ static void check_foreign(hybrid_engine *engine, char *memory)
     device->ops->free(device, &block);
 }
 
+/* What one engine has pinned is pinned for the process: another one need not, cannot, and
+   copies from it as long as it is. Neighbours in a page are no obstacle. */
+static void check_two(hybrid_engine *engine, char *memory)
+{
+    char *at = memory + 1001;
+    hybrid_engine *other;
+
+    if (open_cuda(0, &other) != HYBRID_OK) {
+        expect(0, "no second engine");
+        return;
+    }
+    expect(hybrid_pin(engine, at, BYTES / 2) == HYBRID_OK, "it cannot be pinned");
+    expect(hy_pinned(&other->ctx, at, BYTES / 2), "the other engine does not see it");
+    expect(hybrid_pin(other, at, BYTES / 2) == HYBRID_NO_MEMORY, "pinned by both");
+    expect(hybrid_pin(other, at + BYTES / 2, 99) == HYBRID_OK, "no neighbour by another");
+    expect(hybrid_unpin(engine, at) == HYBRID_OK, "it cannot be unpinned");
+    expect(!hy_pinned(&other->ctx, at, 1), "it is pinned for the other");
+    expect(hy_pinned(&other->ctx, at + BYTES / 2, 99), "the neighbour went with it");
+    expect(hybrid_pin(other, at, BYTES / 2) == HYBRID_OK, "still taken");
+    hybrid_engine_destroy(other);
+    expect(!hy_pinned(&engine->ctx, at, 1), "its engine is gone, it is not");
+}
+
 static void count(void *user, const hybrid_event *event)
 {
     *(int *)user += strcmp(event->stage, "place") == 0;
@@ -100,6 +123,7 @@ int main(void)
         return 1;
     check_ranges(engine, memory);
     check_foreign(engine, memory);
+    check_two(engine, memory);
     check_product(engine);
     hybrid_engine_destroy(engine);
     free(memory);

@@ -1,4 +1,5 @@
-/* tests/test_faults.c - each allocation and each call of the backend fails once.
+/* tests/test_faults.c - each allocation and each call of the backend fails, once or for
+   good.
 
    A product is repeated with the first, second, third ... call failing until it passes
    with none left to fail. Every time: a status and a sentence, nothing held back, no
@@ -259,6 +260,12 @@ static void arm_backend(world *w, int64_t n)
     fault_arm(n);
 }
 
+static void arm_for_good(world *w, int64_t n)
+{
+    (void)w;
+    fault_arm_for_good(n);
+}
+
 static void arm_pins(world *w, int64_t n)
 {
     (void)w;
@@ -337,6 +344,8 @@ static void calls_of_the_backend_fail(void **state)
     assert_true(fail_each(&w, panelled, arm_backend, HYBRID_DEVICE_FAILED) > 40);
     assert_true(fail_each(&w, pinned_dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
     assert_true(fail_each(&w, pinned_dense, arm_pins, HYBRID_NO_MEMORY) > 1);
+    assert_true(fail_each(&w, twice, arm_for_good, HYBRID_DEVICE_FAILED) > 80);
+    assert_true(fail_each(&w, pinned_dense, arm_for_good, HYBRID_DEVICE_FAILED) > 20);
     assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 50);
     assert_true(fail_each(&w, kept_again, arm_backend, HYBRID_DEVICE_FAILED) > 40);
     free_world(&w);
@@ -372,6 +381,7 @@ static void calls_of_a_shared_device_fail(void **state)
     assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 12);
     assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 20);
     assert_true(fail_each(&w, kept_again, arm_backend, HYBRID_DEVICE_FAILED) > 10);
+    assert_true(fail_each(&w, twice, arm_for_good, HYBRID_DEVICE_FAILED) > 50);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }

@@ -161,6 +161,26 @@ static void what_the_system_refuses_leaves_nothing(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* The device is lost: that is what is said, not that memory is short. */
+static void a_device_that_failed_pins_nothing(void **state)
+{
+    static char memory[2 * PIECE];
+    hybrid_engine *engine = open_with(HYBRID_AUTO);
+    hy_backend *device    = engine->device;
+    hy_buffer block;
+
+    (void)state;
+    fault_arm_for_good(1);
+    assert_int_equal(device->ops->alloc(device, HY_DEVICE, 8, &block),
+                     HYBRID_DEVICE_FAILED);
+    assert_int_equal(hybrid_pin(engine, memory, sizeof memory), HYBRID_DEVICE_FAILED);
+    assert_non_null(strstr(hybrid_engine_message(engine), "pinning failed"));
+    assert_false(hy_pinned(&engine->ctx, memory, 1));
+    fault_arm(0);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +189,7 @@ int main(void)
         cmocka_unit_test(pieces_end_at_multiples_of_their_size),
         cmocka_unit_test(ranges_are_found_again),
         cmocka_unit_test(what_the_system_refuses_leaves_nothing),
+        cmocka_unit_test(a_device_that_failed_pins_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,7 @@ hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
     pthread_mutex_unlock(&self->lock);
     if (meets) {
         free(b);
-        return HYBRID_DEVICE_FAILED;
+        return HYBRID_NO_MEMORY;
     }
     fake_count(1);
     __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);

@@ -40,13 +40,21 @@ int64_t fake_counts(void);
 /* Parts of X and Y that devices turned. */
 int64_t fake_turns(void);
 
-/* ---- fake_faults.c: the same device, of which one call fails ---- */
+/* ---- fake_faults.c: the same device, of which one call fails, or all from one on ---- */
 
 extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
 
 /* The call that brings `calls` from 1 to 0 fails with DEVICE_FAILED; 0: none does.
    Counted is every call that can fail, hy_fake_enqueue() included. */
 void fault_arm(int64_t calls);
+
+/* The same, and all calls that follow fail too, up to the next fault_arm(): a device that is
+   lost. When the first one returns its lanes have stopped. */
+void fault_arm_for_good(int64_t calls);
+
+/* A lane begins something, unless the device is lost; it is not lost before the end of it. */
+int fault_lets_begin(void);
+void fault_lets_end(void);
 
 /* 1 if that call is still to come. */
 int fault_is_armed(void);

@@ -1,17 +1,34 @@
-/* tests/support/fake_faults.c - the fake device, of which one call fails.
+/* tests/support/fake_faults.c - the fake device, of which one call fails, or all from one
+   on.
 
    A call that fails did nothing, but host_wait: it waited, and reports that what it
    waited for went wrong. */
 #include "tests/support/fake_backend.h"
 
+#include <pthread.h>
+
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 
 static int64_t armed, armed_pins;
+static int lasts, broken; /* what fails goes on failing, and does so by now */
+static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* read by lanes at work */
+
+static void arm(int64_t calls, int for_good)
+{
+    __atomic_store_n(&broken, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&lasts, for_good, __ATOMIC_RELAXED);
+    __atomic_store_n(&armed, calls, __ATOMIC_RELAXED);
+}
 
 void fault_arm(int64_t calls)
 {
-    __atomic_store_n(&armed, calls, __ATOMIC_RELAXED);
+    arm(calls, 0);
+}
+
+void fault_arm_for_good(int64_t calls)
+{
+    arm(calls, calls > 0);
 }
 
 int fault_is_armed(void)
@@ -19,10 +36,41 @@ int fault_is_armed(void)
     return __atomic_load_n(&armed, __ATOMIC_RELAXED) > 0;
 }
 
-int fault_hits(hy_context *ctx, const char *what)
+static int is_broken(void)
+{
+    return __atomic_load_n(&broken, __ATOMIC_RELAXED);
+}
+
+static int is_the_one(void)
 {
     if (__atomic_load_n(&armed, __ATOMIC_RELAXED) <= 0 ||
         __atomic_sub_fetch(&armed, 1, __ATOMIC_RELAXED) != 0)
+        return 0;
+    if (__atomic_load_n(&lasts, __ATOMIC_RELAXED)) {
+        pthread_rwlock_wrlock(&works);
+        __atomic_store_n(&broken, 1, __ATOMIC_RELAXED);
+        pthread_rwlock_unlock(&works);
+    }
+    return 1;
+}
+
+int fault_lets_begin(void)
+{
+    pthread_rwlock_rdlock(&works);
+    if (!is_broken())
+        return 1;
+    pthread_rwlock_unlock(&works);
+    return 0;
+}
+
+void fault_lets_end(void)
+{
+    pthread_rwlock_unlock(&works);
+}
+
+int fault_hits(hy_context *ctx, const char *what)
+{
+    if (!is_broken() && !is_the_one())
         return 0;
     hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: %s failed", what);
     return 1;
@@ -36,9 +84,11 @@ void fault_arm_pins(int64_t calls)
 /* Counted apart from the others, because results do without. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {
+    if (is_broken() && fault_hits(self->ctx, "pinning"))
+        return HYBRID_DEVICE_FAILED;
     if (__atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0 &&
         __atomic_sub_fetch(&armed_pins, 1, __ATOMIC_RELAXED) == 0)
-        return HYBRID_DEVICE_FAILED;
+        return HYBRID_NO_MEMORY;
     return fake_pin(self, ptr, bytes);
 }
 

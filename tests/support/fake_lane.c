@@ -169,6 +169,22 @@ static void copy(const hy_row_copy *c)
                c->bytes);
 }
 
+/* A call or a copy, which a device that is lost does not begin. */
+static hybrid_status act(lane *l, entry *e)
+{
+    hybrid_status status = HYBRID_OK;
+
+    if (!fault_lets_begin())
+        return hy_fail(l->base.backend->ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: it is lost");
+    if (e->action == COPY)
+        copy(&e->rows);
+    else
+        status = e->fn(&l->base, e->kept > 0 ? e->bytes : e->arg);
+    fault_lets_end();
+    return status;
+}
+
 /* Status of the lane after the entry, which had `status` before it. */
 static hybrid_status work(lane *l, entry *e, hybrid_status status)
 {
@@ -176,12 +192,8 @@ static hybrid_status work(lane *l, entry *e, hybrid_status status)
 
     switch (e->action) {
     case CALL:
-        return status == HYBRID_OK ? e->fn(&l->base, e->kept > 0 ? e->bytes : e->arg)
-                                   : status;
     case COPY:
-        if (status == HYBRID_OK)
-            copy(&e->rows);
-        return status;
+        return status == HYBRID_OK ? act(l, e) : status;
     case WAIT:
         waited = wait_for(e->mark, e->turn);
         return status == HYBRID_OK ? waited : status;

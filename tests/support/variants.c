@@ -155,28 +155,50 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     return failed;
 }
 
-/* Several widths; orders, gaps, alpha and beta take turns. */
+/* Width w of them; orders, gaps, alpha and beta take turns. */
+static int check_spmm_width(const trial *t, int w, int64_t *checked)
+{
+    const int turn             = w % 3;
+    const hybrid_order x_order = turn == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+    const hybrid_order y_order = turn == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+    const double alpha         = t->pinned || turn == 0 ? 1 : -2;
+    const double beta          = t->pinned || turn == 1 ? 0 : 3;
+    const int64_t x_gap = t->pinned ? 0 : turn, y_gap = t->pinned ? 0 : 2 - turn;
+    hybrid_dense X, Y;
+
+    dense_make(t->c->A.cols, widths[w], x_gap, x_order, 11, t->kind, &X);
+    dense_make(t->c->A.rows, widths[w], y_gap, y_order, 12, t->kind, &Y);
+    const int failed = check_spmm(t, &X, &Y, alpha, beta, checked);
+    dense_free(&X);
+    dense_free(&Y);
+    return failed;
+}
+
 static int check_spmm_shapes(const trial *t, int64_t *checked)
 {
     const int many  = strcmp(t->c->name, MANY_WIDTHS) == 0 && t->options.chunk_rows != 1;
     const int count = many ? WIDTHS : FEW_WIDTHS;
     int failed      = 0;
 
-    for (int w = 0; w < count; w++) {
-        const int turn             = w % 3;
-        const hybrid_order x_order = turn == 1 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-        const hybrid_order y_order = turn == 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-        const double alpha         = t->pinned || turn == 0 ? 1 : -2;
-        const double beta          = t->pinned || turn == 1 ? 0 : 3;
-        const int64_t x_gap = t->pinned ? 0 : turn, y_gap = t->pinned ? 0 : 2 - turn;
-        hybrid_dense X, Y;
-        dense_make(t->c->A.cols, widths[w], x_gap, x_order, 11, t->kind, &X);
-        dense_make(t->c->A.rows, widths[w], y_gap, y_order, 12, t->kind, &Y);
-        failed += check_spmm(t, &X, &Y, alpha, beta, checked);
-        dense_free(&X);
-        dense_free(&Y);
-    }
+    for (int w = 0; w < count; w++)
+        failed += check_spmm_width(t, w, checked);
     return failed;
+}
+
+static void set_options(trial *t, const char *variant, int64_t rows)
+{
+    t->variant            = variant;
+    t->options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    t->options.variant    = variant;
+    t->options.chunk_rows = rows;
+    t->options.flags      = HYBRID_CHECK | (t->rounded ? HYBRID_ALLOW_TF32 : 0);
+    t->options.split      = t->split;
+    t->options.host_share = 0.5;
+}
+
+static int is_spgemm(const char *variant)
+{
+    return strncmp(variant, "spgemm", 6) == 0;
 }
 
 static int check_case(trial t, const char *const *names, int64_t *checked)
@@ -190,14 +212,8 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
         for (int k = t.pinned; k < CHUNKINGS; k++) { /* rows of 7 end where they like */
             if (chunk_rows[k] == 1 && t.c->A.rows > MANY_ROWS && !t.many_chunks)
                 continue;
-            t.variant            = *name;
-            t.options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
-            t.options.variant    = *name;
-            t.options.chunk_rows = chunk_rows[k];
-            t.options.flags      = HYBRID_CHECK | (t.rounded ? HYBRID_ALLOW_TF32 : 0);
-            t.options.split      = t.split;
-            t.options.host_share = 0.5;
-            if (strncmp(*name, "spgemm", 6) == 0) {
+            set_options(&t, *name, chunk_rows[k]);
+            if (is_spgemm(*name)) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
             } else {
@@ -225,6 +241,22 @@ static int check_kinds(trial t, int count, const char *const *names, int64_t *ch
             case_free(&c);
         }
     return failed;
+}
+
+int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
+                       test_kind kind, const oracle *product, uint64_t dice,
+                       int64_t *checked)
+{
+    const int on_device = strstr(name, ".host.") == NULL;
+    const int split = on_device && dice % 4 == 0, pinned = dice / 4 % 4 == 0;
+    trial t = {.engine = engine, .c = c, .kind = kind, .pinned = pinned && on_device};
+
+    t.split = split ? HYBRID_SPLIT_SHARE : HYBRID_SPLIT_DEFAULT;
+    set_options(&t, name, dice / 16 % 4 == 0 ? PRIME_ROWS : 0);
+    if (!is_spgemm(name))
+        return check_spmm_width(&t, (int)(dice / 64 % FEW_WIDTHS), checked);
+    ++*checked;
+    return check_spgemm(&t, product);
 }
 
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked)

@@ -2,7 +2,8 @@
 #ifndef VARIANTS_H
 #define VARIANTS_H
 
-#include "hybrid_spmm.h"
+#include "support/cases.h"
+#include "support/oracle.h"
 
 /* Run the named variants over all cases, both types, both widths of offsets, integer and
    real data, chunks of 1 row, of a prime number of rows, and of as many as fit; check
@@ -22,6 +23,12 @@ int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t
 /* The same, of every product about half on the host. */
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
                           int64_t *checked);
+
+/* One product, A*B or A*X, of a case whose A*B is `product`: in which chunks, of which width
+   and order, with pinned X and Y or not, shared with the host or not, is thrown. */
+int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
+                       test_kind kind, const oracle *product, uint64_t dice,
+                       int64_t *checked);
 
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */
