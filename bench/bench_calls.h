@@ -7,14 +7,15 @@
 /* What one call took. */
 typedef struct bench_call {
     double        seconds; /* plan + run + destroy; of a later run: run */
+    double        plan_s;  /* of it; 0 = of a later run, or in one call with the rest */
     hybrid_report report;  /* where the run's time went */
 } bench_call;
 
-/* All calls of one variant: the first, then those that count. */
+/* All calls of one variant: the first, those that count, and those whose results are kept. */
 typedef struct bench_calls {
-    bench_call cold, *timed;
+    bench_call first, *timed, *kept;
     char       variant[BENCH_NAME]; /* the planner's choice */
-    int        first;               /* cold was the first product of this process */
+    int        first_in_process;    /* `first` was the first product of this process */
 } bench_calls;
 
 hybrid_status bench_call_all(bench_case *c, const bench_product *product,
