@@ -156,6 +156,7 @@ typedef struct bench_times {
 /* One line of the table and of the JSON file. */
 typedef struct bench_line {
     const char   *op, *mode, *order, *peer; /* order, peer: NULL = none */
+    const char   *engine;            /* what it may use, "cuda" or "host"; NULL = a peer's */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
     char          new_matrix_variant[BENCH_NAME]; /* core: of those calls; empty = unknown */
@@ -165,6 +166,7 @@ typedef struct bench_line {
     hybrid_report report;            /* stage times are NAN where unknown */
     int           resident;          /* A was on the device; -1 = not ours */
     int           reuse;             /* core: C's pattern was known, values are computed */
+    int           reps;              /* calls that `calls` and `new_matrix` are of */
     double        plan_s;            /* core: planning, of times.new_matrix */
     double        pack_s;            /* core: to pack A in the first run; NAN = unknown */
     double        ratio;             /* peer / ours; NAN = unknown */

@@ -25,51 +25,6 @@ const bench_product *bench_product_of(bench_op op)
 
 /* ---- figures ----------------------------------------------------------------------- */
 
-/* One of the times of a call. */
-typedef double (*figure)(const bench_call *c);
-
-static double wall_s(const bench_call *c)
-{
-    return c->seconds;
-}
-
-/* The device stages, without what is copied. */
-static double kernels_s(const bench_call *c)
-{
-    return c->report.multiply_s + c->report.finish_s;
-}
-
-/* What a matrix costs that has not been seen before, without what is copied. */
-static double new_matrix_s(const bench_call *c)
-{
-    return c->plan_s + c->report.prepare_s + kernels_s(c);
-}
-
-static bench_span span(const bench_call *calls, int count, figure of)
-{
-    double *seconds   = malloc(((size_t)count + 1) * sizeof *seconds);
-    bench_span result = {NAN, NAN, NAN};
-
-    if (seconds && calls) {
-        for (int i = 0; i < count; i++)
-            seconds[i] = of(&calls[i]);
-        result = bench_span_of(seconds, count);
-    }
-    free(seconds);
-    return result;
-}
-
-/* The call that took the median. */
-static const bench_call *median_call(const bench_calls *all, int reps, figure of)
-{
-    const double median    = span(all->timed, reps, of).median;
-    const bench_call *call = all->timed;
-
-    while (call < all->timed + reps - 1 && of(call) > median)
-        call++;
-    return call;
-}
-
 static void keep_best(double *best, double seconds)
 {
     if (seconds > 0 && (*best == 0 || seconds < *best))
@@ -86,7 +41,8 @@ static void backend_of(const char *variant, char *backend, size_t size)
 }
 
 /* Whose calls they were, and what the median one reports. */
-static void describe(bench_case *c, const bench_calls *all, figure of, bench_line *line)
+static void describe(bench_case *c, const bench_calls *all, bench_figure of,
+                     bench_line *line)
 {
     bench *b = c->bench;
 
@@ -94,7 +50,7 @@ static void describe(bench_case *c, const bench_calls *all, figure of, bench_lin
     backend_of(all->variant, line->backend, sizeof line->backend);
     if (strcmp(line->backend, "host") == 0)
         snprintf(line->device, sizeof line->device, "%s", b->cpu);
-    line->report = median_call(all, b->options.reps, of)->report;
+    line->report = bench_median_call(all, b->options.reps, of)->report;
     b->floor_s   = line->report.floor_s;
     b->nnz_out   = line->report.nnz_out;
     b->flops     = line->report.flops;
@@ -195,9 +151,9 @@ static hybrid_status time_end(bench_case *c, const bench_product *product,
     line->verified    = verify(c, product, line->error);
     line->first       = all->first_in_process;
     line->times.first = all->first.seconds;
-    line->times.calls = span(all->timed, reps, wall_s);
-    line->times.kept  = span(all->kept, b->options.keep, wall_s);
-    describe(c, all, wall_s, line);
+    line->times.calls = bench_span_of_calls(all->timed, reps, bench_wall_s);
+    line->times.kept  = bench_span_of_calls(all->kept, b->options.keep, bench_wall_s);
+    describe(c, all, bench_wall_s, line);
     if (line->verified)
         keep_best(&b->best.end, line->times.calls.median);
     bench_print(b, line);
@@ -236,18 +192,21 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
     hybrid_status status = bench_call_all(c, product, &o, all);
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
+    all->first.packs = bench_packs(all->variant);
+    for (int i = 0; i < reps; i++)
+        all->timed[i].packs = all->first.packs;
     line->first            = all->first_in_process;
-    line->times.first      = new_matrix_s(&all->first);
-    line->times.new_matrix = span(all->timed, reps, new_matrix_s);
-    line->plan_s           = median_call(all, reps, new_matrix_s)->plan_s;
+    line->times.first      = bench_new_matrix_s(&all->first);
+    line->times.new_matrix = bench_span_of_calls(all->timed, reps, bench_new_matrix_s);
+    line->plan_s           = bench_median_call(all, reps, bench_new_matrix_s)->plan_s;
     snprintf(line->new_matrix_variant, sizeof line->new_matrix_variant, "%s",
              all->variant);
     status = call_packed(c, product, o, all, line);
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
     line->verified    = verify(c, product, line->error);
-    line->times.calls = span(all->timed, reps, kernels_s);
-    describe(c, all, kernels_s, line);
+    line->times.calls = bench_span_of_calls(all->timed, reps, bench_kernels_s);
+    describe(c, all, bench_kernels_s, line);
     if (strcmp(line->backend, "host") == 0)
         return HYBRID_OK; /* there is no device whose stages are timed */
     if (line->verified) {
@@ -272,8 +231,8 @@ static hybrid_status time_reuse(bench_case *c, const bench_product *product,
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
     line->verified    = verify(c, product, line->error);
-    line->times.calls = span(all->timed, b->options.reps, kernels_s);
-    describe(c, all, kernels_s, line);
+    line->times.calls = bench_span_of_calls(all->timed, b->options.reps, bench_kernels_s);
+    describe(c, all, bench_kernels_s, line);
     if (line->verified)
         keep_best(&b->best.reuse, line->times.calls.median);
     bench_print(b, line);
@@ -298,6 +257,7 @@ static hybrid_status time_line(bench_case *c, timing how, const char *variant,
 
     bench_line_open(c->bench, &line);
     line.pinned = options->pinned;
+    line.engine = hybrid_engine_backend(c->engine) == HYBRID_CUDA ? "cuda" : "host";
     snprintf(line.device, sizeof line.device, "%s", hybrid_engine_device(c->engine));
     snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
     if (all.timed && (all.kept || !kept || how != time_end))

@@ -155,7 +155,7 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_real(f, "host_share", split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
     put_whole(f, "kept_reps", strcmp(line->mode, "end") == 0 ? o->keep : 0);
     put_truth(f, "pinned", line->pinned);
-    put_whole(f, "reps", o->reps);
+    put_whole(f, "reps", line->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);
     put_whole(f, "rows", b->problem.A.rows);
@@ -176,6 +176,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_text(f, "op", line->op);
     put_text(f, "variant", *line->variant ? line->variant : NULL);
     put_text(f, "backend", *line->backend ? line->backend : NULL);
+    put_text(f, "engine", line->engine);
     put_text(f, "peer", line->peer);
     put_setting(f, b, line);
     put_times(f, line);

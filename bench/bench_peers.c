@@ -11,6 +11,8 @@
 
 enum { SEED = 5 };
 
+static const double SLOW_S = 2; /* what takes as long is called once after the first */
+
 /* A peer on one problem. */
 typedef struct peer_case {
     bench *bench;
@@ -83,51 +85,64 @@ static void close_operands(peer_case *p)
 /* ---- calls ----------------------------------------------------------------------------
  */
 
+static int repetitions(const bench_options *o, double first_s)
+{
+    return first_s > SLOW_S ? 1 : o->reps;
+}
+
 static int call_core(peer_case *p, int algorithm, bench_line *line)
 {
     const bench_options *o = &p->bench->options;
-    const int reps         = o->reps;
-    peer_call first, *timed = &p->last;
-    double *kernels = p->seconds, *new_matrix = p->seconds + reps;
+    double *kernels = p->seconds, *new_matrix = p->seconds + o->reps;
+    peer_call first, *timed                   = &p->last;
 
-    int bad = peer_core(p->device, algorithm, &first);
-    for (int i = 0; i < o->warmup && !bad; i++)
-        bad = peer_core(p->device, algorithm, timed);
-    for (int i = 0; i < reps && !bad; i++) {
+    int bad    = peer_core(p->device, algorithm, &first);
+    line->reps = bad ? 0 : repetitions(o, first.new_matrix_s);
+    for (int i = 0; i < o->warmup && line->reps > 1; i++)
+        bad = bad || peer_core(p->device, algorithm, timed);
+    for (int i = 0; i < line->reps && !bad; i++) {
         bad           = peer_core(p->device, algorithm, timed);
         kernels[i]    = timed->seconds;
         new_matrix[i] = timed->new_matrix_s;
     }
     line->times.first      = first.new_matrix_s;
-    line->times.calls      = bench_span_of(kernels, reps);
-    line->times.new_matrix = bench_span_of(new_matrix, reps);
+    line->times.calls      = bench_span_of(kernels, line->reps);
+    line->times.new_matrix = bench_span_of(new_matrix, line->reps);
     return bad;
 }
 
-/* Memory of the result is handed to the next call, or kept. */
-static int call_end(peer_case *p, int algorithm, bench_line *line)
+/* Memory of the result is handed to the next call. */
+static int call_freed(peer_case *p, int algorithm, bench_line *line)
 {
     const bench_options *o = &p->bench->options;
-    peer_result *result    = &p->result;
-    double *seconds        = p->seconds;
     peer_call first, *timed = &p->last;
 
-    int bad = peer_end(p->device, &p->problem, algorithm, result, &first);
-    for (int i = 0; i < o->warmup && !bad; i++)
-        bad = peer_end(p->device, &p->problem, algorithm, result, timed);
-    for (int i = 0; i < o->reps && !bad; i++) {
-        bad        = peer_end(p->device, &p->problem, algorithm, result, timed);
-        seconds[i] = timed->seconds;
+    int bad    = peer_end(p->device, &p->problem, algorithm, &p->result, &first);
+    line->reps = bad ? 0 : repetitions(o, first.seconds);
+    for (int i = 0; i < o->warmup && line->reps > 1; i++)
+        bad = bad || peer_end(p->device, &p->problem, algorithm, &p->result, timed);
+    for (int i = 0; i < line->reps && !bad; i++) {
+        bad           = peer_end(p->device, &p->problem, algorithm, &p->result, timed);
+        p->seconds[i] = timed->seconds;
     }
     line->times.first = first.seconds;
-    line->times.calls = bench_span_of(seconds, o->reps);
-    for (int i = 0; i < o->keep && !bad; i++) {
-        peer_call kept;
-        bad        = peer_end(p->device, &p->problem, algorithm, &p->kept[i], &kept);
-        seconds[i] = kept.seconds;
+    line->times.calls = bench_span_of(p->seconds, line->reps);
+    return bad;
+}
+
+/* Each result has memory of its own. */
+static int call_kept(peer_case *p, int algorithm, bench_line *line)
+{
+    const int count = p->bench->options.keep;
+    peer_call call;
+    int bad = 0;
+
+    for (int i = 0; i < count && !bad; i++) {
+        bad           = peer_end(p->device, &p->problem, algorithm, &p->kept[i], &call);
+        p->seconds[i] = call.seconds;
     }
-    line->times.kept = bench_span_of(seconds, o->keep);
-    for (int i = 0; i < o->keep; i++)
+    line->times.kept = bench_span_of(p->seconds, count);
+    for (int i = 0; i < count; i++)
         peer_result_free(&p->kept[i]);
     return bad;
 }
@@ -228,7 +243,8 @@ static void time_algorithm(peer_case *p, int algorithm, const char *name, int co
         return;
     int bad = core && peer_load(p->device, &p->problem);
     if (!bad) {
-        bad = core ? call_core(p, algorithm, &line) : call_end(p, algorithm, &line);
+        bad = core ? call_core(p, algorithm, &line)
+                   : call_freed(p, algorithm, &line) || call_kept(p, algorithm, &line);
         if (core)
             peer_unload(p->device);
     }

@@ -1,8 +1,7 @@
-/* bench/bench_table.c - one line of the table for each measurement, and its figures. */
+/* bench/bench_table.c - one line of the table for each measurement. */
 #include "bench/bench.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void bench_line_open(const bench *b, bench_line *line)
@@ -18,6 +17,7 @@ void bench_line_open(const bench *b, bench_line *line)
     line->cols  = dense ? o->cols : 0;
     line->times = (bench_times){NAN, none, none, none};
     line->ratio = line->new_matrix_ratio = NAN;
+    line->reps                           = o->reps;
     line->resident                       = -1;
     line->plan_s = line->pack_s = NAN;
     line->verified              = -1;
@@ -25,20 +25,6 @@ void bench_line_open(const bench *b, bench_line *line)
     line->report.load_s = line->report.prepare_s = line->report.h2d_s = NAN;
     line->report.multiply_s = line->report.finish_s = line->report.d2h_s = NAN;
     line->report.place_s = line->report.overlap = line->report.floor_s = NAN;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-bench_span bench_span_of(double *seconds, int count)
-{
-    if (count == 0)
-        return (bench_span){NAN, NAN, NAN};
-    qsort(seconds, (size_t)count, sizeof *seconds, ascending);
-    return (bench_span){seconds[(count - 1) / 2], seconds[0], seconds[count - 1]};
 }
 
 double bench_efficiency(const bench_line *line)

@@ -2,8 +2,8 @@
 """bench/peers.py - SciPy, PyTorch and CuPy on matrices written by hybrid_spmm_bench --dump.
 
 Times are end to end: NumPy arrays in, NumPy arrays out, transfers and allocations counted.
-Each product of each peer has a process of its own, in which the GPU has been used before the
-clock starts. The first call is followed by calls whose results are freed and by calls whose
+Each product of each peer has a process of its own, in which the peer has computed a tiny one
+before the clock starts. The first call is followed by calls whose results are freed and by calls whose
 results are all kept, in pages that are fresh: what malloc has been given back is handed to
 the system before the first call and before those. With MALLOC_MMAP_MAX_=0 and a large
 MALLOC_TRIM_THRESHOLD_ in the environment, results find what freed ones have left; else each
@@ -67,6 +67,7 @@ def load(folder, dtype, cols):
 
 
 def tiny(dtype):
+    """What loads a peer's libraries and kernels, and has it compile what it compiles."""
     return Problem("tiny", (2, 2), np.array([0, 1, 2]), np.array([0, 1], np.int32),
                    np.ones(2, dtype), 2)
 
@@ -74,7 +75,7 @@ def tiny(dtype):
 # ---- peers: made in the process that is timed; each op returns its result ---------------------
 
 class SciPy:
-    name, modules, backend, compiles = "scipy", ["scipy.sparse"], "host", False
+    name, modules, backend = "scipy", ["scipy.sparse"], "host"
 
     def __init__(self):
         import scipy
@@ -97,7 +98,7 @@ class SciPy:
 class Torch:
     """PyTorch's CSR tensors; on the CPU the product is MKL's."""
 
-    modules, compiles = ["torch"], False
+    modules = ["torch"]
 
     def __init__(self, place):
         import torch
@@ -116,7 +117,6 @@ class Torch:
             raise RuntimeError("PyTorch sees no GPU")
         self.device = torch.cuda.get_device_name()
         self.versions += [f"CUDA {torch.version.cuda}", *gpu_versions()]
-        torch.zeros(1, device="cuda").cpu()
 
     def up(self, array):
         return self.torch.from_numpy(array).to(self.place)
@@ -150,7 +150,7 @@ class TorchCUDA(Torch):
 
 
 class CuPy:
-    name, modules, backend, compiles = "cupy", ["cupy", "cupyx.scipy.sparse"], "cuda", True
+    name, modules, backend = "cupy", ["cupy", "cupyx.scipy.sparse"], "cuda"
 
     def __init__(self):
         import cupy
@@ -163,7 +163,6 @@ class CuPy:
         runtime = cupy.cuda.runtime.runtimeGetVersion()
         self.versions = [f"CuPy {self.version}",
                          f"CUDA {runtime // 1000}.{runtime % 1000 // 10}", *gpu_versions()]
-        cupy.zeros(1).get()
 
     def csr(self, val, col, row_ptr, shape):
         up = self.cupy.asarray
@@ -238,6 +237,7 @@ def measure(name, op, problem, args):
     try:
         peer = PEERS[name]()
         product = getattr(peer, op)
+        product(tiny(problem.val.dtype))
         fresh_pages()
         first, result = clock(product, problem)
         entries = int(result[-1].size)
@@ -364,21 +364,12 @@ def usable_peers(names):
             print(f"{name} left out: {error}", file=sys.stderr)
 
 
-def warm_cache(peers, args):
-    """CuPy compiles its kernels once and for all; that is in no first call here."""
-    small = tiny(np.float64 if args.type == "f64" else np.float32)
-    for name in peers:
-        for op in args.ops if PEERS[name].compiles else []:
-            in_child(args.limit, measure, name, op, small, args)
-
-
 def main():
     args = parse()
     folders = list(problem_folders(args.folders))
     if not folders:
         sys.exit(f"no matrix in {' '.join(args.folders)}")
     peers = list(usable_peers(args.peers))
-    warm_cache(peers, args)
     out = open(args.json, "a", encoding="utf-8") if args.json else None
     for folder in folders:
         problem = load(folder, np.float64 if args.type == "f64" else np.float32, args.cols)
