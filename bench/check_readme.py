@@ -13,6 +13,7 @@ puts what it made in place; with names of files, those become the block's. --sho
 blocks of some files.
 """
 import argparse
+import functools
 import math
 import os
 import re
@@ -251,11 +252,16 @@ BLOCKS = {"fastest": fastest_block, "peers": peers_block, "core": core_block,
 
 # ---- documents -----------------------------------------------------------------------------
 
+@functools.cache
+def lines_of(paths):
+    return list(read(paths))
+
+
 def refreshed(text, results, names):
     """The document with its blocks made anew, and how many blocks there are."""
     def block(match):
         files = names or match[2].split()
-        lines = list(read([os.path.join(results, name) for name in files]))
+        lines = lines_of(tuple(os.path.join(results, name) for name in files))
         return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
                 f"{BLOCKS[match[1]](lines)}<!-- end of figures -->")
     return BLOCK.subn(block, text)
