@@ -19,7 +19,7 @@ if (($# == 0)) || [[ $1 == -* ]]; then
 fi
 out=$1
 shift
-reps=7 keep=3 peer_reps=3 core_reps=5 budget=4 touch=${TOUCH:-28}
+reps=7 keep=3 peer_reps=3 core_reps=3 budget=2 touch=${TOUCH:-28}
 if [[ ${1-} == --quick ]]; then
     shift
     reps=1 keep=1 peer_reps=1 core_reps=1 budget=1 touch=${TOUCH:-1}

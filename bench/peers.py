@@ -245,7 +245,8 @@ def measure(name, op, problem, args):
         gc.collect()
         freed = repeat(product, problem, args.reps, args.budget, keep=False)
         fresh_pages()
-        kept = repeat(product, problem, args.keep, args.budget, keep=True)
+        keep = args.keep if first < args.longest else 0
+        kept = repeat(product, problem, keep, args.budget, keep=True)
     except Exception as error:  # a peer's failure is a result
         return {"error": f"{type(error).__name__}: {error}".splitlines()[0][:400]}
     versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
@@ -329,6 +330,8 @@ def parse():
                         help="calls whose results are all kept, after those")
     parser.add_argument("--budget", type=float, default=60,
                         help="seconds after which calls of a kind are not repeated again")
+    parser.add_argument("--longest", type=float, default=10,
+                        help="a first call that takes as long is followed by no kept ones")
     parser.add_argument("--limit", type=float, default=300,
                         help="seconds after which a peer is given up on a product")
     parser.add_argument("--json", help="append lines of JSON")
