@@ -40,22 +40,6 @@ static void backend_of(const char *variant, char *backend, size_t size)
     backend[strcspn(backend, ".")] = '\0';
 }
 
-/* Whose calls they were, and what the median one reports. */
-static void describe(bench_case *c, const bench_calls *all, bench_figure of,
-                     bench_line *line)
-{
-    bench *b = c->bench;
-
-    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
-    backend_of(all->variant, line->backend, sizeof line->backend);
-    if (strcmp(line->backend, "host") == 0)
-        snprintf(line->device, sizeof line->device, "%s", b->cpu);
-    line->report = bench_median_call(all, b->options.reps, of)->report;
-    b->floor_s   = line->report.floor_s;
-    b->nnz_out   = line->report.nnz_out;
-    b->flops     = line->report.flops;
-}
-
 /* ---- variants ---------------------------------------------------------------------- */
 
 static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *error)
@@ -84,6 +68,34 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     else
         return 1;
     return 0;
+}
+
+/* Whose calls they were, how long they took, what the median one reports, and whether the
+   last result is right. */
+static void conclude(bench_case *c, const bench_product *product, const bench_calls *all,
+                     bench_figure of, bench_line *line)
+{
+    bench *b       = c->bench;
+    const int reps = b->options.reps;
+
+    line->verified    = verify(c, product, line->error);
+    line->times.calls = bench_span_of_calls(all->timed, reps, of);
+    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    backend_of(all->variant, line->backend, sizeof line->backend);
+    if (strcmp(line->backend, "host") == 0)
+        snprintf(line->device, sizeof line->device, "%s", b->cpu);
+    line->report = bench_median_call(all, reps, of)->report;
+    b->floor_s   = line->report.floor_s;
+    b->nnz_out   = line->report.nnz_out;
+    b->flops     = line->report.flops;
+}
+
+static hybrid_status finish(bench *b, double *best, const bench_line *line)
+{
+    if (line->verified)
+        keep_best(best, line->times.calls.median);
+    bench_print(b, line);
+    return HYBRID_OK;
 }
 
 /* ---- ways to time --------------------------------------------------------------------
@@ -139,7 +151,6 @@ static hybrid_status time_end(bench_case *c, const bench_product *product,
                               const char *variant, bench_calls *all, bench_line *line)
 {
     bench *b              = c->bench;
-    const int reps        = b->options.reps;
     hybrid_plan_options o = plan_options(c, variant);
 
     line->mode     = "end";
@@ -148,16 +159,11 @@ static hybrid_status time_end(bench_case *c, const bench_product *product,
     const hybrid_status status = bench_call_all(c, product, &o, all);
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
-    line->verified    = verify(c, product, line->error);
     line->first       = all->first_in_process;
     line->times.first = all->first.seconds;
-    line->times.calls = bench_span_of_calls(all->timed, reps, bench_wall_s);
     line->times.kept  = bench_span_of_calls(all->kept, b->options.keep, bench_wall_s);
-    describe(c, all, bench_wall_s, line);
-    if (line->verified)
-        keep_best(&b->best.end, line->times.calls.median);
-    bench_print(b, line);
-    return HYBRID_OK;
+    conclude(c, product, all, bench_wall_s, line);
+    return finish(b, &b->best.end, line);
 }
 
 /* Kernels alone: of an A that has been packed, where there is something to pack, as
@@ -204,9 +210,7 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
     status = call_packed(c, product, o, all, line);
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
-    line->verified    = verify(c, product, line->error);
-    line->times.calls = bench_span_of_calls(all->timed, reps, bench_kernels_s);
-    describe(c, all, bench_kernels_s, line);
+    conclude(c, product, all, bench_kernels_s, line);
     if (strcmp(line->backend, "host") == 0)
         return HYBRID_OK; /* there is no device whose stages are timed */
     if (line->verified) {
@@ -230,13 +234,8 @@ static hybrid_status time_reuse(bench_case *c, const bench_product *product,
     const hybrid_status status = bench_call_all(c, product, &o, all);
     if (status != HYBRID_OK)
         return failed(c, all, status, line);
-    line->verified    = verify(c, product, line->error);
-    line->times.calls = bench_span_of_calls(all->timed, b->options.reps, bench_kernels_s);
-    describe(c, all, bench_kernels_s, line);
-    if (line->verified)
-        keep_best(&b->best.reuse, line->times.calls.median);
-    bench_print(b, line);
-    return HYBRID_OK;
+    conclude(c, product, all, bench_kernels_s, line);
+    return finish(b, &b->best.reuse, line);
 }
 
 /* A way to time a variant, and a line of its own for it. */
