@@ -253,7 +253,7 @@ static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
     switch (d->problem->op) {
     case PEER_SPGEMM:
         return strcmp(peer_algorithm(PEER_SPGEMM, algorithm), PEER_REUSE) == 0
-                   ? peer_spgemm_reuse(d, call)
+                   ? peer_spgemm_reuse(d, alone, call)
                    : peer_spgemm(d, algorithm, alone, call);
     case PEER_SPMM:
         return peer_spmm(d, algorithm, alone, call);
@@ -281,19 +281,6 @@ static bool compute_new(peer_device *d, int algorithm, peer_call *call)
     CUDA_TRY(d, cudaDeviceSynchronize());
     call->new_matrix_s = peer_now() - begin;
     return true;
-}
-
-int peer_core(peer_device *d, int algorithm, peer_call *call)
-{
-    const int operands = d->count;
-
-    bool ok = compute_new(d, algorithm, call);
-    peer_release(d, operands);
-    ok             = ok && make_y(d) && compute(d, algorithm, true, call);
-    call->bytes_up = call->bytes_down = 0;
-    call->device_bytes                = (int64_t)d->peak;
-    peer_release(d, operands);
-    return ok ? 0 : -1;
 }
 
 /* Room for `nnz` entries, and for row offsets where there are any. */
@@ -350,6 +337,20 @@ static bool download(peer_device *d, peer_result *r, peer_call *call)
     return down(d, r->row_ptr, d->C.row_ptr, rows * 4) &&
            down(d, r->col, d->C.col, count * 4) &&
            down(d, r->val, d->C.val, count * size);
+}
+
+int peer_core(peer_device *d, int algorithm, peer_result *result, peer_call *call)
+{
+    const int operands = d->count;
+
+    bool ok = compute_new(d, algorithm, call);
+    peer_release(d, operands);
+    ok = ok && make_y(d) && compute(d, algorithm, true, call) &&
+         (!result || download(d, result, call));
+    call->bytes_up = call->bytes_down = 0;
+    call->device_bytes                = (int64_t)d->peak;
+    peer_release(d, operands);
+    return ok ? 0 : -1;
 }
 
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,

@@ -96,12 +96,12 @@ static int call_core(peer_case *p, int algorithm, bench_line *line)
     double *kernels = p->seconds, *new_matrix = p->seconds + o->reps;
     peer_call first, *timed                   = &p->last;
 
-    int bad    = peer_core(p->device, algorithm, &first);
+    int bad    = peer_core(p->device, algorithm, NULL, &first);
     line->reps = bad ? 0 : repetitions(o, first.new_matrix_s);
     for (int i = 0; i < o->warmup && line->reps > 1; i++)
-        bad = bad || peer_core(p->device, algorithm, timed);
+        bad = bad || peer_core(p->device, algorithm, NULL, timed);
     for (int i = 0; i < line->reps && !bad; i++) {
-        bad           = peer_core(p->device, algorithm, timed);
+        bad = peer_core(p->device, algorithm, line->reuse ? &p->result : NULL, timed);
         kernels[i]    = timed->seconds;
         new_matrix[i] = timed->new_matrix_s;
     }
@@ -253,7 +253,7 @@ static void time_algorithm(peer_case *p, int algorithm, const char *name, int co
         snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
     } else {
         summarize(p, &line);
-        if (!core)
+        if (!core || line.reuse) /* of the other algorithms the results end to end */
             verify(p, &line);
     }
     bench_print(p->bench, &line);

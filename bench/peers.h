@@ -77,7 +77,8 @@ int        peer_hold_start(peer_hold *hold);
 
 /* In core: operands stay on the device from load to unload; kernels by device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);
-int  peer_core(peer_device *d, int algorithm, peer_call *call);
+int  peer_core(peer_device *d, int algorithm, peer_result *result, /* or NULL */
+               peer_call *call);
 void peer_unload(peer_device *d);
 
 /* From host arrays to host arrays, everything allocated, copied and freed within. */
