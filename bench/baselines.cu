@@ -146,7 +146,7 @@ const char *peer_name(const peer_device *d)
     return d->name;
 }
 
-void peer_driver(char *text, size_t size)
+void peer_versions(char *text, size_t size)
 {
     int driver = 0, runtime = 0, part[3] = {0, 0, 0};
     const libraryPropertyType parts[3] = {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
@@ -156,9 +156,9 @@ void peer_driver(char *text, size_t size)
     for (int i = 0; i < 3; i++)
         known =
             known && cusparseGetProperty(parts[i], &part[i]) == CUSPARSE_STATUS_SUCCESS;
-    snprintf(text, size, "unknown");
+    snprintf(text, size, ", CUDA of unknown version");
     if (known)
-        snprintf(text, size, "CUDA driver %d.%d, runtime %d.%d, cuSPARSE %d.%d.%d",
+        snprintf(text, size, ", CUDA driver %d.%d, runtime %d.%d, cuSPARSE %d.%d.%d",
                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
                  part[0], part[1], part[2]);
 }
@@ -166,7 +166,7 @@ void peer_driver(char *text, size_t size)
 const char *peer_algorithm(peer_op op, int i)
 {
     static const char *const names[3][5] = {
-        {"spgemm.alg1", "spgemm.alg2", "spgemm.alg3", NULL, NULL},
+        {"spgemm.alg1", "spgemm.alg2", "spgemm.alg3", PEER_REUSE, NULL},
         {"spmm.default", "spmm.csr_alg1", "spmm.csr_alg2", "spmm.csr_alg3", NULL},
         {"spmv.default", "spmv.csr_alg1", "spmv.csr_alg2", NULL, NULL},
     };
@@ -219,9 +219,7 @@ static bool load(peer_device *d, const peer_problem *p)
     d->B = d->A;
     if (p->op == PEER_SPGEMM)
         return !p->B.row_ptr || load_csr(d, &p->B, &d->B);
-    const size_t width = (size_t)p->cols * p->value_size;
-    return up(d, p->X, (size_t)p->A.cols * width, &d->X) &&
-           peer_alloc(d, (size_t)p->A.rows * width, &d->Y);
+    return up(d, p->X, (size_t)p->A.cols * (size_t)p->cols * p->value_size, &d->X);
 }
 
 bool peer_csr_view(peer_device *d, const peer_matrix *m, cusparseConstSpMatDescr_t *out)
@@ -245,31 +243,44 @@ void peer_unload(peer_device *d)
     peer_release(d, 0);
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------
+ */
 
-static bool compute(peer_device *d, int algorithm, bool preprocess, peer_call *call)
+/* `alone`: the time of the kernels is wanted; else of the whole call. */
+static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;
     switch (d->problem->op) {
     case PEER_SPGEMM:
-        return peer_spgemm(d, algorithm, call);
+        return strcmp(peer_algorithm(PEER_SPGEMM, algorithm), PEER_REUSE) == 0
+                   ? peer_spgemm_reuse(d, alone, call)
+                   : peer_spgemm(d, algorithm, alone, call);
     case PEER_SPMM:
-        return peer_spmm(d, algorithm, preprocess, call);
+        return peer_spmm(d, algorithm, alone, call);
     default:
-        return peer_spmv(d, algorithm, preprocess, call);
+        return peer_spmv(d, algorithm, alone, call);
     }
 }
 
-int peer_core(peer_device *d, int algorithm, peer_call *call)
+static bool make_y(peer_device *d)
 {
-    const int operands = d->count;
-    const bool ok      = compute(d, algorithm, true, call);
+    const peer_problem *p = d->problem;
 
-    call->bytes_up = call->bytes_down = 0;
-    call->device_bytes                = (int64_t)d->peak;
-    peer_release(d, operands);
-    return ok ? 0 : -1;
+    if (p->op == PEER_SPGEMM)
+        return true;
+    return peer_alloc(d, (size_t)p->A.rows * (size_t)p->cols * p->value_size, &d->Y);
+}
+
+/* From operands on the device to a result there, all that it takes allocated within. */
+static bool compute_new(peer_device *d, int algorithm, peer_call *call)
+{
+    const double begin = peer_now();
+
+    if (!make_y(d) || !compute(d, algorithm, false, call))
+        return false;
+    CUDA_TRY(d, cudaDeviceSynchronize());
+    call->new_matrix_s = peer_now() - begin;
+    return true;
 }
 
 /* Room for `nnz` entries, and for row offsets where there are any. */
@@ -279,10 +290,10 @@ static bool make_room(peer_device *d, peer_result *r, int64_t nnz, bool sparse)
 
     if (r->room < nnz || !r->val) {
         peer_result_free(r);
-        r->val = malloc(count * d->problem->value_size);
+        r->val = bench_array(count * d->problem->value_size);
         if (sparse) {
-            r->col     = static_cast<int32_t *>(malloc(count * 4));
-            r->row_ptr = static_cast<int32_t *>(malloc(((size_t)d->A.rows + 1) * 4));
+            r->col     = static_cast<int32_t *>(bench_array(count * 4));
+            r->row_ptr = static_cast<int32_t *>(bench_array(((size_t)d->A.rows + 1) * 4));
         }
         r->room = nnz;
     }
@@ -328,6 +339,20 @@ static bool download(peer_device *d, peer_result *r, peer_call *call)
            down(d, r->val, d->C.val, count * size);
 }
 
+int peer_core(peer_device *d, int algorithm, peer_result *result, peer_call *call)
+{
+    const int operands = d->count;
+
+    bool ok = compute_new(d, algorithm, call);
+    peer_release(d, operands);
+    ok = ok && make_y(d) && compute(d, algorithm, true, call) &&
+         (!result || download(d, result, call));
+    call->bytes_up = call->bytes_down = 0;
+    call->device_bytes                = (int64_t)d->peak;
+    peer_release(d, operands);
+    return ok ? 0 : -1;
+}
+
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
              peer_result *result, peer_call *call)
 {
@@ -335,9 +360,8 @@ int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
     bool ok            = load(d, problem);
 
     call->bytes_up = (int64_t)d->bytes;
-    if (ok && problem->op != PEER_SPGEMM) /* Y is allocated, not copied */
-        call->bytes_up -= problem->A.rows * problem->cols * (int64_t)problem->value_size;
-    ok = ok && compute(d, algorithm, false, call) && download(d, result, call);
+    ok             = ok && make_y(d) && compute(d, algorithm, false, call) &&
+         download(d, result, call);
     call->device_bytes = (int64_t)d->peak;
     peer_release(d, 0);
     call->seconds = peer_now() - begin;

@@ -59,7 +59,8 @@ bool peer_held_clock_start(peer_device *d); /* what is enqueued at once has no g
 bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* The products, on operands that are loaded; C or Y is left on the device. */
-bool peer_spgemm(peer_device *d, int algorithm, peer_call *call);
+bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values alone */
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 

@@ -1,13 +1,10 @@
-/* bench/baselines_spmm.cu - Y = A*X and y = A*x by cuSPARSE's algorithms for CSR. */
+/* bench/baselines_spmm.cu - Y = A*X and y = A*x by cuSPARSE's algorithms for CSR.
+
+   Where A is preprocessed before, the clock is held so that the kernels alone are timed.
+ */
 #include "bench/baselines.cuh"
 
 static const cusparseOperation_t AS_IS = CUSPARSE_OPERATION_NON_TRANSPOSE;
-
-/* In core, where A is preprocessed, the kernels alone are timed. */
-static bool start(peer_device *d, bool core)
-{
-    return core ? peer_held_clock_start(d) : peer_clock_start(d);
-}
 
 /* ---- SpMM ------------------------------------------------------------------------- */
 
@@ -63,7 +60,7 @@ static bool run_mm(peer_device *d, mm *p, bool preprocess, peer_call *call)
         CUDA_TRY(d, cudaDeviceSynchronize());
         call->prepare_s = peer_now() - begin;
     }
-    if (!start(d, preprocess))
+    if (!(preprocess ? peer_held_clock_start(d) : peer_clock_start(d)))
         return false;
     SPARSE_TRY(d, cusparseSpMM, d->handle, AS_IS, AS_IS, d->one, p->A, p->X, d->zero,
                p->Y, d->type, p->algorithm, buffer);
@@ -133,7 +130,7 @@ static bool run_mv(peer_device *d, mv *p, bool preprocess, peer_call *call)
 #else
     (void)begin, (void)preprocess;
 #endif
-    if (!start(d, preprocess))
+    if (!(preprocess ? peer_held_clock_start(d) : peer_clock_start(d)))
         return false;
     SPARSE_TRY(d, cusparseSpMV, d->handle, AS_IS, d->one, p->A, p->x, d->zero, p->y,
                d->type, p->algorithm, buffer);

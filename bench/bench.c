@@ -44,6 +44,18 @@ static void name_cpu(char *out, size_t size)
         fclose(f);
 }
 
+/* The library, what it was linked with, and the peers. */
+static void name_versions(char *out, size_t size)
+{
+    const int version = hybrid_version();
+    char cuda[BENCH_NAME / 2], graphblas[BENCH_NAME / 4];
+
+    peer_versions(cuda, sizeof cuda);
+    bench_graphblas_versions(graphblas, sizeof graphblas);
+    snprintf(out, size, "hybrid_spmm %d.%d.%d%s%s", version / 10000, version / 100 % 100,
+             version % 100, cuda, graphblas);
+}
+
 static int open_bench(bench *b)
 {
     hybrid_engine_options o  = HYBRID_ENGINE_OPTIONS_INIT;
@@ -60,7 +72,7 @@ static int open_bench(bench *b)
         return -1;
     }
     name_cpu(b->cpu, sizeof b->cpu);
-    peer_driver(b->driver, sizeof b->driver);
+    name_versions(b->versions, sizeof b->versions);
     if (!gmtime_r(&now, &utc) || !strftime(b->date, sizeof b->date, "%FT%TZ", &utc))
         b->date[0] = '\0';
     if (!b->options.json || (b->json = fopen(b->options.json, "a")))

@@ -30,7 +30,7 @@ typedef struct bench_options {
     double         host_share;
     int            threads, reps, warmup;
     int            core, end;     /* which times are wanted */
-    int            cold;          /* every call writes into pages never used before */
+    int            keep;          /* end: so many calls more whose results are all kept */
     int            pinned;        /* operands and Y are pinned before the clock starts */
     int            resident;      /* end: runs of one plan whose A stays on the device */
     int            tf32;          /* HYBRID_ALLOW_TF32 */
@@ -81,10 +81,12 @@ typedef struct bench {
     int            graphblas;         /* it was started, which a process may do once */
     int            failed;            /* something of ours went wrong */
     char           cpu[BENCH_NAME];
-    char           driver[BENCH_NAME]; /* empty without CUDA */
+    char           versions[BENCH_NAME]; /* of what is timed: library, CUDA, peers */
     char           date[32];          /* when it began, UTC */
     bench_problem  problem;
-    double         best_core, best_end; /* of our verified times; 0 = none */
+    struct bench_best {                 /* of our verified times; 0 = none */
+        double     end, kernels, new_matrix, reuse;
+    } best;
     double         floor_s;             /* as the library reports it; 0 = unknown */
     int64_t        nnz_out, flops;      /* likewise */
 } bench;
@@ -107,7 +109,10 @@ typedef struct bench_product {
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
     hybrid_status (*once)(bench_case *c);          /* in one call, if that is another way
                                                       than plan and run; NULL = it is not */
-    void (*clear)(bench_case *c);                  /* make ready for the next call */
+    void (*clear)(bench_case *c);                  /* free the result for the next call */
+    void *(*keep)(bench_case *c);                  /* take the result away: the next call
+                                                      makes another. NULL = no memory */
+    void (*drop)(bench_case *c, void *kept);       /* free what keep() took */
     hybrid_status (*verify)(bench_case *c, int64_t *row);
     void (*close)(bench_case *c);
 } bench_product;
@@ -129,28 +134,45 @@ void bench_peers(bench *b);
 /* The same for SuiteSparse:GraphBLAS. */
 void bench_graphblas(bench *b);
 void bench_graphblas_close(const bench *b);
+void bench_graphblas_versions(char *text, size_t size); /* ", ..." or empty */
 
 /* ---- results -------------------------------------------------------------------------- */
 
-/* Many calls in one figure. */
+/* Many calls in one figure; all NAN if there were none. */
+typedef struct bench_span {
+    double median, min, max;
+} bench_span;
+
+bench_span bench_span_of(double *seconds, int count); /* sorts them */
+
+/* Seconds of a line. */
 typedef struct bench_times {
-    double cold_s, seconds, min_s, max_s; /* the first call; median of the timed ones */
+    double     first;      /* the first call: end to end, or in core for a new matrix */
+    bench_span calls;      /* end: results are freed between calls; core: kernels alone */
+    bench_span kept;       /* end: results are all kept */
+    bench_span new_matrix; /* core: a call for a new matrix, planning and allocation counted */
 } bench_times;
 
 /* One line of the table and of the JSON file. */
 typedef struct bench_line {
-    const char   *op, *mode, *alloc, *order, *peer; /* order, peer: NULL = none */
+    const char   *op, *mode, *order, *peer; /* order, peer: NULL = none */
+    const char   *engine;            /* what it may use, "cuda" or "host"; NULL = a peer's */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
+    char          new_matrix_variant[BENCH_NAME]; /* core: of those calls; empty = unknown */
     char          error[BENCH_TEXT]; /* empty = none */
     int64_t       cols;              /* 0 = not an SpMM */
     bench_times   times;
     hybrid_report report;            /* stage times are NAN where unknown */
     int           resident;          /* A was on the device; -1 = not ours */
+    int           reuse;             /* core: C's pattern was known, values are computed */
+    int           reps;              /* calls that `calls` and `new_matrix` are of */
+    double        plan_s;            /* core: planning, of times.new_matrix */
     double        pack_s;            /* core: to pack A in the first run; NAN = unknown */
     double        ratio;             /* peer / ours; NAN = unknown */
+    double        new_matrix_ratio;  /* the same of calls for a new matrix */
     int           verified;          /* 1 yes, 0 failed, -1 not tried */
-    int           first;             /* cold_s was the first product of this process */
+    int           first;             /* times.first was the first product of this process */
 } bench_line;
 
 void bench_line_open(const bench *b, bench_line *line); /* all unknown */

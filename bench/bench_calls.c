@@ -1,8 +1,20 @@
 /* bench/bench_calls.c - call the library again and again: plan, run and destroy, or the
-   one call that does all three; or, with an A that is resident, runs of one plan. */
+   one call that does all three; or, with an A that is resident or a pattern that is
+   known, runs of one plan. */
 #include "bench/bench_calls.h"
 
+#include <stdlib.h>
+
 #include "bench/peers.h"
+
+/* How the calls are made. */
+typedef struct caller {
+    bench_case *c;
+    const bench_product *product;
+    const hybrid_plan_options *options;
+    hybrid_plan *plan; /* of all calls; NULL = each makes its own */
+    char *variant;     /* the planner's choice goes here */
+} caller;
 
 static void note_variant(const hybrid_plan *plan, char *name)
 {
@@ -20,117 +32,132 @@ static int is_one_shot(const bench_product *product, const hybrid_plan_options *
            o->chunk_rows == 0 && o->split == HYBRID_SPLIT_DEFAULT;
 }
 
+/* ---- one call --------------------------------------------------------------------- */
+
 /* One product from host arrays to host arrays, without a plan to ask. */
-static hybrid_status call_one_shot(bench_case *c, const bench_product *product,
-                                   bench_call *out)
+static hybrid_status call_one_shot(const caller *k, bench_call *out)
 {
     const double begin         = bench_now();
-    const hybrid_status status = product->once(c);
+    const hybrid_status status = k->product->once(k->c);
 
     out->seconds = bench_now() - begin;
-    out->report  = (hybrid_report)HYBRID_REPORT_INIT;
-    c->bench->calls++;
-    return status == HYBRID_OK ? hybrid_engine_report(c->engine, &out->report) : status;
+    return status == HYBRID_OK ? hybrid_engine_report(k->c->engine, &out->report)
+                               : status;
 }
 
 /* The same, planned. */
-static hybrid_status call_planned(bench_case *c, const bench_product *product,
-                                  const hybrid_plan_options *o, bench_call *out,
-                                  char *variant)
+static hybrid_status call_planned(const caller *k, bench_call *out)
 {
     hybrid_plan *plan;
     const double begin = bench_now();
 
-    hybrid_status status = product->plan(c, o, &plan);
+    hybrid_status status = k->product->plan(k->c, k->options, &plan);
     if (status != HYBRID_OK)
         return status;
-    status             = product->run(c, plan);
+    out->plan_s        = bench_now() - begin;
+    status             = k->product->run(k->c, plan);
     const double pause = bench_now();
-    out->report        = (hybrid_report)HYBRID_REPORT_INIT;
     if (status == HYBRID_OK)
         status = hybrid_plan_report(plan, &out->report);
-    note_variant(plan, variant);
+    note_variant(plan, k->variant);
     const double resume = bench_now();
     hybrid_plan_destroy(plan);
     out->seconds = bench_now() - begin - (resume - pause);
-    c->bench->calls++;
     return status;
 }
 
-static hybrid_status call_once(bench_case *c, const bench_product *product,
-                               const hybrid_plan_options *o, bench_call *out,
-                               char *variant)
+/* A run of the plan of all calls. */
+static hybrid_status call_run(const caller *k, bench_call *out)
 {
-    return is_one_shot(product, o) ? call_one_shot(c, product, out)
-                                   : call_planned(c, product, o, out, variant);
+    if (k->c->hold && peer_hold_start(k->c->hold))
+        return HYBRID_DEVICE_FAILED;
+    const double begin         = bench_now();
+    const hybrid_status status = k->product->run(k->c, k->plan);
+    out->seconds               = bench_now() - begin;
+    return status == HYBRID_OK ? hybrid_plan_report(k->plan, &out->report) : status;
 }
 
-/* What only a plan tells of calls that had none of their own to ask. */
-static hybrid_status ask_plan(bench_case *c, const bench_product *product,
-                              const hybrid_plan_options *o, bench_calls *all)
+static hybrid_status call(const caller *k, bench_call *out)
 {
-    hybrid_report report = HYBRID_REPORT_INIT;
-    hybrid_plan *plan;
+    *out = (bench_call){.report = HYBRID_REPORT_INIT};
+    k->c->bench->calls++;
+    if (k->plan)
+        return call_run(k, out);
+    return is_one_shot(k->product, k->options) ? call_one_shot(k, out)
+                                               : call_planned(k, out);
+}
 
-    hybrid_status status = product->plan(c, o, &plan);
-    if (status != HYBRID_OK)
-        return status;
-    note_variant(plan, all->variant);
-    status = hybrid_plan_report(plan, &report);
-    hybrid_plan_destroy(plan);
-    for (int i = 0; i < c->bench->options.reps; i++) {
-        all->timed[i].report.predicted_h2d_bytes = report.predicted_h2d_bytes;
-        all->timed[i].report.predicted_d2h_bytes = report.predicted_d2h_bytes;
+/* ---- all calls ----------------------------------------------------------------------
+ */
+
+/* The plan that all calls run, if the options ask for one; the first call pays for it. */
+static hybrid_status call_first(caller *k, bench_calls *all)
+{
+    const unsigned again = HYBRID_RESIDENT | HYBRID_REUSE;
+    const double begin   = bench_now();
+    double planned       = 0;
+
+    all->first_in_process = k->c->bench->calls == 0;
+    if (k->options->flags & again) {
+        const hybrid_status status = k->product->plan(k->c, k->options, &k->plan);
+        if (status != HYBRID_OK)
+            return status;
+        planned = bench_now() - begin;
+        note_variant(k->plan, k->variant);
+    }
+    const hybrid_status status = call(k, &all->first);
+    all->first.seconds += planned;
+    all->first.plan_s += planned;
+    return status;
+}
+
+static hybrid_status call_freed(const caller *k, int count, bench_call *calls)
+{
+    hybrid_status status = HYBRID_OK;
+
+    for (int i = 0; i < count && status == HYBRID_OK; i++) {
+        k->product->clear(k->c);
+        status = call(k, &calls[i]);
     }
     return status;
 }
 
-static hybrid_status call_again(bench_case *c, const bench_product *product,
-                                const hybrid_plan_options *o, bench_call *out,
-                                char *variant)
+/* Nothing is freed meanwhile, so each result has pages of its own. The first of these
+   calls may find pages that those before it have freed, and does not count. */
+static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
 {
-    product->clear(c);
-    if (c->bench->options.cold)
-        hybrid_engine_trim(c->engine);
-    return call_once(c, product, o, out, variant);
+    void **kept          = calloc((size_t)count + 1, sizeof *kept);
+    hybrid_status status = kept ? HYBRID_OK : HYBRID_NO_MEMORY;
+    int taken            = 0;
+
+    while (taken <= count && status == HYBRID_OK) {
+        kept[taken] = k->product->keep(k->c);
+        status =
+            kept[taken] ? call(k, &calls[taken > 0 ? taken - 1 : 0]) : HYBRID_NO_MEMORY;
+        taken++;
+    }
+    for (int i = 0; i < taken; i++)
+        k->product->drop(k->c, kept[i]);
+    free(kept);
+    return status;
 }
 
-/* A run of a plan that has run before. */
-static hybrid_status run_again(bench_case *c, const bench_product *product,
-                               hybrid_plan *plan, bench_call *out)
+/* What only a plan tells of calls that had none of their own to ask. */
+static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
-    product->clear(c);
-    if (c->hold && peer_hold_start(c->hold))
-        return HYBRID_DEVICE_FAILED;
-    const double begin         = bench_now();
-    const hybrid_status status = product->run(c, plan);
-    out->seconds               = bench_now() - begin;
-    out->report                = (hybrid_report)HYBRID_REPORT_INIT;
-    c->bench->calls++;
-    return status == HYBRID_OK ? hybrid_plan_report(plan, &out->report) : status;
-}
-
-/* The first call plans, and packs A. */
-static hybrid_status run_all(bench_case *c, const bench_product *product,
-                             const hybrid_plan_options *o, bench_calls *all)
-{
-    const bench_options *options = &c->bench->options;
-    const double begin           = bench_now();
+    hybrid_report report = HYBRID_REPORT_INIT;
     hybrid_plan *plan;
 
-    all->first           = c->bench->calls == 0;
-    hybrid_status status = product->plan(c, o, &plan);
+    hybrid_status status = k->product->plan(k->c, k->options, &plan);
     if (status != HYBRID_OK)
         return status;
-    const double planned = bench_now() - begin;
-    note_variant(plan, all->variant);
-    status = run_again(c, product, plan, &all->cold);
-    all->cold.seconds += planned;
-    for (int i = 0; i < options->warmup && status == HYBRID_OK; i++)
-        status = run_again(c, product, plan, &all->timed[0]);
-    for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
-        status = run_again(c, product, plan, &all->timed[i]);
+    note_variant(plan, k->variant);
+    status = hybrid_plan_report(plan, &report);
     hybrid_plan_destroy(plan);
+    for (int i = 0; i < k->c->bench->options.reps; i++) {
+        all->timed[i].report.predicted_h2d_bytes = report.predicted_h2d_bytes;
+        all->timed[i].report.predicted_d2h_bytes = report.predicted_d2h_bytes;
+    }
     return status;
 }
 
@@ -138,16 +165,18 @@ hybrid_status bench_call_all(bench_case *c, const bench_product *product,
                              const hybrid_plan_options *o, bench_calls *all)
 {
     const bench_options *options = &c->bench->options;
+    caller k = {.c = c, .product = product, .options = o, .variant = all->variant};
 
-    if (o->flags & HYBRID_RESIDENT)
-        return run_all(c, product, o, all);
-    all->first           = c->bench->calls == 0;
-    hybrid_status status = call_once(c, product, o, &all->cold, all->variant);
-    for (int i = 0; i < options->warmup && !options->cold && status == HYBRID_OK; i++)
-        status = call_again(c, product, o, &all->timed[0], all->variant);
-    for (int i = 0; i < options->reps && status == HYBRID_OK; i++)
-        status = call_again(c, product, o, &all->timed[i], all->variant);
-    if (is_one_shot(product, o) && status == HYBRID_OK)
-        status = ask_plan(c, product, o, all);
+    product->clear(c);
+    hybrid_status status = call_first(&k, all);
+    for (int i = 0; i < options->warmup && status == HYBRID_OK; i++)
+        status = call_freed(&k, 1, all->timed);
+    if (status == HYBRID_OK)
+        status = call_freed(&k, options->reps, all->timed);
+    if (status == HYBRID_OK && all->kept)
+        status = call_kept(&k, options->keep, all->kept);
+    hybrid_plan_destroy(k.plan);
+    if (status == HYBRID_OK && is_one_shot(product, o))
+        status = ask_plan(&k, all);
     return status;
 }

@@ -23,45 +23,12 @@ const bench_product *bench_product_of(bench_op op)
     return products[op];
 }
 
-/* ---- figures ------------------------------------------------------------------------
- */
+/* ---- figures ----------------------------------------------------------------------- */
 
-static double device_s(const bench_call *c)
+static void keep_best(double *best, double seconds)
 {
-    return c->report.multiply_s + c->report.finish_s;
-}
-
-static int by_seconds(const void *a, const void *b)
-{
-    const double x = ((const bench_call *)a)->seconds,
-                 y = ((const bench_call *)b)->seconds;
-    return (x > y) - (x < y);
-}
-
-static int by_device_s(const void *a, const void *b)
-{
-    const double x = device_s(a), y = device_s(b);
-    return (x > y) - (x < y);
-}
-
-/* Median, least and most of the timed calls, and the report of the median one. */
-static void summarize(bench_calls *all, int reps, int core, bench_line *line)
-{
-    const bench_call *timed = all->timed;
-    const bench_call *mid   = &timed[(reps - 1) / 2];
-
-    qsort(all->timed, (size_t)reps, sizeof *all->timed, core ? by_device_s : by_seconds);
-    line->report = mid->report;
-    line->times  = core ? (bench_times){device_s(&all->cold), device_s(mid),
-                                        device_s(timed), device_s(&timed[reps - 1])}
-                        : (bench_times){all->cold.seconds, mid->seconds, timed->seconds,
-                                        timed[reps - 1].seconds};
-}
-
-static void keep_best(double *best, const bench_line *line)
-{
-    if (line->verified != 0 && (*best == 0 || line->times.seconds < *best))
-        *best = line->times.seconds;
+    if (seconds > 0 && (*best == 0 || seconds < *best))
+        *best = seconds;
 }
 
 /* "spgemm.host.hash" -> "host" */
@@ -73,33 +40,7 @@ static void backend_of(const char *variant, char *backend, size_t size)
     backend[strcspn(backend, ".")] = '\0';
 }
 
-/* One line for one mode. */
-static void report_calls(bench_case *c, bench_calls *all, int core, bench_line *line)
-{
-    bench *b                     = c->bench;
-    const bench_options *options = &b->options;
-
-    line->first = all->first;
-    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
-    backend_of(all->variant, line->backend, sizeof line->backend);
-    const int host = strcmp(line->backend, "host") == 0;
-    if (host)
-        snprintf(line->device, sizeof line->device, "%s", b->cpu);
-    if (host && core)
-        return;
-    line->mode  = core ? "core" : "end";
-    line->alloc = core || line->resident ? "plan" : "call";
-    summarize(all, options->reps, core, line);
-    line->pack_s = core && line->resident ? all->cold.report.prepare_s : NAN;
-    b->floor_s   = line->report.floor_s;
-    b->nnz_out   = line->report.nnz_out;
-    b->flops     = line->report.flops;
-    keep_best(core ? &b->best_core : &b->best_end, line);
-    bench_print(b, line);
-}
-
-/* ---- variants
- * -------------------------------------------------------------------------- */
+/* ---- variants ---------------------------------------------------------------------- */
 
 static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *error)
 {
@@ -129,6 +70,37 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
+/* Whose calls they were, how long they took, what the median one reports, and whether the
+   last result is right. */
+static void conclude(bench_case *c, const bench_product *product, const bench_calls *all,
+                     bench_figure of, bench_line *line)
+{
+    bench *b       = c->bench;
+    const int reps = b->options.reps;
+
+    line->verified    = verify(c, product, line->error);
+    line->times.calls = bench_span_of_calls(all->timed, reps, of);
+    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    backend_of(all->variant, line->backend, sizeof line->backend);
+    if (strcmp(line->backend, "host") == 0)
+        snprintf(line->device, sizeof line->device, "%s", b->cpu);
+    line->report = bench_median_call(all, reps, of)->report;
+    b->floor_s   = line->report.floor_s;
+    b->nnz_out   = line->report.nnz_out;
+    b->flops     = line->report.flops;
+}
+
+static hybrid_status finish(bench *b, double *best, const bench_line *line)
+{
+    if (line->verified)
+        keep_best(best, line->times.calls.median);
+    bench_print(b, line);
+    return HYBRID_OK;
+}
+
+/* ---- ways to time --------------------------------------------------------------------
+ */
+
 /* In core the device is alone, whose stages are timed; an engine without one, and the
    host's variants, know of no other split than the default. */
 static hybrid_split core_split(const bench_case *c, const char *variant)
@@ -139,96 +111,212 @@ static hybrid_split core_split(const bench_case *c, const char *variant)
                                                              : HYBRID_SPLIT_DEFAULT;
 }
 
-/* In core: one chunk, or as few as fit, of an A that has been packed, as cuSPARSE's has
-   been looked at. End to end: the planner's. */
-static hybrid_status time_mode(bench_case *c, const bench_product *product,
-                               const char *variant, int core, bench_calls *all,
-                               bench_line *line)
+static hybrid_plan_options plan_options(const bench_case *c, const char *variant)
 {
-    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    const bench_options *options = &c->bench->options;
+    hybrid_plan_options o        = HYBRID_PLAN_OPTIONS_INIT;
 
-    o.flags      = c->bench->options.tf32 ? HYBRID_ALLOW_TF32 : 0;
+    o.flags      = options->tf32 ? HYBRID_ALLOW_TF32 : 0;
     o.variant    = variant;
-    o.chunk_rows = c->bench->options.chunk_rows;
-    o.order      = c->bench->options.order;
-    line->resident =
-        c->bench->options.op != BENCH_SPGEMM && (core || c->bench->options.resident);
-    if (line->resident)
-        o.flags |= HYBRID_RESIDENT;
-    o.split      = c->bench->options.split;
-    o.host_share = c->bench->options.host_share;
-    if (core) {
-        o.split      = core_split(c, variant);
-        o.depth      = 1;
-        o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
-    }
-    if (core && line->resident && !(c->hold = peer_hold_open())) {
+    o.chunk_rows = options->chunk_rows;
+    o.order      = options->order;
+    o.split      = options->split;
+    o.host_share = options->host_share;
+    return o;
+}
+
+/* One chunk, or as few as fit. */
+static hybrid_plan_options core_options(const bench_case *c, const char *variant)
+{
+    hybrid_plan_options o = plan_options(c, variant);
+
+    o.split      = core_split(c, variant);
+    o.depth      = 1;
+    o.chunk_rows = o.chunk_rows > 0 ? o.chunk_rows : INT64_MAX;
+    return o;
+}
+
+static hybrid_status failed(const bench_case *c, const bench_calls *all,
+                            hybrid_status status, bench_line *line)
+{
+    snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    if (!*line->error)
+        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
+    bench_print(c->bench, line);
+    return status;
+}
+
+/* Host arrays in, host arrays out, as the planner has it. */
+static hybrid_status time_end(bench_case *c, const bench_product *product,
+                              const char *variant, bench_calls *all, bench_line *line)
+{
+    bench *b              = c->bench;
+    hybrid_plan_options o = plan_options(c, variant);
+
+    line->mode     = "end";
+    line->resident = b->options.resident;
+    o.flags |= line->resident ? HYBRID_RESIDENT : 0;
+    const hybrid_status status = bench_call_all(c, product, &o, all);
+    if (status != HYBRID_OK)
+        return failed(c, all, status, line);
+    line->first       = all->first_in_process;
+    line->times.first = all->first.seconds;
+    line->times.kept  = bench_span_of_calls(all->kept, b->options.keep, bench_wall_s);
+    conclude(c, product, all, bench_wall_s, line);
+    return finish(b, &b->best.end, line);
+}
+
+/* Kernels alone: of an A that has been packed, where there is something to pack, as
+   cuSPARSE's has been looked at. `all` has the calls for a new matrix. */
+static hybrid_status call_packed(bench_case *c, const bench_product *product,
+                                 hybrid_plan_options o, bench_calls *all,
+                                 bench_line *line)
+{
+    line->resident = c->bench->options.op != BENCH_SPGEMM;
+    if (!line->resident)
+        return HYBRID_OK;
+    if (!(c->hold = peer_hold_open())) {
         snprintf(line->error, sizeof line->error, "no memory to hold copies with");
         return HYBRID_NO_DEVICE_MEMORY;
     }
+    o.flags |= HYBRID_RESIDENT;
     const hybrid_status status = bench_call_all(c, product, &o, all);
     peer_hold_close(c->hold);
-    c->hold = NULL;
-    if (status == HYBRID_OK) {
-        line->verified = verify(c, product, line->error);
-        report_calls(c, all, core, line);
-    } else {
-        snprintf(line->variant, sizeof line->variant, "%s", all->variant);
-        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
-        bench_print(c->bench, line);
+    c->hold      = NULL;
+    line->pack_s = all->first.report.prepare_s;
+    return status;
+}
+
+static hybrid_status time_core(bench_case *c, const bench_product *product,
+                               const char *variant, bench_calls *all, bench_line *line)
+{
+    bench *b                    = c->bench;
+    const int reps              = b->options.reps;
+    const hybrid_plan_options o = core_options(c, variant);
+
+    line->mode           = "core";
+    hybrid_status status = bench_call_all(c, product, &o, all);
+    if (status != HYBRID_OK)
+        return failed(c, all, status, line);
+    all->first.packs = bench_packs(all->variant);
+    for (int i = 0; i < reps; i++)
+        all->timed[i].packs = all->first.packs;
+    line->first            = all->first_in_process;
+    line->times.first      = bench_new_matrix_s(&all->first);
+    line->times.new_matrix = bench_span_of_calls(all->timed, reps, bench_new_matrix_s);
+    line->plan_s           = bench_median_call(all, reps, bench_new_matrix_s)->plan_s;
+    snprintf(line->new_matrix_variant, sizeof line->new_matrix_variant, "%s",
+             all->variant);
+    status = call_packed(c, product, o, all, line);
+    if (status != HYBRID_OK)
+        return failed(c, all, status, line);
+    conclude(c, product, all, bench_kernels_s, line);
+    if (strcmp(line->backend, "host") == 0)
+        return HYBRID_OK; /* there is no device whose stages are timed */
+    if (line->verified) {
+        keep_best(&b->best.kernels, line->times.calls.median);
+        keep_best(&b->best.new_matrix, line->times.new_matrix.median);
     }
+    bench_print(b, line);
+    return HYBRID_OK;
+}
+
+/* In core again with a pattern of C that is known: kernels of HYBRID_REUSE. */
+static hybrid_status time_reuse(bench_case *c, const bench_product *product,
+                                const char *variant, bench_calls *all, bench_line *line)
+{
+    bench *b              = c->bench;
+    hybrid_plan_options o = core_options(c, variant);
+
+    line->mode  = "core";
+    line->reuse = 1;
+    o.flags |= HYBRID_REUSE;
+    const hybrid_status status = bench_call_all(c, product, &o, all);
+    if (status != HYBRID_OK)
+        return failed(c, all, status, line);
+    conclude(c, product, all, bench_kernels_s, line);
+    return finish(b, &b->best.reuse, line);
+}
+
+/* A way to time a variant, and a line of its own for it. */
+typedef hybrid_status (*timing)(bench_case *c, const bench_product *product,
+                                const char *variant, bench_calls *all, bench_line *line);
+
+static hybrid_status time_line(bench_case *c, timing how, const char *variant,
+                               int *failures)
+{
+    const bench_options *options = &c->bench->options;
+    const bench_product *product = bench_product_of(options->op);
+    const size_t reps = (size_t)options->reps, kept = (size_t)options->keep;
+    bench_calls all      = {.timed = calloc(reps, sizeof(bench_call)),
+                            .kept  = kept && how == time_end ? calloc(kept, sizeof(bench_call))
+                                                             : NULL};
+    hybrid_status status = HYBRID_NO_MEMORY;
+    bench_line line;
+
+    bench_line_open(c->bench, &line);
+    line.pinned = options->pinned;
+    line.engine = hybrid_engine_backend(c->engine) == HYBRID_CUDA ? "cuda" : "host";
+    snprintf(line.device, sizeof line.device, "%s", hybrid_engine_device(c->engine));
+    snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
+    if (all.timed && (all.kept || !kept || how != time_end))
+        status = how(c, product, variant, &all, &line);
+    *failures += line.verified == 0;
+    free(all.timed);
+    free(all.kept);
     return status;
 }
 
 /* 0 if it was measured and is right; `may_refuse`: a refusal is no failure. */
-static int time_opened(bench_case *c, const bench_product *product, const char *variant,
-                       int may_refuse, bench_line *line)
+static int time_opened(bench_case *c, const char *variant, int may_refuse)
 {
     const bench_options *options = &c->bench->options;
-    bench_calls all      = {.timed = calloc((size_t)options->reps, sizeof(bench_call))};
+    const int core               = options->core && !options->device_memory &&
+                     hybrid_engine_backend(c->engine) == HYBRID_CUDA;
     hybrid_status status = HYBRID_OK;
+    int wrong            = 0;
 
-    snprintf(all.variant, sizeof all.variant, "%s", variant ? variant : product->family);
-    snprintf(line->device, sizeof line->device, "%s", hybrid_engine_device(c->engine));
-    if (!all.timed || product->open(c)) {
-        snprintf(line->error, sizeof line->error, "no memory for the operands");
-        free(all.timed);
-        return -1;
+    if (core)
+        status = time_line(c, time_core, variant, &wrong);
+    if (core && options->op == BENCH_SPGEMM && status == HYBRID_OK) {
+        const hybrid_status again = time_line(c, time_reuse, variant, &wrong);
+        wrong += again != HYBRID_OK && again != HYBRID_UNSUPPORTED;
     }
-    if (options->pinned && bench_pin(c) != HYBRID_OK) {
-        snprintf(line->error, sizeof line->error, "%s", hybrid_engine_message(c->engine));
-        bench_print(c->bench, line);
-        free(all.timed);
-        return -1;
-    }
-    if (options->core && !options->device_memory &&
-        hybrid_engine_backend(c->engine) == HYBRID_CUDA)
-        status = time_mode(c, product, variant, 1, &all, line);
-    if (options->end && status == HYBRID_OK && line->verified != 0)
-        status = time_mode(c, product, variant, 0, &all, line);
-    free(all.timed);
+    if (options->end && status == HYBRID_OK)
+        status = time_line(c, time_end, variant, &wrong);
     if (status == HYBRID_UNSUPPORTED && may_refuse)
         return 0;
-    return status == HYBRID_OK && line->verified != 0 ? 0 : -1;
+    return status == HYBRID_OK && !wrong ? 0 : -1;
 }
 
-/* An engine of its own, so that cold_s is the first call of a fresh engine. */
+static void refused(bench *b, const char *why)
+{
+    bench_line line;
+
+    bench_line_open(b, &line);
+    snprintf(line.error, sizeof line.error, "%s", why);
+    bench_print(b, &line);
+    b->failed = 1;
+}
+
+/* An engine of its own, so that the first call is one of a fresh engine. */
 static void time_variant(bench *b, const char *variant, int may_refuse)
 {
     const bench_product *product = bench_product_of(b->options.op);
     bench_case c                 = {.bench = b};
-    bench_line line;
+    char error[BENCH_TEXT]       = "";
 
-    bench_line_open(b, &line);
-    if (open_engine(b, &c.engine, line.error) != HYBRID_OK) {
-        bench_print(b, &line);
-        b->failed = 1;
+    if (open_engine(b, &c.engine, error) != HYBRID_OK) {
+        refused(b, error);
         return;
     }
-    line.pinned = b->options.pinned;
-    if (time_opened(&c, product, variant, may_refuse, &line))
+    if (product->open(&c))
+        refused(b, "no memory for the operands");
+    else if (b->options.pinned && bench_pin(&c) != HYBRID_OK)
+        refused(b, hybrid_engine_message(c.engine));
+    else if (time_opened(&c, variant, may_refuse))
         b->failed = 1;
-    if (line.pinned)
+    if (b->options.pinned)
         bench_unpin(&c);
     product->close(&c);
     hybrid_engine_destroy(c.engine);
@@ -251,7 +339,8 @@ void bench_ours(bench *b)
     const size_t length = strlen(family);
     hybrid_variant_info v;
 
-    b->best_core = b->best_end = b->floor_s = 0;
+    b->best    = (struct bench_best){0};
+    b->floor_s = 0;
     b->nnz_out = b->flops = 0;
     if (!variant || strcmp(variant, "all") != 0) {
         time_variant(b, variant, 0);

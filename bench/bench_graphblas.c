@@ -1,14 +1,17 @@
 /* bench/bench_graphblas.c - time SuiteSparse:GraphBLAS on the operands of our own
    products.
 
-   Its matrices are made before the clock starts. SpGEMM: C = A*A into a new matrix,
-   sorted by column and with no work left pending. SpMM: Y += A*X, both full, held by row.
+   Its matrices are made before the clock starts, Y too, as it is added to. SpGEMM: C =
+   A*A into a new matrix, sorted by column and with no work left pending. SpMM: Y += A*X,
+   both full, held by row.
  */
 #include "bench/bench.h"
 
 #if BENCH_WITH_GRAPHBLAS
 
 #include <GraphBLAS.h>
+#include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,7 @@ typedef struct graph_case {
     GrB_BinaryOp plus;
     GrB_Descriptor sorted;
     GrB_Matrix A, B, X, out; /* B: NULL = A; out: C or Y of the last call */
+    GrB_Matrix *kept;        /* results that are kept, from the second on */
     hybrid_dense dense;      /* X as we hold it */
     double *seconds;         /* of each timed call */
 } graph_case;
@@ -93,8 +97,9 @@ static GrB_Info open_operands(graph_case *g)
     g->type     = f64 ? GrB_FP64 : GrB_FP32;
     g->plus     = f64 ? GrB_PLUS_FP64 : GrB_PLUS_FP32;
     g->semiring = f64 ? GrB_PLUS_TIMES_SEMIRING_FP64 : GrB_PLUS_TIMES_SEMIRING_FP32;
-    g->seconds  = calloc((size_t)o->reps, sizeof *g->seconds);
-    if (!g->seconds)
+    g->seconds  = calloc((size_t)(o->reps + o->keep), sizeof *g->seconds);
+    g->kept     = calloc((size_t)o->keep + 1, sizeof(GrB_Matrix));
+    if (!g->seconds || !g->kept)
         return GrB_OUT_OF_MEMORY;
     TRY(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, b->threads));
     TRY(GrB_Descriptor_new(&g->sorted));
@@ -117,6 +122,7 @@ static void close_operands(graph_case *g)
     GrB_Descriptor_free(&g->sorted);
     bench_dense_free(&g->dense);
     free(g->seconds);
+    free(g->kept);
 }
 
 /* ---- calls ----------------------------------------------------------------------------
@@ -142,7 +148,6 @@ static GrB_Info call(graph_case *g, double *seconds)
 {
     const bench_options *o = &g->bench->options;
 
-    TRY(GrB_Matrix_free(&g->out));
     if (o->op != BENCH_SPGEMM)
         TRY(make_full(g, g->bench->problem.A.rows, o->cols, NULL, &g->out));
     const double begin = bench_now();
@@ -151,27 +156,43 @@ static GrB_Info call(graph_case *g, double *seconds)
     return GrB_SUCCESS;
 }
 
-static int by_seconds(const void *a, const void *b)
+static GrB_Info call_freed(graph_case *g, double *seconds)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    TRY(GrB_Matrix_free(&g->out));
+    return call(g, seconds);
+}
+
+/* As call_kept() of bench_calls.c: the first of these calls does not count. */
+static GrB_Info call_kept(graph_case *g, int count, double *seconds)
+{
+    GrB_Info info = GrB_SUCCESS;
+
+    for (int i = 0; i <= count && info == GrB_SUCCESS; i++) {
+        g->kept[i] = g->out;
+        g->out     = NULL;
+        info       = call(g, &seconds[i > 0 ? i - 1 : 0]);
+    }
+    for (int i = 0; i <= count; i++)
+        GrB_Matrix_free(&g->kept[i]);
+    return info;
 }
 
 static GrB_Info call_all(graph_case *g, bench_line *line)
 {
     const bench *b = g->bench;
-    const int reps = b->options.reps;
-    double cold, spent;
+    const int reps = b->options.reps, keep = b->options.keep;
+    double *seconds = g->seconds;
 
-    TRY(call(g, &cold));
+    TRY(call_freed(g, &line->times.first));
     for (int i = 0; i < b->options.warmup; i++)
-        TRY(call(g, &spent));
+        TRY(call_freed(g, seconds));
     for (int i = 0; i < reps; i++)
-        TRY(call(g, &g->seconds[i]));
-    qsort(g->seconds, (size_t)reps, sizeof *g->seconds, by_seconds);
-    const double mid   = g->seconds[(reps - 1) / 2];
-    line->times        = (bench_times){cold, mid, g->seconds[0], g->seconds[reps - 1]};
-    line->ratio        = b->best_end > 0 ? mid / b->best_end : NAN;
+        TRY(call_freed(g, &seconds[i]));
+    if (keep > 0)
+        TRY(call_kept(g, keep, seconds + reps));
+    line->times.calls  = bench_span_of(seconds, reps);
+    line->times.kept   = bench_span_of(seconds + reps, keep);
+    line->ratio        = b->best.end > 0 ? line->times.calls.median / b->best.end : NAN;
     line->report.flops = b->flops;
     if (b->floor_s > 0)
         line->report.floor_s = b->floor_s;
@@ -260,6 +281,23 @@ static void verify(graph_case *g, bench_line *line)
 /* ---- the line
  * ------------------------------------------------------------------------------ */
 
+/* malloc keeps what is freed, so that a result finds pages that have been used, as ours.
+ */
+static GrB_Info start(bench *b)
+{
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    const GrB_Info info = GrB_init(GrB_NONBLOCKING);
+    b->graphblas        = info == GrB_SUCCESS;
+    return info;
+}
+
+void bench_graphblas_versions(char *text, size_t size)
+{
+    snprintf(text, size, ", SuiteSparse:GraphBLAS %d.%d.%d", GxB_IMPLEMENTATION_MAJOR,
+             GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB);
+}
+
 void bench_graphblas(bench *b)
 {
     graph_case g = {.bench = b};
@@ -268,17 +306,15 @@ void bench_graphblas(bench *b)
     if (!b->options.end)
         return;
     bench_line_open(b, &line);
-    line.peer  = "graphblas";
-    line.mode  = "end";
-    line.alloc = b->options.op == BENCH_SPGEMM ? "call" : "before";
+    line.peer = "graphblas";
+    line.mode = "end";
     if (line.order)
         line.order = "row";
     snprintf(line.variant, sizeof line.variant, "graphblas.%d.%d.mxm",
              GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR);
     snprintf(line.backend, sizeof line.backend, "host");
     snprintf(line.device, sizeof line.device, "%s", b->cpu);
-    GrB_Info info = b->graphblas ? GrB_SUCCESS : GrB_init(GrB_NONBLOCKING);
-    b->graphblas  = info == GrB_SUCCESS;
+    GrB_Info info = b->graphblas ? GrB_SUCCESS : start(b);
     if (info == GrB_SUCCESS)
         info = open_operands(&g);
     if (info == GrB_SUCCESS)
@@ -304,6 +340,12 @@ void bench_graphblas(bench *b)
 {
     printf("%-18s GraphBLAS skipped: it was not found when this program was built\n",
            b->problem.name);
+}
+
+void bench_graphblas_versions(char *text, size_t size)
+{
+    if (size > 0)
+        *text = '\0';
 }
 
 void bench_graphblas_close(const bench *b)

@@ -86,22 +86,47 @@ static void put_packing(FILE *f, const bench *b, const bench_line *line)
     put_real(f, "pack_s", line->pack_s);
     put_real(f, "pack_per_nnz_ns", entries > 0 ? 1e9 * line->pack_s / entries : NAN);
     put_real(f, "pack_runs",
-             line->times.seconds > 0 ? line->pack_s / line->times.seconds : NAN);
+             line->times.calls.median > 0 ? line->pack_s / line->times.calls.median
+                                          : NAN);
+}
+
+/* NAME_s, NAME_min_s and NAME_max_s. */
+static void put_span(FILE *f, const char *name, bench_span span)
+{
+    char field[64];
+
+    snprintf(field, sizeof field, "%s_s", name);
+    put_real(f, field, span.median);
+    snprintf(field, sizeof field, "%s_min_s", name);
+    put_real(f, field, span.min);
+    snprintf(field, sizeof field, "%s_max_s", name);
+    put_real(f, field, span.max);
 }
 
 static void put_times(FILE *f, const bench_line *line)
 {
-    const bench_times *t = &line->times;
+    const bench_times *t  = &line->times;
+    const bench_span none = {NAN, NAN, NAN};
+    const int core        = strcmp(line->mode, "core") == 0;
 
-    put_real(f, "seconds", t->seconds);
-    put_real(f, "cold_s", t->cold_s);
+    put_real(f, "seconds", t->calls.median);
+    put_real(f, "min_s", t->calls.min);
+    put_real(f, "max_s", t->calls.max);
+    put_real(f, "cold_s", t->first);
     put_truth(f, "first_in_process", line->first);
-    put_real(f, "min_s", t->min_s);
-    put_real(f, "max_s", t->max_s);
+    put_span(f, "freed", core ? none : t->calls);
+    put_span(f, "kept", t->kept);
+    put_span(f, "kernels", core ? t->calls : none);
+    put_span(f, "new_matrix", t->new_matrix);
+    put_text(f, "new_matrix_variant",
+             *line->new_matrix_variant ? line->new_matrix_variant : NULL);
+    put_real(f, "plan_s", line->plan_s);
+    put_truth(f, "reuse", line->reuse);
     put_real(f, "gflops", bench_gflops(line));
     put_real(f, "floor_s", line->report.floor_s);
     put_real(f, "efficiency", bench_efficiency(line));
     put_real(f, "ratio", line->ratio);
+    put_real(f, "new_matrix_ratio", line->new_matrix_ratio);
 }
 
 /* As it was asked for, of lines that heed it; a share is a number beside it. */
@@ -126,17 +151,16 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_text(f, "order", line->order);
     put_truth(f, "tf32", o->tf32 && !line->peer);
     put_text(f, "mode", line->mode);
-    put_text(f, "alloc", line->alloc);
     put_text(f, "split", splits[split]);
     put_real(f, "host_share", split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
-    put_text(f, "pages", o->cold ? "cold" : "warm");
+    put_whole(f, "kept_reps", strcmp(line->mode, "end") == 0 ? o->keep : 0);
     put_truth(f, "pinned", line->pinned);
-    put_whole(f, "reps", o->reps);
+    put_whole(f, "reps", line->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);
     put_whole(f, "rows", b->problem.A.rows);
     put_whole(f, "nnz", b->problem.A.nnz);
-    put_text(f, "driver", *b->driver ? b->driver : NULL);
+    put_text(f, "versions", b->versions);
     put_text(f, "date", b->date);
     put_text(f, "commit", o->commit);
 }
@@ -152,6 +176,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_text(f, "op", line->op);
     put_text(f, "variant", *line->variant ? line->variant : NULL);
     put_text(f, "backend", *line->backend ? line->backend : NULL);
+    put_text(f, "engine", line->engine);
     put_text(f, "peer", line->peer);
     put_setting(f, b, line);
     put_times(f, line);

@@ -23,7 +23,7 @@ static const char usage[] =
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
     "  --resident               end: runs of one plan whose A stays on the device\n"
     "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
-    "  --cold                   every call writes into pages never used before\n"
+    "  --keep N                 end: N calls more whose results are all kept (0)\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
@@ -46,7 +46,7 @@ enum {
     MODE,
     RESIDENT,
     ALLOW_TF32,
-    COLD,
+    KEEP,
     PINNED,
     NO_VERIFY,
     PEER,
@@ -70,7 +70,7 @@ static const struct option names[] = {
     {"mode", required_argument, NULL, MODE},
     {"resident", no_argument, NULL, RESIDENT},
     {"allow-tf32", no_argument, NULL, ALLOW_TF32},
-    {"cold", no_argument, NULL, COLD},
+    {"keep", required_argument, NULL, KEEP},
     {"pinned", no_argument, NULL, PINNED},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
@@ -271,9 +271,8 @@ static int take(int option, const char *text, bench_options *o)
     case ALLOW_TF32:
         o->tf32 = 1;
         return 0;
-    case COLD:
-        o->cold = 1;
-        return 0;
+    case KEEP:
+        return count("--keep", text, 0, &o->keep);
     case PINNED:
         o->pinned = 1;
         return 0;
@@ -325,8 +324,8 @@ int bench_parse(int argc, char **argv, bench_options *out)
     }
     if (word("product", argv[optind], ops, &op))
         return -1;
-    if (o.cold && o.pinned) {
-        fputs("hybrid_spmm_bench: --cold and --pinned exclude each other\n", stderr);
+    if (o.keep && o.pinned) {
+        fputs("hybrid_spmm_bench: --keep and --pinned exclude each other\n", stderr);
         return -1;
     }
     o.op = (bench_op)op;

@@ -11,6 +11,8 @@
 
 enum { SEED = 5 };
 
+static const double SLOW_S = 4; /* what takes as long is called once after the first */
+
 /* A peer on one problem. */
 typedef struct peer_case {
     bench *bench;
@@ -18,7 +20,9 @@ typedef struct peer_case {
     peer_problem problem;
     hybrid_dense X;     /* empty in SpGEMM */
     peer_result result; /* of the end-to-end calls */
-    peer_call *timed;
+    peer_result *kept;
+    peer_call last; /* call that was timed */
+    double *seconds;
 } peer_case;
 
 /* ---- operands with 32-bit offsets ----------------------------------------------------
@@ -56,8 +60,9 @@ static int open_operands(peer_case *p, hybrid_order order)
                                 .col_major  = order == HYBRID_COL_MAJOR};
     p->X       = (hybrid_dense){0};
     p->result  = (peer_result){0};
-    p->timed   = calloc((size_t)o->reps, sizeof *p->timed);
-    if (!p->timed || narrow(A, &p->problem.A))
+    p->seconds = calloc(2 * (size_t)o->reps + (size_t)o->keep, sizeof *p->seconds);
+    p->kept    = calloc((size_t)o->keep + 1, sizeof *p->kept);
+    if (!p->seconds || !p->kept || narrow(A, &p->problem.A))
         return -1;
     if (o->op == BENCH_SPGEMM)
         return b->problem.T.row_ptr ? narrow(&b->problem.T, &p->problem.B) : 0;
@@ -73,58 +78,105 @@ static void close_operands(peer_case *p)
     drop(&p->problem.B);
     bench_dense_free(&p->X);
     peer_result_free(&p->result);
-    free(p->timed);
+    free(p->seconds);
+    free(p->kept);
 }
 
-/* ---- figures
- * ----------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------
+ */
 
-static int by_seconds(const void *a, const void *b)
+static int repetitions(const bench_options *o, double first_s)
 {
-    const double x = ((const peer_call *)a)->seconds, y = ((const peer_call *)b)->seconds;
-    return (x > y) - (x < y);
+    return first_s > SLOW_S ? 1 : o->reps;
 }
 
-static void summarize(peer_case *p, const peer_call *cold, bench_line *line)
-{
-    const bench *b  = p->bench;
-    const int reps  = b->options.reps;
-    const int core  = strcmp(line->mode, "core") == 0;
-    const double us = core ? b->best_core : b->best_end;
-
-    qsort(p->timed, (size_t)reps, sizeof *p->timed, by_seconds);
-    const peer_call *mid = &p->timed[(reps - 1) / 2];
-    hybrid_report *r     = &line->report;
-    line->times          = (bench_times){cold->seconds, mid->seconds, p->timed->seconds,
-                                         p->timed[reps - 1].seconds};
-    line->ratio          = us > 0 ? mid->seconds / us : NAN;
-    r->flops             = b->flops;
-    r->nnz_out           = mid->nnz_out;
-    r->h2d_bytes         = mid->bytes_up;
-    r->d2h_bytes         = mid->bytes_down;
-    r->peak_device_bytes = mid->device_bytes;
-    if (mid->prepare_s > 0)
-        r->prepare_s = mid->prepare_s;
-    if (!core && b->floor_s > 0)
-        r->floor_s = b->floor_s;
-}
-
-static int call(peer_case *p, int core, int algorithm, peer_call *out)
-{
-    return core ? peer_core(p->device, algorithm, out)
-                : peer_end(p->device, &p->problem, algorithm, &p->result, out);
-}
-
-static int call_all(peer_case *p, int core, int algorithm, peer_call *cold)
+static int call_core(peer_case *p, int algorithm, bench_line *line)
 {
     const bench_options *o = &p->bench->options;
+    double *kernels = p->seconds, *new_matrix = p->seconds + o->reps;
+    peer_call first, *timed                   = &p->last;
 
-    int bad = call(p, core, algorithm, cold);
-    for (int i = 0; i < o->warmup && !bad; i++)
-        bad = call(p, core, algorithm, &p->timed[0]);
-    for (int i = 0; i < o->reps && !bad; i++)
-        bad = call(p, core, algorithm, &p->timed[i]);
+    int bad    = peer_core(p->device, algorithm, NULL, &first);
+    line->reps = bad ? 0 : repetitions(o, first.new_matrix_s);
+    for (int i = 0; i < o->warmup && line->reps > 1; i++)
+        bad = bad || peer_core(p->device, algorithm, NULL, timed);
+    for (int i = 0; i < line->reps && !bad; i++) {
+        bad = peer_core(p->device, algorithm, line->reuse ? &p->result : NULL, timed);
+        kernels[i]    = timed->seconds;
+        new_matrix[i] = timed->new_matrix_s;
+    }
+    line->times.first      = first.new_matrix_s;
+    line->times.calls      = bench_span_of(kernels, line->reps);
+    line->times.new_matrix = bench_span_of(new_matrix, line->reps);
     return bad;
+}
+
+/* Memory of the result is handed to the next call. */
+static int call_freed(peer_case *p, int algorithm, bench_line *line)
+{
+    const bench_options *o = &p->bench->options;
+    peer_call first, *timed = &p->last;
+
+    int bad    = peer_end(p->device, &p->problem, algorithm, &p->result, &first);
+    line->reps = bad ? 0 : repetitions(o, first.seconds);
+    for (int i = 0; i < o->warmup && line->reps > 1; i++)
+        bad = bad || peer_end(p->device, &p->problem, algorithm, &p->result, timed);
+    for (int i = 0; i < line->reps && !bad; i++) {
+        bad           = peer_end(p->device, &p->problem, algorithm, &p->result, timed);
+        p->seconds[i] = timed->seconds;
+    }
+    line->times.first = first.seconds;
+    line->times.calls = bench_span_of(p->seconds, line->reps);
+    return bad;
+}
+
+/* Each result has memory of its own. */
+static int call_kept(peer_case *p, int algorithm, bench_line *line)
+{
+    const int count = p->bench->options.keep;
+    peer_call call;
+    int bad = 0;
+
+    for (int i = 0; i < count && !bad; i++) {
+        bad           = peer_end(p->device, &p->problem, algorithm, &p->kept[i], &call);
+        p->seconds[i] = call.seconds;
+    }
+    line->times.kept = bench_span_of(p->seconds, count);
+    for (int i = 0; i < count; i++)
+        peer_result_free(&p->kept[i]);
+    return bad;
+}
+
+/* ---- figures --------------------------------------------------------------------------
+ */
+
+static double ratio(double theirs, double ours)
+{
+    return ours > 0 ? theirs / ours : NAN;
+}
+
+static void summarize(const peer_case *p, bench_line *line)
+{
+    const bench *b        = p->bench;
+    const int core        = strcmp(line->mode, "core") == 0;
+    const double ours     = !core         ? b->best.end
+                            : line->reuse ? b->best.reuse
+                                          : b->best.kernels;
+    const peer_call *last = &p->last;
+    hybrid_report *r      = &line->report;
+
+    line->ratio = ratio(line->times.calls.median, ours);
+    if (core && !line->reuse)
+        line->new_matrix_ratio = ratio(line->times.new_matrix.median, b->best.new_matrix);
+    r->flops             = b->flops;
+    r->nnz_out           = last->nnz_out;
+    r->h2d_bytes         = last->bytes_up;
+    r->d2h_bytes         = last->bytes_down;
+    r->peak_device_bytes = last->device_bytes;
+    if (last->prepare_s > 0)
+        r->prepare_s = last->prepare_s;
+    if (!core && b->floor_s > 0)
+        r->floor_s = b->floor_s;
 }
 
 /* ---- is it right?
@@ -166,15 +218,15 @@ static void verify(peer_case *p, bench_line *line)
         line->verified = 1;
 }
 
-/* ---- lines
- * ----------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------
+ */
 
 static void line_of(const peer_case *p, const char *name, int core, bench_line *line)
 {
     bench_line_open(p->bench, line);
     line->peer  = "cusparse";
     line->mode  = core ? "core" : "end";
-    line->alloc = p->problem.op == PEER_SPGEMM || !core ? "call" : "before";
+    line->reuse = strcmp(name, PEER_REUSE) == 0;
     if (line->order)
         line->order = p->problem.col_major ? "col" : "row";
     snprintf(line->variant, sizeof line->variant, "cusparse.%s", name);
@@ -184,21 +236,24 @@ static void line_of(const peer_case *p, const char *name, int core, bench_line *
 
 static void time_algorithm(peer_case *p, int algorithm, const char *name, int core)
 {
-    peer_call cold;
     bench_line line;
 
     line_of(p, name, core, &line);
+    if (line.reuse && !core)
+        return;
     int bad = core && peer_load(p->device, &p->problem);
     if (!bad) {
-        bad = call_all(p, core, algorithm, &cold);
+        bad = core ? call_core(p, algorithm, &line)
+                   : call_freed(p, algorithm, &line) || call_kept(p, algorithm, &line);
         if (core)
             peer_unload(p->device);
     }
     if (bad) {
+        line_of(p, name, core, &line); /* no times of calls that came before it */
         snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
     } else {
-        summarize(p, &cold, &line);
-        if (!core)
+        summarize(p, &line);
+        if (!core || line.reuse) /* of the other algorithms the results end to end */
             verify(p, &line);
     }
     bench_print(p->bench, &line);
@@ -269,7 +324,7 @@ int peer_hold_start(peer_hold *hold)
     return -1;
 }
 
-void peer_driver(char *text, size_t size)
+void peer_versions(char *text, size_t size)
 {
     if (size > 0)
         *text = '\0';

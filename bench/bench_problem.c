@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench/peers.h"
+
 enum { MATRIX_SEED = 1, DENSE_SEED = 2, PAGE = 4096, LARGE = 4 << 20 };
 
-/* NumPy asks for huge pages for arrays of 4 MB or more, so what SciPy, PyTorch and CuPy
-   are timed with has them. */
-static void *array_new(size_t bytes)
+void *bench_array(size_t bytes)
 {
     char *array       = malloc(bytes ? bytes : 1);
     const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
@@ -27,7 +27,7 @@ static size_t value_size(hybrid_type type)
 
 static void *copy_of(const void *from, size_t bytes)
 {
-    void *to = array_new(bytes);
+    void *to = bench_array(bytes);
 
     if (to && bytes)
         memcpy(to, from, bytes);
@@ -121,7 +121,7 @@ int bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols, hybrid_or
                           .cols  = cols,
                           .ld    = order == HYBRID_ROW_MAJOR ? cols : rows,
                           .order = order,
-                          .data  = array_new(bytes),
+                          .data  = bench_array(bytes),
                           .type  = type};
     if (!out->data) {
         fprintf(stderr, "hybrid_spmm_bench: no memory for %zu bytes of X or Y\n", bytes);

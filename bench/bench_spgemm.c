@@ -1,6 +1,8 @@
 /* bench/bench_spgemm.c - C = A*A, or A times its transpose when A is not square. */
 #include "bench/bench.h"
 
+#include <stdlib.h>
+
 enum { SEED = 3 };
 
 static int open_case(bench_case *c)
@@ -34,6 +36,23 @@ static void clear(bench_case *c)
         hybrid_csr_free(c->engine, &c->C);
 }
 
+static void *keep(bench_case *c)
+{
+    hybrid_csr *kept = malloc(sizeof *kept);
+
+    if (kept)
+        *kept = c->C;
+    c->C = (hybrid_csr){0};
+    return kept;
+}
+
+static void drop(bench_case *c, void *kept)
+{
+    if (kept)
+        hybrid_csr_free(c->engine, kept);
+    free(kept);
+}
+
 static hybrid_status verify(bench_case *c, int64_t *row)
 {
     const bench_problem *p = &c->bench->problem;
@@ -49,6 +68,8 @@ const bench_product bench_spgemm = {
     .run    = run,
     .once   = once,
     .clear  = clear,
+    .keep   = keep,
+    .drop   = drop,
     .verify = verify,
     .close  = clear,
 };

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "bench/peers.h"
+
 enum { SEED = 4 };
 
 static int open_case(bench_case *c)
@@ -27,15 +29,28 @@ static hybrid_status run(bench_case *c, hybrid_plan *planned)
     return hybrid_spmm_run(planned, 1, &c->bench->problem.A, &c->X, 0, &c->Y);
 }
 
-/* Y is the caller's own and written anew by every call; cold, it has fresh pages. */
+/* Y is the caller's own and written anew by every call. */
 static void clear(bench_case *c)
 {
-    const size_t size = c->Y.type == HYBRID_F64 ? 8 : 4;
+    (void)c;
+}
 
-    if (!c->bench->options.cold)
-        return;
-    free(c->Y.data);
-    c->Y.data = malloc((size_t)c->Y.rows * (size_t)c->Y.cols * size);
+/* The next Y has pages that nobody has touched. */
+static void *keep(bench_case *c)
+{
+    const size_t size = c->Y.type == HYBRID_F64 ? 8 : 4;
+    void *fresh       = bench_array((size_t)c->Y.rows * (size_t)c->Y.cols * size);
+    void *kept        = fresh ? c->Y.data : NULL;
+
+    if (fresh)
+        c->Y.data = fresh;
+    return kept;
+}
+
+static void drop(bench_case *c, void *kept)
+{
+    (void)c;
+    free(kept);
 }
 
 static hybrid_status verify(bench_case *c, int64_t *row)
@@ -57,6 +72,8 @@ const bench_product bench_spmm = {
     .plan   = plan,
     .run    = run,
     .clear  = clear,
+    .keep   = keep,
+    .drop   = drop,
     .verify = verify,
     .close  = close_case,
 };
@@ -68,6 +85,8 @@ const bench_product bench_spmv = {
     .plan   = plan,
     .run    = run,
     .clear  = clear,
+    .keep   = keep,
+    .drop   = drop,
     .verify = verify,
     .close  = close_case,
 };

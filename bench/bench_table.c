@@ -8,19 +8,20 @@ void bench_line_open(const bench *b, bench_line *line)
 {
     const bench_options *o = &b->options;
     const int dense        = o->op != BENCH_SPGEMM;
+    const bench_span none  = {NAN, NAN, NAN};
 
     memset(line, 0, sizeof *line);
-    line->op            = bench_product_of(o->op)->name;
-    line->mode          = o->end ? "end" : "core";
-    line->alloc         = "call";
-    line->order         = !dense ? NULL : o->order == HYBRID_ROW_MAJOR ? "row" : "col";
-    line->cols          = dense ? o->cols : 0;
-    line->times         = (bench_times){NAN, NAN, NAN, NAN};
-    line->ratio         = NAN;
-    line->resident      = -1;
-    line->pack_s        = NAN;
-    line->verified      = -1;
-    line->report        = (hybrid_report)HYBRID_REPORT_INIT;
+    line->op    = bench_product_of(o->op)->name;
+    line->mode  = o->end ? "end" : "core";
+    line->order = !dense ? NULL : o->order == HYBRID_ROW_MAJOR ? "row" : "col";
+    line->cols  = dense ? o->cols : 0;
+    line->times = (bench_times){NAN, none, none, none};
+    line->ratio = line->new_matrix_ratio = NAN;
+    line->reps                           = o->reps;
+    line->resident                       = -1;
+    line->plan_s = line->pack_s = NAN;
+    line->verified              = -1;
+    line->report                = (hybrid_report)HYBRID_REPORT_INIT;
     line->report.load_s = line->report.prepare_s = line->report.h2d_s = NAN;
     line->report.multiply_s = line->report.finish_s = line->report.d2h_s = NAN;
     line->report.place_s = line->report.overlap = line->report.floor_s = NAN;
@@ -30,20 +31,22 @@ double bench_efficiency(const bench_line *line)
 {
     if (strcmp(line->mode, "end") != 0 || !(line->report.floor_s > 0))
         return NAN;
-    return line->report.floor_s / line->times.seconds;
+    return line->report.floor_s / line->times.calls.median;
 }
 
 double bench_gflops(const bench_line *line)
 {
     if (line->report.flops == 0)
         return NAN;
-    return (double)line->report.flops / line->times.seconds * 1e-9;
+    return (double)line->report.flops / line->times.calls.median * 1e-9;
 }
 
 void bench_print_head(void)
 {
-    printf("%-18s %-28s %-4s %-3s %6s %10s %10s %9s %6s %6s %s\n", "problem", "variant",
-           "mode", "X", "cols", "ms", "cold ms", "GFLOP/s", "eff", "ratio", "checked");
+    printf("ms: end = results freed between calls, core = kernels alone\n");
+    printf("%-18s %-28s %-4s %-3s %6s %10s %10s %10s %10s %9s %6s %6s %s\n", "problem",
+           "variant", "mode", "X", "cols", "ms", "first", "all kept", "new matrix",
+           "GFLOP/s", "eff", "ratio", "checked");
 }
 
 /* A number, or "-" if unknown. */
@@ -60,11 +63,13 @@ void bench_print(bench *b, const bench_line *line)
     static const char *const checked[] = {"no", "WRONG", "yes"};
     const bench_times *t               = &line->times;
 
-    printf("%-18s %-28s %-4s %-3s", b->problem.name, line->variant, line->mode,
-           line->order ? line->order : "-");
+    printf("%-18s %-28s %-4s %-3s", b->problem.name, line->variant,
+           line->reuse ? "again" : line->mode, line->order ? line->order : "-");
     cell(6, 0, line->cols ? (double)line->cols : NAN);
-    cell(10, 3, t->seconds * 1e3);
-    cell(10, 3, t->cold_s * 1e3);
+    cell(10, 3, t->calls.median * 1e3);
+    cell(10, 3, t->first * 1e3);
+    cell(10, 3, t->kept.median * 1e3);
+    cell(10, 3, t->new_matrix.median * 1e3);
     cell(9, 2, bench_gflops(line));
     cell(6, 3, bench_efficiency(line));
     cell(6, 2, line->ratio);

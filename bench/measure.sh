@@ -1,74 +1,93 @@
 #!/usr/bin/env bash
-# bench/measure.sh OUTDIR [--quick] [OPTION...] - the standard measurement: four problems,
-# SpGEMM and SpMM, our CPU and GPU backends, cuSPARSE, SciPy, PyTorch and CuPy. Writes
-# OUTDIR/{cuda,host,peers}.jsonl and OUTDIR/summary.md. Further options go to every run of
-# hybrid_spmm_bench, such as --variant all or --type f64 (the peers then follow the type).
+# bench/measure.sh OUTDIR [--quick] [OPTION...] - every figure that README.md quotes, in six
+# minutes on 16 cores with a GPU. Writes OUTDIR/{end,peers,core}.jsonl:
+#   end    A*A and A*X on the GPU and on the CPU, and cuSPARSE with copies, end to end: first
+#          calls, results freed between calls, results all kept; a process for each product
+#   peers  the same of SciPy, PyTorch and CuPy
+#   core   ours and cuSPARSE on the device: kernels alone, and calls for a new matrix
+# and prints the tables. Further options go to every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
-# STEP = seconds that one step may take, PROBLEMS = other problems, space between.
+# DATA = folder of .mtx or .mtx.xz files that core adds to the standard problems, PROBLEMS =
+# other problems, space between, COMMIT = what was built, where there is no .git, LIMIT =
+# seconds for everything (360), TOUCH = GiB of memory that are touched first (28): the first
+# use of a page by a virtual machine is dear, and no program's fault.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
-    sed -n '2,8s/^# //p' "$0" >&2
+    sed -n '2,14s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1
 shift
-reps=7 peer_reps=3 budget=60 step=${STEP:-900} threads='0 1' quick=
+reps=7 keep=3 peer_reps=3 core_reps=3 budget=2 touch=${TOUCH:-28}
 if [[ ${1-} == --quick ]]; then
     shift
-    quick=1 reps=3 peer_reps=1 budget=10 step=${STEP:-150} threads=0
+    reps=1 keep=1 peer_reps=1 core_reps=1 budget=1 touch=${TOUCH:-1}
+    echo "quick: few repetitions; not for publication"
 fi
 bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 python=${PYTHON:-python3}
-problems=${PROBLEMS:-@$here/problems.txt}
+commit=${COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
+read -ra problems <<<"${PROBLEMS:-$(sed 's/#.*//' "$here/problems.txt" | tr '\n' ' ')}"
 export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
-commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
-type=f32 previous=
-for option in "$@"; do
-    [[ $previous == --type ]] && type=$option
-    previous=$option
-done
+options=(--commit "$commit" "$@")
+SECONDS=0 failed=0
 
-failed=0
-run() { # a step that fails or takes too long is named; the next ones still run
-    echo "== $*"
-    timeout "$step" "$@"
-    local status=$?
-    ((status == 0)) && return
+run() { # a step that fails or for which no time is left is named; the next ones still run
+    local left=$((${LIMIT:-360} - SECONDS)) status=1
+    echo "== ${SECONDS} s: $*"
+    ((left > 0)) && timeout "$left" "$@" && return
+    status=$?
     failed=1
-    echo "measure.sh: exit $status: $*" >&2
+    echo "measure.sh: exit $status with $left s left: $*" >&2
+}
+
+unpack() { # .mtx.xz of DATA to a folder; there need be no xz
+    find "$DATA" -name '*.mtx.xz' -print0 |
+        xargs -0 -r -P "$(nproc)" -n 1 "$python" -c '
+import lzma, os, shutil, sys
+folder, path = sys.argv[1:]
+with lzma.open(path) as f, open(os.path.join(folder, os.path.basename(path)[:-3]), "wb") as g:
+    shutil.copyfileobj(f, g, 1 << 20)' "$1"
 }
 
 mkdir -p "$out" || exit 1
-dump=$(mktemp -d) || exit 1
-trap 'rm -rf "$dump"' EXIT
-common=(--reps "$reps" --commit "$commit")
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+run "$python" -c "import numpy; numpy.ones($touch << 27)" # 8 bytes each
 
-if "$bench" spgemm stencil7:4 --backend cuda --reps 1 >/dev/null 2>&1; then
-    for op in spgemm spmm; do
-        # shellcheck disable=SC2086 # problems are words
-        run "$bench" $op $problems --backend cuda --peer cusparse "${common[@]}" \
-            --json "$out/cuda.jsonl" "$@"
-    done
-else
+gpu=1
+if ! "$bench" spgemm stencil7:4 --backend cuda --reps 1 >/dev/null 2>&1; then
+    gpu=
     echo "no GPU: the CUDA backend and cuSPARSE are left out"
 fi
-for op in spgemm spmm; do
-    for n in $threads; do
-        count=()
-        ((n > 0)) && count=(--threads "$n")
-        # shellcheck disable=SC2086
-        run "$bench" $op $problems --backend host --mode end "${common[@]}" "${count[@]}" \
-            --json "$out/host.jsonl" "$@"
+for problem in "${problems[@]}"; do
+    for op in spgemm spmm; do
+        [[ -n $gpu ]] && run "$bench" $op "$problem" --backend cuda --peer cusparse \
+            --mode end --reps "$reps" --keep "$keep" --json "$out/end.jsonl" "${options[@]}"
+        run "$bench" $op "$problem" --backend host --mode end --reps "$reps" --keep "$keep" \
+            --json "$out/end.jsonl" "${options[@]}"
     done
 done
-# shellcheck disable=SC2086
-run "$bench" spmm $problems --dump "$dump" --type "$type"
-for op in spgemm spmm; do
-    run "$python" "$here/peers.py" "$dump" --ops $op --type "$type" --reps "$peer_reps" \
-        --budget "$budget" --commit "$commit" --json "$out/peers.jsonl"
-done
-"$python" "$here/summary.py" "$out"/*.jsonl >"$out/summary.md" || failed=1
-cat "$out/summary.md"
-[[ -n $quick ]] && echo "(quick: few repetitions; not for publication)"
+
+# What malloc is given back it keeps, so that results of peers find pages that were used.
+run "$bench" spmm "${problems[@]}" --dump "$scratch" "${options[@]}"
+MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/peers.py" \
+    "$scratch" --reps "$peer_reps" --keep "$peer_reps" --budget "$budget" \
+    --commit "$commit" --json "$out/peers.jsonl"
+rm -rf "${scratch:?}"/*
+
+if [[ -n $gpu ]]; then
+    [[ -n ${DATA-} ]] && unpack "$scratch"
+    mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
+        sort -n | cut -d ' ' -f 2-) # what takes longest is last, should time run out
+    for type in f32 f64; do
+        for op in spgemm spmm; do
+            run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
+                --mode core --type $type --cols 32,128 --reps "$core_reps" \
+                --json "$out/core.jsonl" "${options[@]}"
+        done
+    done
+fi
+"$python" "$here/check_readme.py" --show "$out"/*.jsonl || failed=1
 exit $failed

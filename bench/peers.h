@@ -1,6 +1,6 @@
 /* bench/peers.h - cuSPARSE behind a plain C interface. Built only with CUDA, except
-   peer_driver() and peer_hold. Functions that return int return 0 on success; peer_error() tells the
-   rest in words. */
+   bench_array(), peer_versions() and peer_hold. Functions that return int return 0 on
+   success; peer_error() tells the rest in words. */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
@@ -39,10 +39,15 @@ typedef struct peer_result {
 
 void peer_result_free(peer_result *result);
 
+/* malloc, with huge pages where NumPy asks for them too, from 4 MB on: what all of our
+   operands and results, and SciPy, PyTorch and CuPy, are timed with. */
+void *bench_array(size_t bytes);
+
 /* What one call took. */
 typedef struct peer_call {
-    double  seconds;
-    double  prepare_s;      /* preprocess, not in `seconds`; 0 = none */
+    double  seconds;        /* in core: kernels alone, in memory allocated beforehand */
+    double  new_matrix_s;   /* in core: a call with every allocation and inspection */
+    double  prepare_s;      /* preprocess, in neither; 0 = none */
     int64_t nnz_out, bytes_up, bytes_down, device_bytes;
 } peer_call;
 
@@ -54,8 +59,11 @@ void         peer_close(peer_device *d); /* NULL is fine */
 const char  *peer_error(const peer_device *d);
 const char  *peer_name(const peer_device *d); /* of the GPU */
 
-/* "CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3"; empty in a build without CUDA. */
-void peer_driver(char *text, size_t size);
+/* ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3"; empty in a build without CUDA. */
+void peer_versions(char *text, size_t size);
+
+/* SpGEMM again with other values, in core: its kernels are those of values alone. */
+#define PEER_REUSE "spgemm.reuse"
 
 /* Name of algorithm i, such as "spgemm.alg1"; NULL past the last one. */
 const char *peer_algorithm(peer_op op, int i);
@@ -67,9 +75,10 @@ peer_hold *peer_hold_open(void);
 void       peer_hold_close(peer_hold *hold); /* NULL is fine */
 int        peer_hold_start(peer_hold *hold);
 
-/* In core: operands stay on the device from load to unload; seconds by device events. */
+/* In core: operands stay on the device from load to unload; kernels by device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);
-int  peer_core(peer_device *d, int algorithm, peer_call *call);
+int  peer_core(peer_device *d, int algorithm, peer_result *result, /* or NULL */
+               peer_call *call);
 void peer_unload(peer_device *d);
 
 /* From host arrays to host arrays, everything allocated, copied and freed within. */

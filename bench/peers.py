@@ -2,13 +2,24 @@
 """bench/peers.py - SciPy, PyTorch and CuPy on matrices written by hybrid_spmm_bench --dump.
 
 Times are end to end: NumPy arrays in, NumPy arrays out, transfers and allocations counted.
-A peer that is not installed is named and left out; one that fails is recorded as failing.
+Each product of each peer has a process of its own, in which the peer has computed a tiny one
+before the clock starts. The first call is followed by calls whose results are freed and by calls whose
+results are all kept, in pages that are fresh: what malloc has been given back is handed to
+the system before the first call and before those. With MALLOC_MMAP_MAX_=0 and a large
+MALLOC_TRIM_THRESHOLD_ in the environment, results find what freed ones have left; else each
+has fresh pages anyway. A peer that is not installed is named and left out; one that fails is
+recorded as failing.
 """
 import argparse
+import ctypes
 import datetime
 import gc
+import importlib.metadata
 import json
+import multiprocessing
 import os
+import platform
+import re
 import sys
 import time
 
@@ -20,20 +31,14 @@ import numpy as np
 class Problem:
     """One matrix as arrays (32-bit offsets, as the peers use), and its X."""
 
-    def __init__(self, folder, dtype, cols):
-        load = lambda name: np.load(os.path.join(folder, name + ".npy"))
-        with open(os.path.join(folder, "problem.txt"), encoding="utf-8") as f:
-            self.name = f.read().strip()
-        self.shape = tuple(int(n) for n in load("shape"))
-        self.row_ptr = load("row_ptr")
-        self.nnz = int(self.row_ptr[-1])
+    def __init__(self, name, shape, row_ptr, col, val, cols):
+        self.name, self.shape, self.nnz = name, shape, int(row_ptr[-1])
         if self.nnz > np.iinfo(np.int32).max:
             raise OverflowError(f"{self.nnz} entries exceed 32-bit offsets")
-        self.row_ptr = self.row_ptr.astype(np.int32)
-        self.col = load("col")
-        self.val = load("val").astype(dtype)
-        self.second = self.transposed() if self.shape[0] != self.shape[1] else None
-        self.X = np.random.default_rng(2).uniform(-1, 1, (self.shape[1], cols)).astype(dtype)
+        self.row_ptr, self.col, self.val = row_ptr.astype(np.int32), col, val
+        self.second = self.transposed() if shape[0] != shape[1] else None
+        random = np.random.default_rng(2).random((shape[1], cols), dtype=val.dtype)
+        self.X = 2 * random - 1
 
     def first(self):
         return self.val, self.col, self.row_ptr, self.shape
@@ -52,46 +57,66 @@ class Problem:
         return 2 * int(np.dot(np.bincount(self.col, minlength=lengths.size), lengths))
 
 
-# ---- peers: open() raises if not usable; each op returns the result's entries -----------------
+def load(folder, dtype, cols):
+    array = lambda name: np.load(os.path.join(folder, name + ".npy"))
+    with open(os.path.join(folder, "problem.txt"), encoding="utf-8") as f:
+        name = f.read().strip()
+    shape = tuple(int(n) for n in array("shape"))
+    return Problem(name, shape, array("row_ptr"), array("col"),
+                   array("val").astype(dtype), cols)
+
+
+def tiny(dtype):
+    """What loads a peer's libraries and kernels, and has it compile what it compiles."""
+    return Problem("tiny", (2, 2), np.array([0, 1, 2]), np.array([0, 1], np.int32),
+                   np.ones(2, dtype), 2)
+
+
+# ---- peers: made in the process that is timed; each op returns its result ---------------------
 
 class SciPy:
-    name, backend = "scipy", "host"
+    name, modules, backend = "scipy", ["scipy.sparse"], "host"
 
     def __init__(self):
         import scipy
         from scipy.sparse import csr_matrix
         self.matrix, self.version, self.threads = csr_matrix, scipy.__version__, 1
-        self.device = cpu_name()
+        self.device, self.versions = cpu_name(), [f"SciPy {scipy.__version__}"]
 
     def csr(self, val, col, row_ptr, shape):
         return self.matrix((val, col, row_ptr), shape=shape)
 
     def spgemm(self, p):
         A = self.csr(*p.first())
-        return (A @ (self.csr(*p.second) if p.second else A)).nnz
+        C = A @ (self.csr(*p.second) if p.second else A)
+        return C.indptr, C.indices, C.data
 
     def spmm(self, p):
-        return (self.csr(*p.first()) @ p.X).size
-
-    def clean(self):
-        pass
+        return (self.csr(*p.first()) @ p.X,)
 
 
 class Torch:
     """PyTorch's CSR tensors; on the CPU the product is MKL's."""
 
+    modules = ["torch"]
+
     def __init__(self, place):
         import torch
         import warnings
         warnings.filterwarnings("ignore", message=".*[Ss]parse (CSR|invariant).*")
-        if place == "cuda" and not torch.cuda.is_available():
-            raise RuntimeError("PyTorch sees no GPU")
         self.torch, self.place = torch, place
-        self.name = "torch-" + place
-        self.backend = "cuda" if place == "cuda" else "host"
         self.version = torch.__version__
         self.threads = torch.get_num_threads()
-        self.device = torch.cuda.get_device_name() if place == "cuda" else cpu_name()
+        self.versions = [f"PyTorch {self.version}"]
+        if place == "cpu":
+            self.device = cpu_name()
+            mkl = re.search(r"Math Kernel Library Version ([\d.]+)", torch.__config__.show())
+            self.versions.append(f"MKL {mkl[1] if mkl else 'none'}")
+            return
+        if not torch.cuda.is_available():
+            raise RuntimeError("PyTorch sees no GPU")
+        self.device = torch.cuda.get_device_name()
+        self.versions += [f"CUDA {torch.version.cuda}", *gpu_versions()]
 
     def up(self, array):
         return self.torch.from_numpy(array).to(self.place)
@@ -104,18 +129,28 @@ class Torch:
         A = self.csr(*p.first())
         C = A @ (self.csr(*p.second) if p.second else A)
         parts = C.crow_indices(), C.col_indices(), C.values()
-        return [part.cpu().numpy() for part in parts][2].size
+        return [part.cpu().numpy() for part in parts]
 
     def spmm(self, p):
-        return (self.csr(*p.first()) @ self.up(p.X)).cpu().numpy().size
+        return ((self.csr(*p.first()) @ self.up(p.X)).cpu().numpy(),)
 
-    def clean(self):
-        if self.place == "cuda":
-            self.torch.cuda.empty_cache()
+
+class TorchCPU(Torch):
+    name, backend = "torch-cpu", "host"
+
+    def __init__(self):
+        super().__init__("cpu")
+
+
+class TorchCUDA(Torch):
+    name, backend = "torch-cuda", "cuda"
+
+    def __init__(self):
+        super().__init__("cuda")
 
 
 class CuPy:
-    name, backend = "cupy", "cuda"
+    name, modules, backend = "cupy", ["cupy", "cupyx.scipy.sparse"], "cuda"
 
     def __init__(self):
         import cupy
@@ -125,6 +160,9 @@ class CuPy:
         self.cupy, self.matrix = cupy, csr_matrix
         self.version, self.threads = cupy.__version__, 1
         self.device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        runtime = cupy.cuda.runtime.runtimeGetVersion()
+        self.versions = [f"CuPy {self.version}",
+                         f"CUDA {runtime // 1000}.{runtime % 1000 // 10}", *gpu_versions()]
 
     def csr(self, val, col, row_ptr, shape):
         up = self.cupy.asarray
@@ -133,64 +171,129 @@ class CuPy:
     def spgemm(self, p):
         A = self.csr(*p.first())
         C = A @ (self.csr(*p.second) if p.second else A)
-        return [part.get() for part in (C.indptr, C.indices, C.data)][2].size
+        return [part.get() for part in (C.indptr, C.indices, C.data)]
 
     def spmm(self, p):
-        return (self.csr(*p.first()) @ self.cupy.asarray(p.X)).get().size
-
-    def clean(self):
-        self.cupy.get_default_memory_pool().free_all_blocks()
+        return ((self.csr(*p.first()) @ self.cupy.asarray(p.X)).get(),)
 
 
-PEERS = {"scipy": SciPy, "torch-cpu": lambda: Torch("cpu"),
-         "torch-cuda": lambda: Torch("cuda"), "cupy": CuPy}
+PEERS = {peer.name: peer for peer in (SciPy, TorchCPU, TorchCUDA, CuPy)}
+
+
+def gpu_versions():
+    """What the wheels of CUDA say; the libraries of a system may be others."""
+    found = []
+    for package in ("nvidia-cusparse", "nvidia-cusparse-cu12"):
+        try:
+            found.append(f"cuSPARSE {importlib.metadata.version(package)}")
+            break
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    try:
+        with open("/sys/module/nvidia/version", encoding="utf-8") as f:
+            found.append(f"driver {f.read().strip()}")
+    except OSError:
+        pass
+    return found
 
 
 # ---- times -----------------------------------------------------------------------------------
 
-def measure(product, problem, reps, budget):
-    """(seconds of the first call, of the others, entries of the result)."""
-    times = []
-    begin = time.perf_counter()
-    while len(times) <= reps and (not times or time.perf_counter() - begin < budget):
-        start = time.perf_counter()
-        entries = product(problem)
-        times.append(time.perf_counter() - start)
-        gc.collect()
-    return times[0], sorted(times[1:]), entries
-
-
-def line_of(peer, problem, op, args):
-    return {
-        "problem": problem.name, "op": op, "variant": f"{peer.name} {peer.version}",
-        "backend": peer.backend, "peer": peer.name, "device": peer.device,
-        "type": args.type, "cols": args.cols if op == "spmm" else None,
-        "order": "row" if op == "spmm" else None, "mode": "end", "alloc": "call",
-        "pages": "warm", "threads": peer.threads, "rows": problem.shape[0],
-        "nnz": problem.nnz, "date": args.date, "commit": args.commit, "driver": None,
-        "seconds": None, "cold_s": None, "min_s": None, "max_s": None, "gflops": None,
-        "floor_s": None, "efficiency": None, "ratio": None, "verified": None, "error": None,
-    }
-
-
-def time_one(peer, problem, op, args):
-    line = line_of(peer, problem, op, args)
-    flops = problem.flops(op)
-    line["products"] = flops // 2
-    try:
-        cold, warm, entries = measure(getattr(peer, op), problem, args.reps, args.budget)
-        warm = warm or [cold]
-        middle = warm[(len(warm) - 1) // 2]
-        line.update(seconds=middle, cold_s=cold, min_s=warm[0], max_s=warm[-1],
-                    gflops=flops / middle * 1e-9, reps=len(warm), nnz_out=int(entries))
-    except Exception as error:  # a peer's failure is a result
-        line["error"] = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+def fresh_pages():
+    """What has been freed goes back to the system."""
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def clock(product, problem):
+    start = time.perf_counter()
+    result = product(problem)
+    return time.perf_counter() - start, result
+
+
+def repeat(product, problem, reps, budget, keep):
+    """Seconds of up to `reps` calls, at least one; `keep`: all results stay in memory."""
+    times, kept = [], []
+    while len(times) < reps and sum(times) < budget:
+        spent, result = clock(product, problem)
+        times.append(spent)
+        if keep:
+            kept.append(result)
+        del result
+        gc.collect()
+    return times
+
+
+def spread(name, times):
+    times = sorted(times)
+    if not times:
+        return {}
+    return {f"{name}_s": times[(len(times) - 1) // 2], f"{name}_min_s": times[0],
+            f"{name}_max_s": times[-1], f"{name}_reps": len(times)}
+
+
+def measure(name, op, problem, args):
+    """In a process of its own: the fields of a line that only running it tells."""
     try:
-        peer.clean()
-    except Exception as error:
-        line["error"] = line["error"] or f"{type(error).__name__}: {error}"
+        peer = PEERS[name]()
+        product = getattr(peer, op)
+        product(tiny(problem.val.dtype))
+        fresh_pages()
+        first, result = clock(product, problem)
+        entries = int(result[-1].size)
+        del result
+        gc.collect()
+        freed = repeat(product, problem, args.reps, args.budget, keep=False)
+        fresh_pages()
+        keep = args.keep if first < args.longest else 0
+        kept = repeat(product, problem, keep, args.budget, keep=True)
+    except Exception as error:  # a peer's failure is a result
+        return {"error": f"{type(error).__name__}: {error}".splitlines()[0][:400]}
+    versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
+    return {"variant": f"{name} {peer.version}", "device": peer.device,
+            "threads": peer.threads, "versions": ", ".join(versions + peer.versions),
+            "cold_s": first, "nnz_out": entries, **spread("freed", freed),
+            **spread("kept", kept)}
+
+
+def in_child(limit, function, *arguments):
+    """What `function` returns when it runs in a process of its own."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: there.send(function(*arguments)))
+    child.start()
+    there.close()
+    try:
+        return here.recv() if here.poll(limit) else {"error": f"longer than {limit:.0f} s"}
+    except EOFError:
+        return {"error": "its process ended before it answered"}
+    finally:
+        child.kill()
+        child.join()
+
+
+def time_one(name, problem, op, args):
+    flops = problem.flops(op)
+    line = {
+        "problem": problem.name, "op": op, "variant": name,
+        "backend": PEERS[name].backend, "peer": name, "device": None,
+        "type": args.type, "cols": args.cols if op == "spmm" else None,
+        "order": "row" if op == "spmm" else None, "mode": "end", "threads": None,
+        "rows": problem.shape[0], "nnz": problem.nnz, "products": flops // 2,
+        "first_in_process": True, "date": args.date, "commit": args.commit,
+        "versions": None, "seconds": None, "cold_s": None, "freed_s": None, "kept_s": None,
+        "gflops": None, "efficiency": None, "ratio": None, "verified": None, "error": None,
+    }
+    line.update(in_child(args.limit, measure, name, op, problem, args))
+    if not line["error"]:
+        line.update(seconds=line["freed_s"], min_s=line["freed_min_s"],
+                    max_s=line["freed_max_s"], reps=line["freed_reps"],
+                    gflops=flops / line["freed_s"] * 1e-9)
     return line
+
+
+def ms(seconds):
+    return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
 
 def show(line):
@@ -198,8 +301,8 @@ def show(line):
     if line["error"]:
         print(f"{head} failed: {line['error']}", flush=True)
     else:
-        print(f"{head} {line['seconds'] * 1e3:10.2f} ms, first {line['cold_s'] * 1e3:10.2f} ms,"
-              f" {line['gflops']:8.2f} GFLOP/s", flush=True)
+        print(f"{head} first {ms(line['cold_s']):>10s} ms, freed {ms(line['freed_s']):>10s},"
+              f" kept {ms(line['kept_s']):>10s}", flush=True)
 
 
 # ---- program -----------------------------------------------------------------------------------
@@ -221,9 +324,16 @@ def parse():
     parser.add_argument("--peers", default=",".join(PEERS), help="of: " + ",".join(PEERS))
     parser.add_argument("--cols", type=int, default=128)
     parser.add_argument("--type", choices=("f32", "f64"), default="f32")
-    parser.add_argument("--reps", type=int, default=3, help="calls timed after the first")
+    parser.add_argument("--reps", type=int, default=3,
+                        help="calls whose results are freed, after the first")
+    parser.add_argument("--keep", type=int, default=3,
+                        help="calls whose results are all kept, after those")
     parser.add_argument("--budget", type=float, default=60,
-                        help="seconds after which a product is not repeated again")
+                        help="seconds after which calls of a kind are not repeated again")
+    parser.add_argument("--longest", type=float, default=10,
+                        help="a first call that takes as long is followed by no kept ones")
+    parser.add_argument("--limit", type=float, default=300,
+                        help="seconds after which a peer is given up on a product")
     parser.add_argument("--json", help="append lines of JSON")
     parser.add_argument("--commit")
     args = parser.parse_args()
@@ -246,10 +356,13 @@ def problem_folders(folders):
             yield from (f for f in inner if os.path.exists(os.path.join(f, "problem.txt")))
 
 
-def open_peers(names):
+def usable_peers(names):
+    """Those whose modules are here; imported once, so that their processes need not."""
     for name in names:
         try:
-            yield PEERS[name]()
+            for module in PEERS[name].modules:
+                importlib.import_module(module)
+            yield name
         except Exception as error:
             print(f"{name} left out: {error}", file=sys.stderr)
 
@@ -259,10 +372,10 @@ def main():
     folders = list(problem_folders(args.folders))
     if not folders:
         sys.exit(f"no matrix in {' '.join(args.folders)}")
-    peers = list(open_peers(args.peers))
+    peers = list(usable_peers(args.peers))
     out = open(args.json, "a", encoding="utf-8") if args.json else None
     for folder in folders:
-        problem = Problem(folder, np.float64 if args.type == "f64" else np.float32, args.cols)
+        problem = load(folder, np.float64 if args.type == "f64" else np.float32, args.cols)
         for op in args.ops:
             for peer in peers:
                 line = time_one(peer, problem, op, args)

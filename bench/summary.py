@@ -26,7 +26,7 @@ def read(paths):
 
 def table_of(line):
     return (line["op"], line["mode"], line["type"], line.get("cols"),
-            line.get("pages") or "warm", line.get("device_memory") or 0,
+            bool(line.get("reuse")), line.get("device_memory") or 0,
             line["mode"] == "end" and bool(line.get("resident")),
             bool(line.get("pinned")), bool(line.get("tf32")),
             line["mode"] == "end" and line.get("order") == "col")
@@ -99,7 +99,7 @@ def row_text(problem, row, columns, mode):
 
 
 def print_table(key, rows):
-    op, mode, kind, cols, pages, memory, resident, pinned, tf32, turned = key
+    op, mode, kind, cols, reuse, memory, resident, pinned, tf32, turned = key
     names = {name for row in rows.values() for name in row}
     columns = sorted(n for n in names if n.startswith("ours")) + [p for p in PEERS if p in names]
     title = f"{op}, {kind}" + (f", {cols} columns" if cols else "")
@@ -108,7 +108,7 @@ def print_table(key, rows):
     title += ", TF32" if tf32 else ""
     title += ", A resident" if resident else ""
     title += ", pinned" if pinned else ""
-    title += ", cold pages" if pages == "cold" else ""
+    title += ", values alone" if reuse else ""
     title += f", device memory capped at {memory / 2**20:.0f} MiB" if memory else ""
     head = ["problem"] + [n + " ms" for n in columns] + ["fastest of ours", "GFLOP/s"]
     if mode == "end":
@@ -123,7 +123,7 @@ def print_table(key, rows):
 def machines(lines):
     found = {}
     for line in lines:
-        for name in (line.get("device"), line.get("driver")):
+        for name in (line.get("device"), line.get("versions") or line.get("driver")):
             if name:
                 found[name] = None
     commits = {line["commit"]: None for line in lines if line.get("commit")}

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - figures are those of lines.
+   bench/check_readme.py --show FILE.jsonl...
+
+README.md and docs/performance.md have blocks of figures, each between
+
+    <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
+    <!-- end of figures -->
+
+FILEs are of bench/results. The script makes each block anew from their lines, where of several
+lines about the same thing the last counts, and fails if a block says anything else. --write
+puts what it made in place; with names of files, those become the block's. --show prints the
+blocks of some files.
+"""
+import argparse
+import functools
+import math
+import os
+import re
+import sys
+
+from summary import ms, read, usable
+
+DOCUMENTS = ["README.md", "docs/performance.md"]
+BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
+GPU, CPU = "hybrid_spmm, GPU", "hybrid_spmm, CPU"
+PEERS = {"cusparse": "cuSPARSE", "cupy": "CuPy", "torch-cuda": "PyTorch-CUDA",
+         "torch-cpu": "PyTorch-CPU", "scipy": "SciPy", "graphblas": "GraphBLAS"}
+CONDITIONS = {"first": "cold_s", "freed": "freed_s", "kept": "kept_s"}
+
+
+# ---- lines ---------------------------------------------------------------------------------
+
+def plain(line):
+    """Made as the planner has it, with what belongs to the caller in pageable memory. A peer
+    may have X and Y in columns where that is faster."""
+    return (usable(line) and line["type"] == "f32"
+            and (line["peer"] or line.get("order") != "col") and not line.get("pinned") and not line.get("tf32")
+            and not line.get("device_memory") and line.get("pages") != "cold"
+            and line.get("split", "default") == "default")
+
+
+def program(line):
+    if line["peer"]:
+        return PEERS[line["peer"]]
+    return GPU if line.get("engine", line["backend"]) == "cuda" else CPU
+
+
+def seconds(line, field):
+    """Older lines name the time of calls whose results are freed `seconds`, and time no
+    kernels of cuSPARSE's SpGEMM without its allocations."""
+    if field in line:
+        return line[field]
+    if field == "freed_s" or field == "kernels_s" and line["op"] == "spmm":
+        return line["seconds"]
+    return None
+
+
+def last_runs(lines, name):
+    """Lines by what name() makes of them; of each the last run of the bench, all of it."""
+    found = {}
+    for line in lines:
+        key = name(line)
+        if key not in found or found[key][0]["date"] != line["date"]:
+            found[key] = []
+        found[key].append(line)
+    return found
+
+
+def fastest(lines, field):
+    timed = [line for line in lines if seconds(line, field)]
+    return min(timed, key=lambda line: seconds(line, field)) if timed else None
+
+
+def end_to_end(lines):
+    """{(product, problem): {program: its line}}: of cuSPARSE the fastest algorithm."""
+    chosen = [line for line in lines if line["mode"] == "end" and plain(line)
+              and not line.get("resident") and line.get("cols") in (None, 128)]
+    cores = max((line["threads"] for line in chosen if program(line) == CPU), default=0)
+    chosen = [line for line in chosen if program(line) != CPU or line["threads"] == cores]
+    table = {}
+    runs = last_runs(chosen, lambda line: (line["op"], line["problem"], program(line)))
+    for (op, problem, who), run in sorted(runs.items(), key=lambda item: item[0][0]):
+        name = f"{'A*A' if op == 'spgemm' else 'A*X'} {problem}"
+        table.setdefault(name, {})[who] = fastest(run, "freed_s")
+    return table
+
+
+# ---- words ---------------------------------------------------------------------------------
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def table_of(head, rows):
+    return row(head) + "|" + " --- |" * len(head) + "\n" + "".join(row(r) for r in rows)
+
+
+def number(value):
+    """Three digits, as far as they were measured."""
+    if value is None:
+        return "-"
+    return ms(float(f"{value:.3g}"))
+
+
+def versions(lines):
+    """Each name once, in the order of the lines."""
+    names = {}
+    for line in lines:
+        text = line.get("versions") or line.get("driver") or line["variant"]
+        names.update((part, None) for part in text.split(", "))
+    return ", ".join(name for name in names if not name.startswith("Python "))
+
+
+def conditions(table):
+    lines = [line for row in table.values() for line in row.values()]
+    dates = sorted({line["date"][:10] for line in lines})
+    devices = sorted({line["device"].split(",")[0] for line in lines}, reverse=True)
+    threads = max((row[CPU]["threads"] for row in table.values() if CPU in row), default=0)
+    return (f"Medians in ms; {', '.join(dates)}; {', '.join(devices)}, {threads} threads; "
+            f"f32, 128 columns of X; pageable arrays, planning and copies included; "
+            f"{versions(lines)}.\n\n")
+
+
+def fastest_block(lines):
+    """Ours beside the fastest of all peers, for each of the three conditions."""
+    table = {name: row_of for name, row_of in end_to_end(lines).items()
+             if set(row_of) - {GPU, CPU}}
+    head, rows = ["product"], []
+    for condition in CONDITIONS:
+        head += [f"{condition}: GPU", "CPU", "peer"]
+    for name, row_of in table.items():
+        cells = [name]
+        for field in CONDITIONS.values():
+            peer = fastest([row_of[who] for who in row_of if who not in (GPU, CPU)], field)
+            cells += [number(seconds(row_of[who], field)) if who in row_of else "-"
+                      for who in (GPU, CPU)]
+            cells.append(f"{number(seconds(peer, field))} {program(peer)}" if peer else "-")
+        rows.append(cells)
+    return conditions(table) + table_of(head, rows)
+
+
+def peers_block(lines):
+    """Everybody, one under the other."""
+    table = end_to_end(lines)
+    head = ["product", "program", *CONDITIONS, "calls freed, kept"]
+    rows = []
+    for name, row_of in table.items():
+        for who in [GPU, CPU, *PEERS.values()]:
+            if who in row_of:
+                line = row_of[who]
+                calls = f"{line.get('reps', '-')}, {line.get('kept_reps', '-')}"
+                rows.append([name, who, *(number(seconds(line, field))
+                                          for field in CONDITIONS.values()), calls])
+    return conditions(table) + table_of(head, rows)
+
+
+# ---- in core -------------------------------------------------------------------------------
+
+CORE = {("spgemm", None): "A*A", ("spmm", 32): "A*X-32", ("spmm", 128): "A*X-128"}
+KINDS = {"kernels_s": "kernels", "new_matrix_s": "new matrix"}
+
+
+def in_core(lines, kind="f32"):
+    """{problem: {(product, field): (ours, cuSPARSE's fastest)}}, None where one failed."""
+    table = {}
+    chosen = [line for line in lines if line["mode"] == "core" and line["type"] == kind
+              and not line.get("tf32") and (line["op"], line.get("cols")) in CORE
+              and (line["peer"] or line.get("order") != "col")]
+    name = lambda line: (line["problem"], line["op"], line.get("cols"),
+                         bool(line.get("reuse")), line["peer"])
+    runs = last_runs(chosen, name)
+    for (problem, op, cols, reuse, peer), run in runs.items():
+        if peer:
+            continue
+        theirs = runs.get((problem, op, cols, reuse, "cusparse"), [])
+        for field in ["kernels_s"] if reuse else KINDS:
+            pair = [fastest([line for line in side if usable(line)], field)
+                    for side in (run, theirs)]
+            times = tuple(line and seconds(line, field) for line in pair)
+            key = ("A*A again" if reuse else CORE[op, cols], field)
+            table.setdefault(problem, {})[key] = times
+    return table
+
+
+def columns_of(table):
+    keys = [(product, field) for product in CORE.values() for field in KINDS]
+    keys.insert(2, ("A*A again", "kernels_s"))
+    return [key for key in keys if any(key in cells for cells in table.values())]
+
+
+def core_cell(pair):
+    ours, theirs = pair
+    if not ours:
+        return "-"
+    return number(ours) + (f" ({theirs / ours:.2f})" if theirs else " (fails)")
+
+
+def core_block(lines):
+    table = in_core(lines)
+    keys = columns_of(table)
+    head = ["matrix"] + [f"{product}: {KINDS[field]}" for product, field in keys]
+    rows = [[problem] + [core_cell(cells.get(key, (None, None))) for key in keys]
+            for problem, cells in sorted(table.items())]
+    return table_of(head, rows)
+
+
+def ratios_of(table, key):
+    """cuSPARSE's time over ours, by matrix."""
+    return {problem: cells[key][1] / cells[key][0] for problem, cells in table.items()
+            if all(cells.get(key, (None, None)))}
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+
+
+def core_summary_block(lines):
+    """Each product in both types, and the matrices on which ours is slower."""
+    rows = []
+    for kind in ("f32", "f64"):
+        table = in_core(lines, kind)
+        for product, field in columns_of(table):
+            ratios = ratios_of(table, (product, field))
+            if ratios:
+                slow = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1)
+                names = ", ".join(f"{name} {ratio:.2f}" for ratio, name in slow[:6])
+                rows.append([product, kind, KINDS[field], f"{geometric_mean(ratios):.2f}",
+                             str(len(ratios)), str(len(slow)),
+                             names + (", ..." if len(slow) > 6 else "")])
+    return table_of(["product", "type", "time", "geometric mean", "matrices",
+                     "ours is slower on", "at worst"], rows)
+
+
+def core_short_block(lines):
+    """The same of f32 in a sentence."""
+    table, texts = in_core(lines), {}
+    for product, field in columns_of(table):
+        ratios = ratios_of(table, (product, field))
+        if ratios:
+            slow = sum(ratio < 1 for ratio in ratios.values())
+            texts.setdefault(product, []).append(
+                f"{KINDS[field]} {geometric_mean(ratios):.2f} ({slow}/{len(ratios)})")
+    return ("Geometric means, f32 (slower/of matrices): " +
+            "; ".join(f"{product}: {', '.join(said)}" for product, said in texts.items()) +
+            ".\n")
+
+
+BLOCKS = {"fastest": fastest_block, "peers": peers_block, "core": core_block,
+          "core-summary": core_summary_block, "core-short": core_short_block}
+
+
+# ---- documents -----------------------------------------------------------------------------
+
+@functools.cache
+def lines_of(paths):
+    return list(read(paths))
+
+
+def refreshed(text, results, names):
+    """The document with its blocks made anew, and how many blocks there are."""
+    def block(match):
+        files = names or match[2].split()
+        lines = lines_of(tuple(os.path.join(results, name) for name in files))
+        return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
+                f"{BLOCKS[match[1]](lines)}<!-- end of figures -->")
+    return BLOCK.subn(block, text)
+
+
+def complain(path, old, new):
+    before, after = old.splitlines(), new.splitlines()
+    for number_of, (a, b) in enumerate(zip(before, after), 1):
+        if a != b:
+            print(f"{path}:{number_of}: says\n  {a}\nwhere the lines of bench/results make\n"
+                  f"  {b}", file=sys.stderr)
+    if len(before) != len(after):
+        print(f"{path}: {len(before)} lines, not {len(after)}", file=sys.stderr)
+
+
+def parse():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", default=os.path.dirname(here))
+    parser.add_argument("--write", nargs="*", metavar="FILE.jsonl")
+    parser.add_argument("--show", nargs="+", metavar="FILE.jsonl")
+    return parser.parse_args()
+
+
+def check(document, args):
+    """Whether the document says what its lines say, or does so now."""
+    path = os.path.join(args.root, document)
+    names = [os.path.basename(name) for name in args.write or []]
+    with open(path, encoding="utf-8") as f:
+        old = f.read()
+    new, count = refreshed(old, os.path.join(args.root, "bench", "results"), names)
+    if count == 0:
+        print(f"{path}: no block of figures", file=sys.stderr)
+    elif args.write is not None:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(new)
+    elif new != old:
+        complain(path, old, new)
+        return False
+    return count > 0
+
+
+def main():
+    args = parse()
+    if args.show:
+        lines = list(read(args.show))
+        for kind, made in BLOCKS.items():
+            print(f"\n{kind}\n\n{made(lines)}", end="")
+        return
+    sys.exit(not all([check(document, args) for document in DOCUMENTS]))
+
+
+if __name__ == "__main__":
+    main()
