@@ -173,8 +173,8 @@ static GrB_Info call_all(graph_case *g, bench_line *line)
     line->times        = (bench_times){cold, mid, g->seconds[0], g->seconds[reps - 1]};
     line->ratio        = b->best_end > 0 ? mid / b->best_end : NAN;
     line->report.flops = b->flops;
-    if (b->floor_s > 0)
-        line->report.floor_s = b->floor_s;
+    if (b->reference_s > 0)
+        line->report.reference_s = b->reference_s;
     return GrB_SUCCESS;
 }
 

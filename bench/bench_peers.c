@@ -105,8 +105,8 @@ static void summarize(peer_case *p, const peer_call *cold, bench_line *line)
     r->peak_device_bytes = mid->device_bytes;
     if (mid->prepare_s > 0)
         r->prepare_s = mid->prepare_s;
-    if (!core && b->floor_s > 0)
-        r->floor_s = b->floor_s;
+    if (!core && b->reference_s > 0)
+        r->reference_s = b->reference_s;
 }
 
 static int call(peer_case *p, int core, int algorithm, peer_call *out)
