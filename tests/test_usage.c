@@ -109,6 +109,29 @@ static void pinned_memory_is_not_the_workers(void **state)
     world_close(&w);
 }
 
+/* Rows of panels are copied from where they are, after pieces that came otherwise. */
+static void nor_are_pinned_rows(void **state)
+{
+    world w;
+
+    (void)state;
+    fake_delays(1, 0);
+    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, 64);
+    w.engine->pinned_panels = 2;
+    hybrid_plan *plan       = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    assert_true(plan->layout.if_pinned.cols > 0);
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    for (int run = 0; run < 4; run++) {
+        const int pinned = run % 2;
+        world_pin(&w, pinned ? BOTH : NONE, 1);
+        const hybrid_report r = run_plan(&w, plan, 0);
+        world_pin(&w, pinned ? BOTH : NONE, 0);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (pinned ? -x : y));
+    }
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
 static void packs_that_stay_are_read_and_not_sent(void **state)
 {
     world w;
@@ -440,6 +463,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_workers_and_device_move),
         cmocka_unit_test(pinned_memory_is_not_the_workers),
+        cmocka_unit_test(nor_are_pinned_rows),
         cmocka_unit_test(packs_that_stay_are_read_and_not_sent),
         cmocka_unit_test(the_host_reads_a_and_stores_y),
         cmocka_unit_test(both_store_their_rows),
