@@ -444,7 +444,13 @@ static void cores_or_their_memory_bound_the_host(void **state)
     w.engine->host->measured.mem_Bps = 1;
     assert_int_equal(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).bound, HYBRID_HOST_MEMORY);
     w.engine->host->measured.mem_Bps = 1e18;
-    assert_int_equal(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).bound, HYBRID_CORES);
+    const hybrid_report r            = run_split(&w, HYBRID_SPLIT_HOST, 0, 0);
+    assert_int_equal(r.bound, HYBRID_CORES);
+    const double all = (double)r.host_bytes / r.total_s; /* and rates around it */
+    for (double part = 0.25; part < 16; part *= 1.25) {
+        w.engine->host->measured.mem_Bps = all * part;
+        run_split(&w, HYBRID_SPLIT_HOST, 0, 0); /* its report is checked */
+    }
     world_close(&w);
 }
 

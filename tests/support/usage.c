@@ -40,6 +40,17 @@ static const char *check_one(const hybrid_report *r, hybrid_resource resource)
     return NULL;
 }
 
+/* Cores, or host memory in their place, are named by their use. */
+static int names_the_right_one(const hybrid_report *r)
+{
+    const double cores  = r->use[HYBRID_CORES].utilisation;
+    const double memory = r->use[HYBRID_HOST_MEMORY].utilisation;
+
+    return r->bound == HYBRID_HOST_MEMORY
+               ? memory > 0.5 * cores
+               : r->bound != HYBRID_CORES || memory <= 0.5 * cores;
+}
+
 const char *usage_check(const hybrid_report *r)
 {
     const double up   = r->use[HYBRID_BUS_UP].utilisation;
@@ -56,5 +67,7 @@ const char *usage_check(const hybrid_report *r)
         return "the speedup is not that over the reference";
     if ((unsigned)r->bound >= HYBRID_RESOURCES || r->use[r->bound].rate <= 0)
         return "what bounds the run is not there";
+    if (!names_the_right_one(r))
+        return "cores are named for host memory, or it for them";
     return NULL;
 }
