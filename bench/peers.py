@@ -169,7 +169,8 @@ def line_of(peer, problem, op, args):
         "pages": "warm", "threads": peer.threads, "rows": problem.shape[0],
         "nnz": problem.nnz, "date": args.date, "commit": args.commit, "driver": None,
         "seconds": None, "cold_s": None, "min_s": None, "max_s": None, "gflops": None,
-        "reference_s": None, "speedup_over_reference": None, "ratio": None, "verified": None, "error": None,
+        "reference_s": None, "speedup_over_reference": None, "ratio": None,
+        "verified": None, "error": None,
     }
 
 

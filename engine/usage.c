@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/extremes.h"
-#include "engine/rates.h"
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine)
 {

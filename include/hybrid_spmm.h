@@ -430,7 +430,7 @@ typedef struct hybrid_variant_info {
 HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 
 /* What can bound a run. */
-#define HYBRID_RESOURCE_MAP(X)      \
+#define HYBRID_RESOURCE_MAP(X)       \
     X(CORES,       0, "cores")       \
     X(HOST_MEMORY, 1, "host memory") \
     X(BUS_UP,      2, "bus up")      \
@@ -441,7 +441,7 @@ typedef enum hybrid_resource {
 #define HYBRID_ENUM(name, number, text) HYBRID_##name = number,
     HYBRID_RESOURCE_MAP(HYBRID_ENUM)
 #undef HYBRID_ENUM
-    HYBRID_RESOURCES = 5, /* how many there are */
+    HYBRID_RESOURCES          = 5, /* how many there are */
     HYBRID_RESOURCE_FORCE_INT = 0x7fffffff
 } hybrid_resource;
 
