@@ -115,10 +115,13 @@ static int64_t bytes_in_place(const hy_slot *slot)
 {
     const hy_problem *problem = slot->job.problem;
     const hybrid_csr *A       = problem->A;
-    const hy_features *f      = &slot->job.chunk->features;
+    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_features *f      = &chunk->features;
     const int64_t size        = (int64_t)hy_value_size(A->type);
     const int64_t offset      = A->offset_type == HYBRID_I64 ? 8 : 4;
-    const int64_t stored = slot->job.variant->in_place ? f->rows * f->out_cols * size : 0;
+    const int64_t cols =
+        slot->job.variant->in_place ? chunk->col_end - chunk->col_begin : 0;
+    const int64_t stored = f->rows * cols * size;
 
     return f->rows * offset + f->nnz * (4 + size) + result_bytes(problem, stored);
 }

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,34 +13,11 @@
 #include "support/hollow.h"
 #include "support/places.h"
 #include "support/usage.h"
-#include "support/world.h"
+#include "support/usage_runs.h"
 
 enum { WIDTH = 20, CHUNK = 60, CHUNKS = 15 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
-
-/* ---- runs -------------------------------------------------------------------------- */
-
-static void open_fake_world(world *w)
-{
-    fake_delays(1, 0);
-    world_open(w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, WIDTH);
-}
-
-static hybrid_report run_plan(world *w, hybrid_plan *plan, double beta)
-{
-    assert_int_equal(hybrid_spmm_run(plan, 1, &w->A, &w->X, beta, &w->Y), HYBRID_OK);
-    return report_of(plan);
-}
-
-static hybrid_report run_split(world *w, hybrid_split split, double share, double beta)
-{
-    hybrid_plan *plan = world_plan(w, CHUNK, 0, split, share);
-
-    const hybrid_report r = run_plan(w, plan, beta);
-    hybrid_plan_destroy(plan);
-    return r;
-}
 
 static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t *nnz)
 {
@@ -74,97 +50,6 @@ static int64_t csr_rows(int64_t rows, int64_t nnz)
     return rows * 8 + nnz * 12;
 }
 
-/* Pageable X and Y: workers make packs and fill the ring, then store Y. */
-static void what_workers_and_device_move(void **state)
-{
-    world w;
-
-    (void)state;
-    open_fake_world(&w);
-    for (int beta = 0; beta < 2; beta++) {
-        const int64_t y = (int64_t)world_bytes(&w.Y), sent = fake_copied(HY_DEVICE),
-                      back    = fake_copied(HY_PINNED);
-        const hybrid_report r = run_split(&w, HYBRID_SPLIT_GPU, 0, beta);
-        assert_int_equal(r.h2d_bytes, fake_copied(HY_DEVICE) - sent);
-        assert_int_equal(r.d2h_bytes, fake_copied(HY_PINNED) - back);
-        assert_int_equal(r.d2h_bytes, y);
-        assert_int_equal(r.host_bytes, r.h2d_bytes + (beta ? 2 * y : y));
-        assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * y);
-    }
-    world_close(&w);
-}
-
-static void pinned_memory_is_not_the_workers(void **state)
-{
-    world w;
-
-    (void)state;
-    open_fake_world(&w);
-    world_pin(&w, BOTH, 1);
-    const hybrid_report r = run_split(&w, HYBRID_SPLIT_GPU, 0, 0);
-    assert_int_equal(r.d2h_bytes, world_bytes(&w.Y));
-    assert_int_equal(r.host_bytes, r.h2d_bytes - (int64_t)world_bytes(&w.X));
-    assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * r.d2h_bytes);
-    world_pin(&w, BOTH, 0);
-    world_close(&w);
-}
-
-/* Rows of panels are copied from where they are, after pieces that came otherwise. */
-static void nor_are_pinned_rows(void **state)
-{
-    world w;
-
-    (void)state;
-    fake_delays(1, 0);
-    world_open(&w, &hy_fake_backend_ops, &hy_spmm_fake_rows, 0, 64);
-    w.engine->pinned_panels = 2;
-    hybrid_plan *plan       = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
-    assert_true(plan->layout.if_pinned.cols > 0);
-    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
-    for (int run = 0; run < 4; run++) {
-        const int pinned = run % 2;
-        world_pin(&w, pinned ? BOTH : NONE, 1);
-        const hybrid_report r = run_plan(&w, plan, 0);
-        world_pin(&w, pinned ? BOTH : NONE, 0);
-        assert_int_equal(r.host_bytes, r.h2d_bytes + (pinned ? -x : y));
-    }
-    hybrid_plan_destroy(plan);
-    world_close(&w);
-}
-
-static void packs_that_stay_are_read_and_not_sent(void **state)
-{
-    world w;
-
-    (void)state;
-    open_fake_world(&w);
-    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
-    hybrid_plan *plan = world_plan(&w, CHUNK, HYBRID_RESIDENT, HYBRID_SPLIT_GPU, 0);
-    const hybrid_report first = run_plan(&w, plan, 0), later = run_plan(&w, plan, 0);
-    assert_int_equal(later.resident_chunks, CHUNKS);
-    assert_int_equal(later.h2d_bytes, x);
-    assert_int_equal(later.host_bytes, x + y);
-    assert_int_equal(later.device_bytes, first.device_bytes);
-    hybrid_plan_destroy(plan);
-    world_close(&w);
-}
-
-static void the_host_reads_a_and_stores_y(void **state)
-{
-    world w;
-
-    (void)state;
-    open_fake_world(&w);
-    const int64_t a = csr_rows(ROWS, w.A.nnz), y = (int64_t)world_bytes(&w.Y);
-    for (int beta = 0; beta < 2; beta++) {
-        const hybrid_report r = run_split(&w, HYBRID_SPLIT_HOST, 0, beta);
-        assert_int_equal(r.host_bytes, a + (beta ? 2 * y : y));
-        assert_int_equal(r.h2d_bytes + r.d2h_bytes + r.device_bytes, 0);
-        assert_true(r.use[HYBRID_BUS_UP].rate <= 0 && r.use[HYBRID_DEVICE].rate <= 0);
-    }
-    world_close(&w);
-}
-
 typedef struct taken {
     const hybrid_csr *A;
     int64_t bytes; /* of A, of rows that the host computed */
@@ -179,15 +64,126 @@ static void note_rows(void *user, const hybrid_event *e)
                              hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
 }
 
+/* Pageable X and Y: workers make packs and fill the ring, then store Y. */
+static void what_workers_and_device_move(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    for (int beta = 0; beta < 2; beta++) {
+        const int64_t y = (int64_t)world_bytes(&w.Y), sent = fake_copied(HY_DEVICE),
+                      back    = fake_copied(HY_PINNED);
+        const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, beta);
+        assert_int_equal(r.h2d_bytes, fake_copied(HY_DEVICE) - sent);
+        assert_int_equal(r.d2h_bytes, fake_copied(HY_PINNED) - back);
+        assert_int_equal(r.d2h_bytes, y);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (beta ? 2 * y : y));
+        assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * y);
+    }
+    world_close(&w);
+}
+
+static void pinned_memory_is_not_the_workers(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    world_pin(&w, BOTH, 1);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
+    assert_int_equal(r.d2h_bytes, world_bytes(&w.Y));
+    assert_int_equal(r.host_bytes, r.h2d_bytes - (int64_t)world_bytes(&w.X));
+    assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * r.d2h_bytes);
+    world_pin(&w, BOTH, 0);
+    world_close(&w);
+}
+
+/* Rows of panels are copied from where they are, after pieces that came otherwise. */
+static void nor_are_pinned_rows(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, 64);
+    w.engine->pinned_panels = 2;
+    hybrid_plan *plan       = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    assert_true(plan->layout.if_pinned.cols > 0);
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    for (int run = 0; run < 4; run++) {
+        const int pinned = run % 2;
+        world_pin(&w, pinned ? BOTH : NONE, 1);
+        const hybrid_report r = usage_run_plan(&w, plan, 0);
+        world_pin(&w, pinned ? BOTH : NONE, 0);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (pinned ? -x : y));
+    }
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
+/* The host takes chunks of the last of two panels, which is the narrower one. */
+static void panels_are_as_wide_as_they_are(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, 80);
+    w.engine->pinned_panels = 2;
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    taken t = {&w.A, 0};
+    world_pin(&w, BOTH, 1);
+    hybrid_engine_trace(w.engine, note_rows, &t);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_SHARE, 0.3, 0);
+    hybrid_engine_trace(w.engine, NULL, NULL);
+    assert_true(r.host_chunks > 0 && r.chunks > CHUNKS);
+    assert_int_equal(r.host_bytes, r.h2d_bytes - x + t.bytes + y - r.d2h_bytes);
+    world_pin(&w, BOTH, 0);
+    world_close(&w);
+}
+
+static void packs_that_stay_are_read_and_not_sent(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    hybrid_plan *plan = world_plan(&w, CHUNK, HYBRID_RESIDENT, HYBRID_SPLIT_GPU, 0);
+    const hybrid_report first = usage_run_plan(&w, plan, 0),
+                        later = usage_run_plan(&w, plan, 0);
+    assert_int_equal(later.resident_chunks, CHUNKS);
+    assert_int_equal(later.h2d_bytes, x);
+    assert_int_equal(later.host_bytes, x + y);
+    assert_int_equal(later.device_bytes, first.device_bytes);
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
+static void the_host_reads_a_and_stores_y(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    const int64_t a = csr_rows(ROWS, w.A.nnz), y = (int64_t)world_bytes(&w.Y);
+    for (int beta = 0; beta < 2; beta++) {
+        const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, beta);
+        assert_int_equal(r.host_bytes, a + (beta ? 2 * y : y));
+        assert_int_equal(r.h2d_bytes + r.d2h_bytes + r.device_bytes, 0);
+        assert_true(r.use[HYBRID_BUS_UP].rate <= 0 && r.use[HYBRID_DEVICE].rate <= 0);
+    }
+    world_close(&w);
+}
+
 static void both_store_their_rows(void **state)
 {
     world w;
 
     (void)state;
-    open_fake_world(&w);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     taken t = {&w.A, 0};
     hybrid_engine_trace(w.engine, note_rows, &t);
-    const hybrid_report r = run_split(&w, HYBRID_SPLIT_SHARE, 0.4, 0);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_SHARE, 0.4, 0);
     hybrid_engine_trace(w.engine, NULL, NULL);
     assert_true(r.host_chunks > 0 && t.bytes > 0);
     assert_int_equal(r.host_bytes, r.h2d_bytes + (int64_t)world_bytes(&w.Y) + t.bytes);
@@ -225,7 +221,7 @@ static void empty_rows_are_stored(void **state)
     world w;
 
     (void)state;
-    open_fake_world(&w);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     w.engine->compact_bytes = 0;
     matrix_free(&w.A);
     hollow_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
@@ -236,7 +232,7 @@ static void empty_rows_are_stored(void **state)
     const int64_t y = (int64_t)world_bytes(&w.Y);
     for (int beta = 0; beta < 2; beta++) {
         hybrid_plan *plan     = world_plan(&w, 0, 0, HYBRID_SPLIT_GPU, 0);
-        const hybrid_report r = run_plan(&w, plan, beta);
+        const hybrid_report r = usage_run_plan(&w, plan, beta);
         assert_int_equal(r.d2h_bytes, 11 * WIDTH * 8);
         assert_int_equal(r.host_bytes, r.h2d_bytes + (beta ? 2 * y : y));
         hybrid_plan_destroy(plan);
@@ -257,14 +253,14 @@ static void no_use_exceeds_what_there_is(void **state)
     world w;
 
     (void)state;
-    open_fake_world(&w);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < 8; i++) {
             const hybrid_split way = ways[i / 2];
             set_rates(w.engine, rates[k]);
             world_pin(&w, i % 2 ? BOTH : NONE, 1);
             const hybrid_report r =
-                run_split(&w, way, way == HYBRID_SPLIT_SHARE ? 0.5 : 0, i % 4 > 1);
+                usage_run(&w, CHUNK, way, way == HYBRID_SPLIT_SHARE ? 0.5 : 0, i % 4 > 1);
             world_pin(&w, i % 2 ? BOTH : NONE, 0);
             assert_int_equal(r.rates_measured, k > 0);
             if (k != 1)
@@ -290,8 +286,8 @@ static void rates_say_where_they_come_from(void **state)
     world w;
 
     (void)state;
-    open_fake_world(&w);
-    hybrid_report r = run_split(&w, HYBRID_SPLIT_GPU, 0, 0);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
     assert_int_equal(r.rates_measured, 0);
     for (int k = HYBRID_HOST_MEMORY; k < HYBRID_RESOURCES; k++)
         assert_int_equal(r.use[k].origin, HYBRID_BUILT_IN);
@@ -299,15 +295,15 @@ static void rates_say_where_they_come_from(void **state)
     assert_true(fabs(r.use[HYBRID_DEVICE].rate - 1e12) < 1);
     w.engine->device->measured =
         (hy_measured){.h2d_Bps = 2e12, .d2h_Bps = 3e12, .mem_Bps = 4e12};
-    r = run_split(&w, HYBRID_SPLIT_GPU, 0, 0);
+    r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
     assert_int_equal(r.rates_measured, 0); /* those of the host are built in */
     assert_int_equal(r.use[HYBRID_HOST_MEMORY].origin, HYBRID_BUILT_IN);
     assert_int_equal(r.use[HYBRID_BUS_DOWN].origin, HYBRID_MEASURED);
     assert_true(fabs(r.use[HYBRID_BUS_DOWN].rate - 3e12) < 1);
-    assert_int_equal(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 0);
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 0);
     w.engine->host->measured.mem_Bps = 1e12;
-    assert_int_equal(run_split(&w, HYBRID_SPLIT_GPU, 0, 0).rates_measured, 1);
-    assert_int_equal(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 1);
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0).rates_measured, 1);
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 1);
     world_close(&w);
 }
 
@@ -325,19 +321,20 @@ static void operands_and_result_move_once(void **state)
     world w;
 
     (void)state;
-    open_fake_world(&w);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     const double a = 8.0 + (double)csr_rows(ROWS, w.A.nnz);
     const double x = (double)world_bytes(&w.X), y = (double)world_bytes(&w.Y);
     set_rates(w.engine, 1e12);
     w.engine->host->measured.mem_Bps = 1e15;
-    assert_near(run_split(&w, HYBRID_SPLIT_GPU, 0, 1).reference_s, (a + x) / 1e12);
-    assert_near(run_split(&w, HYBRID_SPLIT_HOST, 0, 1).reference_s, (a + x + y) / 1e15);
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 1).reference_s, (a + x) / 1e12);
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 1).reference_s,
+                (a + x + y) / 1e15);
     w.engine->device->measured.d2h_Bps = 1e11;
-    assert_near(run_split(&w, HYBRID_SPLIT_GPU, 0, 0).reference_s, y / 1e11);
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0).reference_s, y / 1e11);
     w.engine->device->measured.d2h_Bps = 1e13;
     hybrid_plan *plan = world_plan(&w, CHUNK, HYBRID_RESIDENT, HYBRID_SPLIT_GPU, 0);
-    assert_near(run_plan(&w, plan, 0).reference_s, (a + x) / 1e12);
-    assert_near(run_plan(&w, plan, 0).reference_s, (8 + x) / 1e12);
+    assert_near(usage_run_plan(&w, plan, 0).reference_s, (a + x) / 1e12);
+    assert_near(usage_run_plan(&w, plan, 0).reference_s, (8 + x) / 1e12);
     hybrid_plan_destroy(plan);
     world_close(&w);
 }
@@ -374,94 +371,10 @@ static void the_speedup_may_exceed_one(void **state)
     world w;
 
     (void)state;
-    open_fake_world(&w);
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     set_rates(w.engine, 1);
-    assert_true(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).speedup_over_reference > 1);
+    assert_true(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).speedup_over_reference > 1);
     world_close(&w);
-}
-
-/* ---- what bounds a run ---------------------------------------------------------------
- */
-
-static hybrid_status nap(hy_lane *lane, void *arg)
-{
-    (void)lane;
-    (void)arg;
-    usleep(3000);
-    return HYBRID_OK;
-}
-
-static const char *slow_lane; /* whose copies are */
-
-static hybrid_status copy_slowly(hy_lane *lane, void *dst, const void *src, size_t bytes)
-{
-    if (strcmp(lane->name, slow_lane) == 0)
-        HY_TRY(hy_fake_enqueue(lane, nap, NULL));
-    return hy_fake_backend_ops.copy(lane, dst, src, bytes);
-}
-
-static hybrid_status multiply_slowly(hy_lane *lane, hy_job *job)
-{
-    HY_TRY(hy_fake_enqueue(lane, nap, NULL));
-    return hy_spmm_fake_rows.multiply(lane, job);
-}
-
-static hybrid_resource bound_with(const char *lane, int slow_kernels)
-{
-    static hy_variant variant;
-    hy_backend_ops ops = hy_fake_backend_ops;
-    world w;
-
-    variant = hy_spmm_fake_rows;
-    if (slow_kernels)
-        variant.multiply = multiply_slowly;
-    slow_lane = lane;
-    ops.copy  = copy_slowly;
-    fake_delays(1, 0);
-    world_open(&w, &hy_fake_backend_ops, &variant, 0, WIDTH);
-    const hy_backend_ops *before = w.engine->device->ops;
-    w.engine->device->ops        = &ops;
-    const hybrid_report r        = run_split(&w, HYBRID_SPLIT_GPU, 0, 0);
-    w.engine->device->ops        = before;
-    world_close(&w);
-    return r.bound;
-}
-
-static void what_is_slow_is_named(void **state)
-{
-    (void)state;
-    assert_int_equal(bound_with("h2d", 0), HYBRID_BUS_UP);
-    assert_int_equal(bound_with("d2h", 0), HYBRID_BUS_DOWN);
-    assert_int_equal(bound_with("", 1), HYBRID_DEVICE);
-}
-
-static void cores_or_their_memory_bound_the_host(void **state)
-{
-    world w;
-
-    (void)state;
-    open_fake_world(&w);
-    w.engine->host->measured.mem_Bps = 1;
-    assert_int_equal(run_split(&w, HYBRID_SPLIT_HOST, 0, 0).bound, HYBRID_HOST_MEMORY);
-    w.engine->host->measured.mem_Bps = 1e18;
-    const hybrid_report r            = run_split(&w, HYBRID_SPLIT_HOST, 0, 0);
-    assert_int_equal(r.bound, HYBRID_CORES);
-    const double all = (double)r.host_bytes / r.total_s; /* and rates around it */
-    for (double part = 0.25; part < 16; part *= 1.25) {
-        w.engine->host->measured.mem_Bps = all * part;
-        run_split(&w, HYBRID_SPLIT_HOST, 0, 0); /* its report is checked */
-    }
-    world_close(&w);
-}
-
-static void resources_and_origins_have_names(void **state)
-{
-    (void)state;
-    assert_string_equal(hybrid_resource_text(HYBRID_CORES), "cores");
-    assert_string_equal(hybrid_resource_text(HYBRID_BUS_DOWN), "bus down");
-    assert_string_equal(hybrid_resource_text(HYBRID_RESOURCES), "unknown resource");
-    assert_string_equal(hybrid_origin_text(HYBRID_BUILT_IN), "built in");
-    assert_string_equal(hybrid_origin_text(HYBRID_OBSERVED), "observed");
 }
 
 int main(void)
@@ -470,6 +383,7 @@ int main(void)
         cmocka_unit_test(what_workers_and_device_move),
         cmocka_unit_test(pinned_memory_is_not_the_workers),
         cmocka_unit_test(nor_are_pinned_rows),
+        cmocka_unit_test(panels_are_as_wide_as_they_are),
         cmocka_unit_test(packs_that_stay_are_read_and_not_sent),
         cmocka_unit_test(the_host_reads_a_and_stores_y),
         cmocka_unit_test(both_store_their_rows),
@@ -480,9 +394,6 @@ int main(void)
         cmocka_unit_test(operands_and_result_move_once),
         cmocka_unit_test(a_matrix_that_is_both_operands_moves_once),
         cmocka_unit_test(the_speedup_may_exceed_one),
-        cmocka_unit_test(what_is_slow_is_named),
-        cmocka_unit_test(cores_or_their_memory_bound_the_host),
-        cmocka_unit_test(resources_and_origins_have_names),
     };
     return cmocka_run_group_tests_name("usage", tests, NULL, NULL);
 }
