@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/look.h"
 
 /* The worker that this thread is, or NULL. */
@@ -56,6 +57,19 @@ static void await_call(const struct hy_worker *me)
         pthread_cond_wait(&pool->called, &pool->lock);
 }
 
+/* Called and left with the lock. */
+static void run_task(struct hy_worker *me, hy_task *task)
+{
+    hy_pool *pool = me->pool;
+
+    me->begun_ns = hy_now_ns();
+    pthread_mutex_unlock(&pool->lock);
+    task->run(task, me->index);
+    pthread_mutex_lock(&pool->lock);
+    me->busy_ns += hy_now_ns() - me->begun_ns;
+    me->begun_ns = 0;
+}
+
 static void *work(void *arg)
 {
     struct hy_worker *me = arg;
@@ -69,9 +83,7 @@ static void *work(void *arg)
         await_call(me);
         hy_task *task = pop(pool);
         if (task) {
-            pthread_mutex_unlock(&pool->lock);
-            task->run(task, me->index);
-            pthread_mutex_lock(&pool->lock);
+            run_task(me, task);
         } else if (pool->stop) {
             break;
         } else {
@@ -181,6 +193,20 @@ void hy_pool_dismiss_reserve(hy_pool *pool)
 {
     if (pool->threads > pool->regular)
         set_active(pool, pool->regular);
+}
+
+int64_t hy_pool_busy_ns(hy_pool *pool)
+{
+    int64_t sum = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    const int64_t now = hy_now_ns();
+    for (int i = 0; i < pool->threads; i++) {
+        const struct hy_worker *w = &pool->workers[i];
+        sum += w->busy_ns + (w->begun_ns ? now - w->begun_ns : 0);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return sum;
 }
 
 int hy_pool_worker(const hy_pool *pool)

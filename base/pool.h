@@ -51,6 +51,9 @@ int hy_pool_most_threads(const hy_pool *pool); /* with the reserve */
 void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 
+/* Since the pool was made: how long its workers have had a task, all of them together. */
+int64_t hy_pool_busy_ns(hy_pool *pool);
+
 /* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can
    look for what comes soon instead of going to sleep. */
 int hy_pool_leaves_cores(const hy_pool *pool);

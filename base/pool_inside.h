@@ -11,6 +11,8 @@ enum { HY_WORKER_NAME = 16 };
 struct hy_worker {
     struct hy_pool *pool;
     int index;
+    int64_t busy_ns;  /* with the pool's lock: in tasks that are over, */
+    int64_t begun_ns; /* and when the one it has began; 0: it has none */
     pthread_t thread;
     char name[HY_WORKER_NAME];
 };

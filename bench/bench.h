@@ -87,7 +87,7 @@ typedef struct bench {
     struct bench_best {                 /* of our verified times; 0 = none */
         double     end, kernels, new_matrix, reuse;
     } best;
-    double         floor_s;             /* as the library reports it; 0 = unknown */
+    double         reference_s;         /* as the library reports it; 0 = unknown */
     int64_t        nnz_out, flops;      /* likewise */
 } bench;
 
@@ -183,8 +183,11 @@ void bench_json(const bench *b, const bench_line *line);
 /* 1e9 flops a second; NAN if not known. */
 double bench_gflops(const bench_line *line);
 
-/* floor / measured of an end-to-end time; NAN if not known. */
-double bench_efficiency(const bench_line *line);
+/* The report's reference over an end-to-end time; NAN if not known. */
+double bench_speedup(const bench_line *line);
+
+/* What such a run used of a resource, as reported; NAN if not known. */
+double bench_use(const bench_line *line, hybrid_resource resource);
 
 double bench_now(void); /* seconds of CLOCK_MONOTONIC */
 

@@ -84,10 +84,10 @@ static void conclude(bench_case *c, const bench_product *product, const bench_ca
     backend_of(all->variant, line->backend, sizeof line->backend);
     if (strcmp(line->backend, "host") == 0)
         snprintf(line->device, sizeof line->device, "%s", b->cpu);
-    line->report = bench_median_call(all, reps, of)->report;
-    b->floor_s   = line->report.floor_s;
-    b->nnz_out   = line->report.nnz_out;
-    b->flops     = line->report.flops;
+    line->report   = bench_median_call(all, reps, of)->report;
+    b->reference_s = line->report.reference_s;
+    b->nnz_out     = line->report.nnz_out;
+    b->flops       = line->report.flops;
 }
 
 static hybrid_status finish(bench *b, double *best, const bench_line *line)
@@ -339,8 +339,8 @@ void bench_ours(bench *b)
     const size_t length = strlen(family);
     hybrid_variant_info v;
 
-    b->best    = (struct bench_best){0};
-    b->floor_s = 0;
+    b->best        = (struct bench_best){0};
+    b->reference_s = 0;
     b->nnz_out = b->flops = 0;
     if (!variant || strcmp(variant, "all") != 0) {
         time_variant(b, variant, 0);

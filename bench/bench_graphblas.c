@@ -194,8 +194,8 @@ static GrB_Info call_all(graph_case *g, bench_line *line)
     line->times.kept   = bench_span_of(seconds + reps, keep);
     line->ratio        = b->best.end > 0 ? line->times.calls.median / b->best.end : NAN;
     line->report.flops = b->flops;
-    if (b->floor_s > 0)
-        line->report.floor_s = b->floor_s;
+    if (b->reference_s > 0)
+        line->report.reference_s = b->reference_s;
     return GrB_SUCCESS;
 }
 

@@ -123,10 +123,24 @@ static void put_times(FILE *f, const bench_line *line)
     put_real(f, "plan_s", line->plan_s);
     put_truth(f, "reuse", line->reuse);
     put_real(f, "gflops", bench_gflops(line));
-    put_real(f, "floor_s", line->report.floor_s);
-    put_real(f, "efficiency", bench_efficiency(line));
+    put_real(f, "reference_s", line->report.reference_s);
+    put_real(f, "speedup_over_reference", bench_speedup(line));
     put_real(f, "ratio", line->ratio);
     put_real(f, "new_matrix_ratio", line->new_matrix_ratio);
+}
+
+/* What an end-to-end run of ours used of the machine. */
+static void put_use(FILE *f, const bench_line *line)
+{
+    const int known = bench_use(line, HYBRID_CORES) >= 0;
+
+    put_text(f, "bound", known ? hybrid_resource_text(line->report.bound) : NULL);
+    put_truth(f, "rates_measured", known ? line->report.rates_measured : -1);
+    put_real(f, "use_bus_up", bench_use(line, HYBRID_BUS_UP));
+    put_real(f, "use_bus_down", bench_use(line, HYBRID_BUS_DOWN));
+    put_real(f, "use_host_memory", bench_use(line, HYBRID_HOST_MEMORY));
+    put_real(f, "use_device", bench_use(line, HYBRID_DEVICE));
+    put_real(f, "use_cores", bench_use(line, HYBRID_CORES));
 }
 
 /* As it was asked for, of lines that heed it; a share is a number beside it. */
@@ -180,6 +194,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_text(f, "peer", line->peer);
     put_setting(f, b, line);
     put_times(f, line);
+    put_use(f, line);
     put_report(f, &line->report);
     put_packing(f, b, line);
     put_truth(f, "verified", line->verified);

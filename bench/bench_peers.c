@@ -175,8 +175,8 @@ static void summarize(const peer_case *p, bench_line *line)
     r->peak_device_bytes = last->device_bytes;
     if (last->prepare_s > 0)
         r->prepare_s = last->prepare_s;
-    if (!core && b->floor_s > 0)
-        r->floor_s = b->floor_s;
+    if (!core && b->reference_s > 0)
+        r->reference_s = b->reference_s;
 }
 
 /* ---- is it right?

@@ -24,14 +24,26 @@ void bench_line_open(const bench *b, bench_line *line)
     line->report                = (hybrid_report)HYBRID_REPORT_INIT;
     line->report.load_s = line->report.prepare_s = line->report.h2d_s = NAN;
     line->report.multiply_s = line->report.finish_s = line->report.d2h_s = NAN;
-    line->report.place_s = line->report.overlap = line->report.floor_s = NAN;
+    line->report.place_s = line->report.overlap = line->report.reference_s = NAN;
 }
 
-double bench_efficiency(const bench_line *line)
+double bench_speedup(const bench_line *line)
 {
-    if (strcmp(line->mode, "end") != 0 || !(line->report.floor_s > 0))
+    if (strcmp(line->mode, "end") != 0 || !(line->report.reference_s > 0))
         return NAN;
-    return line->report.floor_s / line->times.calls.median;
+    return line->report.reference_s / line->times.calls.median;
+}
+
+double bench_use(const bench_line *line, hybrid_resource resource)
+{
+    const hybrid_use *use = &line->report.use[resource];
+    return strcmp(line->mode, "end") == 0 && use->rate > 0 ? use->utilisation : NAN;
+}
+
+/* Of the two ways the larger. */
+static double bus_of(const bench_line *line)
+{
+    return fmax(bench_use(line, HYBRID_BUS_UP), bench_use(line, HYBRID_BUS_DOWN));
 }
 
 double bench_gflops(const bench_line *line)
@@ -44,9 +56,9 @@ double bench_gflops(const bench_line *line)
 void bench_print_head(void)
 {
     printf("ms: end = results freed between calls, core = kernels alone\n");
-    printf("%-18s %-28s %-4s %-3s %6s %10s %10s %10s %10s %9s %6s %6s %s\n", "problem",
-           "variant", "mode", "X", "cols", "ms", "first", "all kept", "new matrix",
-           "GFLOP/s", "eff", "ratio", "checked");
+    printf("%-18s %-28s %-4s %-3s %6s %10s %10s %10s %10s %9s %6s %6s %6s %s\n",
+           "problem", "variant", "mode", "X", "cols", "ms", "first", "all kept",
+           "new matrix", "GFLOP/s", "bus", "ref", "ratio", "checked");
 }
 
 /* A number, or "-" if unknown. */
@@ -71,7 +83,8 @@ void bench_print(bench *b, const bench_line *line)
     cell(10, 3, t->kept.median * 1e3);
     cell(10, 3, t->new_matrix.median * 1e3);
     cell(9, 2, bench_gflops(line));
-    cell(6, 3, bench_efficiency(line));
+    cell(6, 3, bus_of(line));
+    cell(6, 3, bench_speedup(line));
     cell(6, 2, line->ratio);
     printf(" %s%s%s\n", checked[line->verified + 1], *line->error ? "  " : "",
            line->error);

@@ -282,7 +282,7 @@ def time_one(name, problem, op, args):
         "rows": problem.shape[0], "nnz": problem.nnz, "products": flops // 2,
         "first_in_process": True, "date": args.date, "commit": args.commit,
         "versions": None, "seconds": None, "cold_s": None, "freed_s": None, "kept_s": None,
-        "gflops": None, "efficiency": None, "ratio": None, "verified": None, "error": None,
+        "gflops": None, "ratio": None, "verified": None, "error": None,
     }
     line.update(in_child(args.limit, measure, name, op, problem, args))
     if not line["error"]:

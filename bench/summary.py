@@ -65,10 +65,17 @@ def cell(lines, best=None):
     return f"{text} ({times(line['seconds'] / best['seconds'])})" if best else text
 
 
-def percent(line):
-    if not line or line["efficiency"] is None:
-        return ""
-    return f"{100 * line['efficiency']:.0f} %"
+def bus(line):
+    """The larger of both ways; older lines do not have it."""
+    ways = [line.get(name) for name in ("use_bus_up", "use_bus_down")] if line else []
+    known = [use for use in ways if use is not None]
+    return f"{100 * max(known):.0f} %" if known else ""
+
+
+def reference(line):
+    """The speedup; older lines have one over a time of another kind, in `efficiency`."""
+    speedup = line.get("speedup_over_reference") if line else None
+    return "" if speedup is None else f"{speedup:.2f}"
 
 
 def per_core(row):
@@ -94,7 +101,7 @@ def row_text(problem, row, columns, mode):
     cells += [best["variant"] if best else "", f"{best['gflops']:.4g}" if best else ""]
     if mode == "end":
         cold = ms(best["cold_s"]) if best and best["cold_s"] else ""
-        cells += [cold, percent(best), per_core(row)]
+        cells += [cold, bus(best), reference(best), per_core(row)]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -112,7 +119,7 @@ def print_table(key, rows):
     title += f", device memory capped at {memory / 2**20:.0f} MiB" if memory else ""
     head = ["problem"] + [n + " ms" for n in columns] + ["fastest of ours", "GFLOP/s"]
     if mode == "end":
-        head += ["first call ms", "efficiency", "SciPy / ours, a core"]
+        head += ["first call ms", "bus", "speedup over reference", "SciPy / ours, a core"]
     print(f"\n### {title}\n")
     print("| " + " | ".join(head) + " |")
     print("|" + " --- |" * len(head))

@@ -168,7 +168,7 @@ static int write_trace(multiply *m)
     file = cli_output_stream(&m->trace);
     if (!file)
         return CLI_FILE;
-    const int code = cli_trace_write(&m->job.trace, file);
+    const int code = cli_trace_write(&m->job.trace, &m->job.report, file);
     return code == CLI_DONE ? cli_output_publish(&m->trace) : code;
 }
 

@@ -58,6 +58,37 @@ static void put_place(cli_json *json, const cli_job *job)
     put_truth(json, "allow_tf32", job->options->allow_tf32);
 }
 
+static void put_use(cli_json *json, const hybrid_report *r)
+{
+    cli_json all, inner;
+
+    cli_json_key(json, "use");
+    cli_json_begin(&all, json->file, "  ");
+    for (int k = 0; k < HYBRID_RESOURCES; k++) {
+        const hybrid_use *use = &r->use[k];
+        if (use->rate <= 0)
+            continue;
+        cli_json_key(&all, hybrid_resource_text((hybrid_resource)k));
+        cli_json_begin(&inner, json->file, "    ");
+        cli_json_real(&inner, "utilisation", use->utilisation);
+        cli_json_real(&inner, "rate", use->rate);
+        cli_json_text(&inner, "rate_is",
+                      k == HYBRID_CORES ? "workers" : hybrid_origin_text(use->origin));
+        cli_json_end(&inner);
+    }
+    cli_json_end(&all);
+}
+
+void cli_report_usage(cli_json *json, const hybrid_report *r)
+{
+    cli_json_text(json, "bound", hybrid_resource_text(r->bound));
+    put_truth(json, "rates_measured", r->rates_measured);
+    cli_json_real(json, "bus_utilisation", r->bus_utilisation);
+    put_use(json, r);
+    cli_json_real(json, "reference_s", r->reference_s);
+    cli_json_real(json, "speedup_over_reference", r->speedup_over_reference);
+}
+
 static void put_report(cli_json *json, const hybrid_report *r)
 {
     cli_json_real(json, "total_s", r->total_s);
@@ -69,14 +100,15 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_real(json, "d2h_s", r->d2h_s);
     cli_json_real(json, "place_s", r->place_s);
     cli_json_real(json, "overlap", r->overlap);
-    cli_json_real(json, "floor_s", r->floor_s);
-    cli_json_real(json, "efficiency", r->efficiency);
+    cli_report_usage(json, r);
     cli_json_int(json, "chunks", r->chunks);
     cli_json_int(json, "rows", r->rows);
     cli_json_int(json, "flops", r->flops);
     cli_json_int(json, "nnz_out", r->nnz_out);
     cli_json_int(json, "h2d_bytes", r->h2d_bytes);
     cli_json_int(json, "d2h_bytes", r->d2h_bytes);
+    cli_json_int(json, "host_bytes", r->host_bytes);
+    cli_json_int(json, "device_bytes", r->device_bytes);
     cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
     cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
     if (r->other_h2d_bytes >= 0)

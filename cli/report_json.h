@@ -5,7 +5,11 @@
 #include <stdio.h>
 
 #include "cli/job.h"
+#include "cli/json.h"
 
 void cli_report_write(const cli_job *job, FILE *file);
+
+/* What the run used of the machine, as fields of an object. */
+void cli_report_usage(cli_json *json, const hybrid_report *report);
 
 #endif /* CLI_REPORT_JSON_H */

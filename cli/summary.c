@@ -79,6 +79,21 @@ static void put_moved(const hybrid_report *r)
             cli_bytes(r->predicted_d2h_bytes).s);
 }
 
+/* What bound the run, how much of the machine it used, and the reference. */
+static void put_use(const hybrid_report *r)
+{
+    fprintf(stderr, "  bound    %s; used", hybrid_resource_text(r->bound));
+    for (int k = 0; k < HYBRID_RESOURCES; k++)
+        if (r->use[k].rate > 0)
+            fprintf(stderr, "%s %s %.0f %%", k > 0 ? "," : "",
+                    hybrid_resource_text((hybrid_resource)k),
+                    100 * r->use[k].utilisation);
+    fprintf(stderr, "; rates %s\n",
+            r->rates_measured ? "measured" : "built in; see hybrid_spmm calibrate");
+    fprintf(stderr, "  against  %s, operands and result moved once: speedup %.2f\n",
+            cli_seconds(r->reference_s).s, r->speedup_over_reference);
+}
+
 /* What the CPU took from the GPU. */
 static void put_split(const hybrid_report *r)
 {
@@ -99,11 +114,9 @@ void cli_summary_print(const cli_job *job)
             hybrid_engine_backend(job->engine) == HYBRID_CUDA
                 ? hybrid_engine_device(job->engine)
                 : "CPU");
-    fprintf(stderr,
-            "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f, "
-            "efficiency %.0f %%\n",
-            cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap,
-            100 * r->efficiency);
+    fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
+            cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
+    put_use(r);
     put_times(job);
     put_moved(r);
     put_split(r);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
+#include "cli/report_json.h"
 #include "cli/say.h"
 
 /* ---- collecting ---------------------------------------------------------------------
@@ -51,6 +51,7 @@ typedef struct writer {
     FILE *file;
     const char *comma;
     const cli_trace *trace;
+    const hybrid_report *report;
     int64_t zero_ns; /* the first event begins */
     thread *threads;
     int thread_count;
@@ -232,7 +233,13 @@ static void put_chunks(writer *w, place *places)
 
 static void put_all(writer *w, place *places)
 {
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", w->file);
+    cli_json usage;
+
+    fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":", w->file);
+    cli_json_begin(&usage, w->file, "");
+    cli_report_usage(&usage, w->report);
+    cli_json_end(&usage);
+    fputs(",\"traceEvents\":[", w->file);
     for (size_t i = 0; i < w->trace->count; i++) {
         w->tids[i] = find_thread(w, &w->trace->events[i]);
         put_slice(w, &w->trace->events[i], w->tids[i]);
@@ -242,12 +249,13 @@ static void put_all(writer *w, place *places)
     fputs("\n]}\n", w->file);
 }
 
-int cli_trace_write(cli_trace *trace, FILE *file)
+int cli_trace_write(cli_trace *trace, const hybrid_report *report, FILE *file)
 {
     const size_t n = trace->count + 1;
     writer w       = {.file    = file,
                       .comma   = "",
                       .trace   = trace,
+                      .report  = report,
                       .threads = malloc(n * sizeof *w.threads),
                       .tids    = malloc(n * sizeof *w.tids)};
     place *places  = malloc(n * sizeof *places);

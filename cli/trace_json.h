@@ -18,7 +18,8 @@ typedef struct cli_trace {
 void cli_trace_add(cli_trace *trace, const hybrid_event *event);
 void cli_trace_free(cli_trace *trace);
 
-/* Chrome Trace Event JSON. Sorts the events. 0 or an exit code. */
-int cli_trace_write(cli_trace *trace, FILE *file);
+/* Chrome Trace Event JSON, with what the run used of the machine in its metadata
+   (otherData). Sorts the events. 0 or an exit code. */
+int cli_trace_write(cli_trace *trace, const hybrid_report *report, FILE *file);
 
 #endif /* CLI_TRACE_JSON_H */

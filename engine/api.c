@@ -1,12 +1,12 @@
 /* engine/api.c - the products: plan, run, one shot. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
 #include "engine/early.h"
 #include "engine/panels.h"
 #include "engine/plan.h"
+#include "engine/usage.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
@@ -95,21 +95,30 @@ static void begin_report(hybrid_plan *plan)
     hy_meter_reset_peak(&plan->engine->ctx.memory.meter);
 }
 
-static void end_report(hybrid_plan *plan, int64_t start_ns, int64_t nnz_out,
+/* Operands as they are, the second in so many bytes, but for what is there. */
+static hy_reference reference_of(const hybrid_plan *plan, int64_t second_bytes,
+                                 int64_t nnz_out)
+{
+    const hy_features *f = &plan->profile.features;
+    const int64_t a      = hy_csr_bytes(plan->rows, f->nnz, f->type);
+    const int64_t down   = plan->op == HY_SPGEMM
+                               ? hy_csr_bytes(plan->rows, nnz_out, f->type)
+                               : nnz_out * (int64_t)hy_value_size(f->type);
+
+    return (hy_reference){a + second_bytes - plan->there_bytes, down};
+}
+
+static void end_report(hybrid_plan *plan, const hy_beginning *begin, int64_t nnz_out,
                        int64_t second_bytes)
 {
-    hybrid_report *r          = &plan->report;
-    const hy_backend *backend = plan->candidates[plan->chosen].backend;
-    hy_features all           = plan->profile.features;
+    hybrid_report *r             = &plan->report;
+    const hy_backend *backend    = plan->candidates[plan->chosen].backend;
+    const hy_reference reference = reference_of(plan, second_bytes, nnz_out);
 
-    all.rows           = plan->rows;
     r->resident_chunks = hy_plan_resident_chunks(plan);
     r->nnz_out         = nnz_out;
-    r->total_s         = (double)(hy_now_ns() - start_ns) * 1e-9;
-    r->floor_s =
-        hy_floor(&all, plan->op, second_bytes, plan->there_bytes, nnz_out, &plan->rates);
-    r->efficiency = r->floor_s / r->total_s;
-    r->overlap    = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
+    hy_usage_end(plan->engine, backend, begin, &reference, r);
+    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
                  r->total_s;
     r->peak_device_bytes = hy_meter_peak(&backend->device);
@@ -149,7 +158,8 @@ static hybrid_status check_run(hybrid_plan *plan, hy_op op, const hybrid_csr *A,
 
 /* Operands are checked: shapes, and that the patterns are those of the plan. */
 static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
-                                const hybrid_csr *B, int64_t start, hybrid_csr *C)
+                                const hybrid_csr *B, const hy_beginning *start,
+                                hybrid_csr *C)
 {
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
@@ -165,6 +175,7 @@ static hybrid_status run_spgemm(hybrid_plan *plan, const hybrid_csr *A,
     begin_report(plan);
     HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
                          (int64_t)((double)f->products / f->out_ratio), known, &place));
+    plan->report.host_bytes += known ? A->rows * 8 : 0; /* offsets: chunks store none */
     HY_TRY_ELSE_DONE(hy_run_product(&sites, &plan->bound.list, &problem, &place,
                                     engine->trace, engine->trace_user, &plan->report));
     HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
@@ -181,8 +192,8 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->engine));
-    hy_context *ctx     = &plan->engine->ctx;
-    const int64_t start = hy_now_ns();
+    hy_context *ctx          = &plan->engine->ctx;
+    const hy_beginning start = hy_usage_begin(plan->engine);
 
     if (!C)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
@@ -190,7 +201,17 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(check_run(plan, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
     if (plan->pattern.row_ptr)
         HY_TRY(hy_pattern_check(ctx, &plan->pattern, A, B));
-    return run_spgemm(plan, A, B, start, C);
+    return run_spgemm(plan, A, B, &start, C);
+}
+
+/* Rows of Y whose rows of A are empty: stored, and read first unless beta is 0. */
+static int64_t empty_bytes(const hybrid_plan *plan, const hy_problem *problem)
+{
+    const hybrid_dense *Y = problem->Y;
+    const int64_t rows    = Y->rows - plan->profile.rows;
+
+    return rows * Y->cols * (int64_t)hy_value_size(Y->type) *
+           (problem->beta != 0 ? 2 : 1);
 }
 
 /* And what no chunk stores of Y. */
@@ -207,14 +228,16 @@ static hybrid_status run_chunks(hybrid_plan *plan, hy_problem *problem)
     const hybrid_status status =
         hy_run_product(&sites, &plan->bound.list, problem, NULL, engine->trace,
                        engine->trace_user, &plan->report);
-    if (compact)
+    if (compact) {
         empty = hy_empty_rows_end(&rows);
+        plan->report.host_bytes += empty_bytes(plan, problem);
+    }
     return status == HYBRID_OK ? empty : status;
 }
 
 static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                               const hybrid_dense *X, double beta, hybrid_dense *Y,
-                              int64_t start)
+                              const hy_beginning *start)
 {
     hybrid_engine *engine = plan->engine;
     hy_context *ctx       = &engine->ctx;
@@ -246,11 +269,11 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->engine));
-    const int64_t start = hy_now_ns();
+    const hy_beginning start = hy_usage_begin(plan->engine);
 
     HY_TRY(hy_check_spmm(&plan->engine->ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
-    return run_spmm(plan, alpha, A, X, beta, Y, start);
+    return run_spmm(plan, alpha, A, X, beta, Y, &start);
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
@@ -266,17 +289,17 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_csr *B, hybrid_csr *C)
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const int64_t start                = hy_now_ns();
     hy_loader *early;
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
+    const hy_beginning start = hy_usage_begin(engine);
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
     HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, early, &plan));
-    const hybrid_status status = run_spgemm(plan, A, B, start, C);
+    const hybrid_status status = run_spgemm(plan, A, B, &start, C);
     hybrid_plan_destroy(plan);
     return status;
 }
@@ -285,15 +308,15 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
                           const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const int64_t start         = hy_now_ns();
     hybrid_plan *plan;
 
     HY_TRY(hy_engine_begin(engine));
+    const hy_beginning start = hy_usage_begin(engine);
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
     options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
     HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, NULL, &plan));
-    const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, start);
+    const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, &start);
     hybrid_plan_destroy(plan);
     return status;
 }

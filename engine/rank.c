@@ -43,23 +43,6 @@ int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
     return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
 }
 
-double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t there_bytes,
-                int64_t nnz_out, const hy_rates *rates)
-{
-    const double up   = (double)(hy_csr_bytes(f->rows, f->nnz, f->type) + second_bytes);
-    const double size = (double)hy_value_size(f->type);
-    const double down = op == HY_SPGEMM ? (double)hy_csr_bytes(f->rows, nnz_out, f->type)
-                                        : (double)nnz_out * size;
-    double t          = (up + down) / rates->mem_Bps;
-
-    t = fmax(t, 2 * (double)f->products / rates->flops);
-    if (rates->h2d_Bps > 0)
-        t = fmax(t, (up - (double)there_bytes) / rates->h2d_Bps);
-    if (rates->d2h_Bps > 0)
-        t = fmax(t, down / rates->d2h_Bps);
-    return t;
-}
-
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)
 {

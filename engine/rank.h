@@ -44,12 +44,6 @@ hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
 void hy_rank_host(hybrid_engine *engine, const hy_profile *profile,
                   const hybrid_plan_options *options, hy_candidate *out);
 
-/* Shortest time in which any machine with these rates can have the product: operands
-   up but for `there_bytes` that are there, result down, all of both through the memory of
-   the backend, every flop. */
-double hy_floor(const hy_features *f, hy_op op, int64_t second_bytes, int64_t there_bytes,
-                int64_t nnz_out, const hy_rates *rates);
-
 /* Bytes of A as CSR with 64-bit offsets. */
 int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type);
 

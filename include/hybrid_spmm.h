@@ -438,6 +438,46 @@ typedef struct hybrid_variant_info {
 
 HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
 
+/* What can bound a run. */
+#define HYBRID_RESOURCE_MAP(X)       \
+    X(CORES,       0, "cores")       \
+    X(HOST_MEMORY, 1, "host memory") \
+    X(BUS_UP,      2, "bus up")      \
+    X(BUS_DOWN,    3, "bus down")    \
+    X(DEVICE,      4, "device")
+
+typedef enum hybrid_resource {
+#define HYBRID_ENUM(name, number, text) HYBRID_##name = number,
+    HYBRID_RESOURCE_MAP(HYBRID_ENUM)
+#undef HYBRID_ENUM
+    HYBRID_RESOURCES          = 5, /* how many there are */
+    HYBRID_RESOURCE_FORCE_INT = 0x7fffffff
+} hybrid_resource;
+
+/* The text beside `resource` in the table above; never NULL, never freed. */
+HYBRID_API const char *hybrid_resource_text(hybrid_resource resource);
+
+/* Where a rate comes from. A run that moves more than its rate allows shows that the rate is
+   too low: what the run itself did takes its place, in the report of this run alone. */
+typedef enum hybrid_origin {
+    HYBRID_BUILT_IN = 0, /* of one machine, which need not be this one */
+    HYBRID_MEASURED = 1, /* by hybrid_engine_calibrate() */
+    HYBRID_OBSERVED = 2  /* by this run */
+} hybrid_origin;
+
+/* "built in", "measured", "observed"; never NULL, never freed. */
+HYBRID_API const char *hybrid_origin_text(hybrid_origin origin);
+
+/* What a run used of a resource. */
+typedef struct hybrid_use {
+    double rate;        /* bytes a second, of CORES the number of workers; 0: the run has no
+                           such thing */
+    double utilisation; /* used / (rate * total_s), 0 to 1. Used are h2d_bytes, d2h_bytes,
+                           host_bytes and device_bytes; of CORES the seconds in which
+                           workers had a task, summed up */
+    hybrid_origin origin; /* of the rate; CORES are counted: OBSERVED */
+} hybrid_use;
+
 /* What a plan will do and where its last run's time went. Stage times are busy
    times summed over chunks, so their sum exceeds total_s when stages
    overlapped; without a trace those of copies, load_s, h2d_s and d2h_s, are by
@@ -451,14 +491,25 @@ typedef struct hybrid_report {
     double  load_s;          /* B or X to the device, ahead of chunks that touch it */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
-    double  floor_s;         /* what copies and device take at the least; a run can be
-                                shorter if CPU and GPU share it, if columns of C come packed,
-                                or if rows and columns of A are empty: see README */
-    double  efficiency;      /* floor_s / total_s */
+    double  bus_utilisation; /* of use[HYBRID_BUS_UP] and [HYBRID_BUS_DOWN] the larger */
+    double  reference_s;     /* in which the operands as CSR with 64-bit offsets (X dense)
+                                and the result pass the bus once, uncompressed, both ways
+                                at once; an A that is there from an earlier run does not.
+                                Where the CPU alone computes: host memory */
+    double  speedup_over_reference; /* reference_s / total_s. It exceeds 1 where less is
+                                moved: columns of C come packed, rows and columns of A are
+                                empty, CPU and GPU share the product, or caches hold it */
     int64_t chunks, rows;
     int64_t flops;           /* 2 * scalar products */
     int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes; /* d2h: columns of C as packed as they came */
+    int64_t host_bytes;      /* at least: what workers write for the bus, read of A where
+                                they compute, store of the result, and read of Y if beta
+                                is not 0, each byte once. Not what they read for that, nor
+                                B or X where they compute: caches may hold it */
+    int64_t device_bytes;    /* at least, in its memory: what comes up is written, what
+                                stayed of A is read, the result written, what goes down
+                                read, each byte once */
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan, columns of C as they
                                 are; 0 if nothing is copied */
@@ -472,11 +523,19 @@ typedef struct hybrid_report {
     int64_t resident_bytes;  /* on the device, which has so many bytes for them */
     int64_t host_chunks, host_products; /* of a split product: what the CPU computed, */
     double  host_s;          /* and its busy time for that, not counted in multiply_s */
+    hybrid_use use[HYBRID_RESOURCES]; /* by hybrid_resource */
+    hybrid_resource bound;   /* what was busy for most of the run: the bus for load_s + h2d_s
+                                and for d2h_s, the device for multiply_s + finish_s, cores
+                                by their use. HOST_MEMORY in place of CORES if its use is
+                                more than half of theirs, as it is where they only copy */
+    int     rates_measured;  /* 1: the machine's rates were measured; 0: some of those in
+                                `use`, or what they were before the run, are built in */
 } hybrid_report;
 
-#define HYBRID_REPORT_INIT                                                     \
-    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define HYBRID_REPORT_INIT                                                         \
+    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                                 \
+      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 

@@ -308,11 +308,12 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     loader->begun          = 1;
     loader->next           = 0;
     loader->filled         = NULL;
-    loader->begin_ns = loader->end_ns = loader->busy_ns = loader->bytes = 0;
-    loader->inbox                                                       = inbox;
-    loader->free                                                        = free;
-    loader->entries = -1; /* not even row offsets */
-    loader->wanted  = -1;
+    loader->begin_ns = loader->end_ns = loader->busy_ns = 0;
+    loader->bytes = loader->ring_bytes = 0;
+    loader->inbox                      = inbox;
+    loader->free                       = free;
+    loader->entries                    = -1; /* not even row offsets */
+    loader->wanted                     = -1;
     loader->stop = loader->ticking = 0;
     loader->status                 = HYBRID_OK;
     for (int i = 0; i < HY_LOAD_PIECES; i++)

@@ -62,7 +62,8 @@ typedef struct hy_loader {
     int timed;  /* copies from where memory is pinned have times of their own */
     int paused; /* since the last piece was sent */
     int first; /* pieces are filled before planning goes on, not in turns with it */
-    int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over */
+    int64_t begin_ns, end_ns, busy_ns, bytes; /* of the copies that are over, */
+    int64_t ring_bytes;                       /* and of those from the ring */
     hy_message said; /* why it failed: a plan that is made meanwhile takes back what it
                         said itself whenever it tries another way */
 

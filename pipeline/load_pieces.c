@@ -22,6 +22,7 @@ static hybrid_status retire(hy_loader *loader, hy_load_piece *piece)
     loader->end_ns      = piece->untimed ? hy_now_ns() : ops->mark_ns(piece->end);
     loader->busy_ns += loader->end_ns - begin;
     loader->bytes += bytes;
+    loader->ring_bytes += piece->part.direct ? 0 : bytes;
     return HYBRID_OK;
 }
 

@@ -28,6 +28,7 @@ static hybrid_status copy_rows(hy_loader *loader, const hy_row_copy *copies, int
     for (int i = 0; i < count; i++)
         HY_TRY(hy_pinned_copy_rows(lane, &copies[i], copies[i].src));
     HY_TRY(ops->mark_set(lane, piece->end));
+    piece->part  = (hy_load_part){.bytes = bytes, .direct = copies->src};
     piece->bytes = (int64_t)bytes;
     return HYBRID_OK;
 }

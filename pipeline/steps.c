@@ -65,6 +65,20 @@ static int64_t out_bytes(const hy_slot *slot)
     return offsets * 8 + job->nnz * (4 + size);
 }
 
+/* Bytes of them that workers store: what the device copied to C is there. */
+static int64_t stored_bytes(const hy_slot *slot)
+{
+    const hy_job *job  = &slot->job;
+    const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
+
+    if (is_dense(job))
+        return out_bytes(slot);
+    const int64_t offsets = slot->side->run->place->known ? 0 : chunk_rows(job);
+    const int64_t values  = job->direct ? 0 : size;
+    const int64_t columns = job->direct && !job->unpacks ? 0 : 4;
+    return offsets * 8 + job->nnz * (columns + values);
+}
+
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
@@ -267,7 +281,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         break;
     case HY_STEP_PLACE:
         status         = store(slot);
-        passage->bytes = out_bytes(slot);
+        passage->bytes = stored_bytes(slot);
         break;
     case HY_STEPS:
         break;

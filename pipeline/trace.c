@@ -1,6 +1,8 @@
 /* pipeline/trace.c - what the stages of a finished chunk become: events and sums. */
 #include "pipeline/trace.h"
 
+#include "base/csr.h"
+#include "pipeline/packed.h"
 #include "pipeline/run.h"
 
 /* The field of the report that a step's busy time is added to. */
@@ -96,12 +98,58 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     emit(tracer, slot->side->run, &event);
 }
 
+static int64_t bytes_of(const hy_slot *slot, hy_step step)
+{
+    return slot->passage[step].done ? slot->passage[step].bytes : 0;
+}
+
+/* Bytes of Y that are stored and, unless beta is 0, read before; or of C. */
+static int64_t result_bytes(const hy_problem *problem, int64_t stored)
+{
+    return problem->op == HY_SPMM && problem->beta != 0 ? 2 * stored : stored;
+}
+
+/* Rows of A that the host computes with, where they are; and of Y if it stores these. */
+static int64_t bytes_in_place(const hy_slot *slot)
+{
+    const hy_problem *problem = slot->job.problem;
+    const hybrid_csr *A       = problem->A;
+    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_features *f      = &chunk->features;
+    const int64_t size        = (int64_t)hy_value_size(A->type);
+    const int64_t offset      = A->offset_type == HYBRID_I64 ? 8 : 4;
+    const int64_t cols =
+        slot->job.variant->in_place ? chunk->col_end - chunk->col_begin : 0;
+    const int64_t stored = f->rows * cols * size;
+
+    return f->rows * offset + f->nnz * (4 + size) + result_bytes(problem, stored);
+}
+
+/* On the device: up written, what stayed read, the result written, and read as it goes
+   down. */
+static int64_t bytes_on_device(const hy_slot *slot)
+{
+    const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
+    const int64_t down  = bytes_of(slot, HY_STEP_D2H);
+
+    return bytes_of(slot, HY_STEP_H2D) + there + down + hy_packed_saved(slot) + down;
+}
+
+static void count_bytes(hybrid_report *report, const hy_slot *slot)
+{
+    report->h2d_bytes += bytes_of(slot, HY_STEP_H2D);
+    report->d2h_bytes += bytes_of(slot, HY_STEP_D2H);
+    report->host_bytes += bytes_of(slot, HY_STEP_PREPARE) +
+                          result_bytes(slot->job.problem, bytes_of(slot, HY_STEP_PLACE));
+    if (slot->site->backend->ops->copy)
+        report->device_bytes += bytes_on_device(slot);
+    else
+        report->host_bytes += bytes_in_place(slot);
+}
+
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
 {
-    tracer->report->h2d_bytes +=
-        slot->passage[HY_STEP_H2D].done ? slot->passage[HY_STEP_H2D].bytes : 0;
-    tracer->report->d2h_bytes +=
-        slot->passage[HY_STEP_D2H].done ? slot->passage[HY_STEP_D2H].bytes : 0;
+    count_bytes(tracer->report, slot);
     if (hy_side_helps(slot->side)) {
         tracer->report->host_chunks++;
         tracer->report->host_products += slot->chunk.features.products;
@@ -124,5 +172,7 @@ void hy_trace_load(const hy_tracer *tracer, const hy_run *run)
 
     tracer->report->load_s += (double)loader->busy_ns * 1e-9;
     tracer->report->h2d_bytes += loader->bytes;
+    tracer->report->host_bytes += loader->ring_bytes;
+    tracer->report->device_bytes += loader->bytes;
     emit(tracer, run, &event);
 }

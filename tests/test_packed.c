@@ -14,6 +14,7 @@
 #include "support/deltas.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
+#include "support/usage.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -104,12 +105,16 @@ static hybrid_status run(const world *w, hybrid_plan *plan)
    `enough`: idle workers pin pages meanwhile, when they come to it. */
 static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
 {
-    int64_t least = INT64_MAX;
+    const int64_t stored = ROWS * 8 + w->square.nnz * (4 + w->value_bytes);
+    int64_t least        = INT64_MAX;
 
     for (int i = 0; i < RUNS || (least >= enough && i < PATIENCE); i++) {
         hybrid_report r = HYBRID_REPORT_INIT;
         assert_int_equal(run(w, plan), HYBRID_OK);
         assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
+        assert_null(usage_check(&r));
+        if (r.host_chunks == 0 && r.d2h_bytes < stored - ROWS * 8)
+            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are in C */
         least = hy_lesser(least, r.d2h_bytes);
     }
     return least;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "tests/support/context.h"
 #include "tests/support/gate.h"
@@ -62,6 +63,48 @@ static void urgent_tasks_first_then_in_order(void **state)
     for (int i = 0; i < 7; i++)
         sem_wait(&done);
     assert_memory_equal(notes, wanted, sizeof wanted);
+    test_context_free(ctx);
+}
+
+typedef struct waiting {
+    hy_task task; /* first */
+    sem_t begun, go;
+} waiting;
+
+static void await_word(hy_task *task, int worker)
+{
+    waiting *w = (waiting *)task;
+
+    (void)worker;
+    sem_post(&w->begun);
+    sem_wait(&w->go);
+}
+
+/* A task counts while it runs, one of several workers' as much as another's. */
+static void time_in_tasks_is_counted(void **state)
+{
+    enum { TASKS = 3 };
+    waiting tasks[TASKS];
+    hy_pool *pool;
+
+    (void)state;
+    ctx  = test_context(TASKS);
+    pool = ctx->pool;
+    assert_int_equal(hy_pool_busy_ns(pool), 0);
+    for (int i = 0; i < TASKS; i++) {
+        sem_init(&tasks[i].begun, 0, 0);
+        sem_init(&tasks[i].go, 0, 0);
+        tasks[i].task = (hy_task){await_word, NULL};
+        hy_pool_submit(pool, HY_COMPUTE, &tasks[i].task);
+    }
+    for (int i = 0; i < TASKS; i++)
+        sem_wait(&tasks[i].begun);
+    const int64_t busy = hy_pool_busy_ns(pool), begin = hy_now_ns();
+    while (hy_now_ns() < begin + 1000000)
+        ;
+    assert_true(hy_pool_busy_ns(pool) - busy >= TASKS * (int64_t)1000000);
+    for (int i = 0; i < TASKS; i++)
+        sem_post(&tasks[i].go);
     test_context_free(ctx);
 }
 
@@ -281,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urgent_tasks_first_then_in_order),
+        cmocka_unit_test(time_in_tasks_is_counted),
         cmocka_unit_test(withdrawn_tasks_do_not_run),
         cmocka_unit_test(destroying_finishes_what_is_queued),
         cmocka_unit_test(a_task_may_free_itself),

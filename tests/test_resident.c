@@ -94,7 +94,7 @@ static int64_t packed_again(const hybrid_csr *A, size_t budget, hybrid_report *l
         assert_in_range(later->h2d_bytes, later->predicted_h2d_bytes - 2560,
                         later->predicted_h2d_bytes);
         assert_true(run > 0 || later->h2d_bytes > x + A->nnz * 12);
-        assert_true(later->efficiency < 1);
+        assert_true(later->speedup_over_reference < 1);
     }
     hybrid_plan_explain(plan, text, sizeof text);
     snprintf(words, sizeof words, "A's rows in %lld of %lld chunks",

@@ -7,8 +7,17 @@ explain() {
     expect 0 explain -q gen:band:100,2 --dense-cols 2 --backend host --threads 2 "$@"
 }
 
+# multiplied <true|false> <words>: whether the report and the summary say that rates are measured
+multiplied() {
+    expect 0 multiply gen:band:100,2 --dense-cols 2 --backend host --threads 2 --report r.json
+    grep -q "^  bound .*; rates $2" err || fail "multiply does not say: rates $2"
+    grep -q "\"rates_measured\": $1," r.json || fail "the report does not say: $1"
+    rm r.json
+}
+
 explain
 grep -q '^rates     built in' out || fail "rates are not built in at first"
+multiplied false 'built in; see hybrid_spmm calibrate$'
 expect 0 calibrate --backend host --threads 2
 says 'cache/hybrid_spmm/.*2_cores.rates, in '
 for word in ', 2 cores$' 'memory, read and write .* GB/s' 'a parallel loop .* us'; do
@@ -20,6 +29,7 @@ file=$(echo cache/hybrid_spmm/*)
 grep -q '^mem_Bps = ' "$file" || fail "no rate of memory"
 explain
 grep -q "^rates     measured on 20..-..-..: .*/$file\$" out || fail "the file is not used"
+multiplied true 'measured$'
 explain --rates ''
 grep -q '^rates     built in' out || fail "--rates '' is not what is built in"
 explain --threads 1

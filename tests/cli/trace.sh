@@ -28,7 +28,18 @@ done
 # slices of a thread nest, times count from the first event, arrows begin and end
 python3 - t.json <<'P' 2>err || fail "the trace does not hold together"
 import json, sys
-events = json.load(open(sys.argv[1]))["traceEvents"]
+trace = json.load(open(sys.argv[1]))
+report = json.load(open("r.json"))
+events = trace["traceEvents"]
+usage = trace["otherData"]
+assert usage == {name: report[name] for name in usage}
+assert set(usage["use"]) == {"cores", "host memory"} and usage["bound"] in usage["use"]
+for use in usage["use"].values():
+    assert 0 <= use["utilisation"] <= 1 and use["rate"] > 0
+memory = usage["use"]["host memory"]
+assert memory["rate_is"] in ("built in", "observed") and usage["rates_measured"] is False
+assert abs(report["host_bytes"] / (memory["rate"] * report["total_s"]) - memory["utilisation"]) < 1e-6
+assert abs(usage["reference_s"] / report["total_s"] - usage["speedup_over_reference"]) < 1e-6
 threads, arrows = {}, {}
 for e in events:
     if e["ph"] == "X":

@@ -26,7 +26,7 @@ typedef struct fake {
     block *blocks;
 } fake;
 
-static int64_t alive, pins, direct, counts, turns;
+static int64_t alive, pins, direct, counts, turns, copied[2];
 
 int64_t fake_alive(void)
 {
@@ -51,6 +51,11 @@ int64_t fake_pins(void)
 int64_t fake_direct(void)
 {
     return __atomic_load_n(&direct, __ATOMIC_RELAXED);
+}
+
+int64_t fake_copied(hy_space to)
+{
+    return __atomic_load_n(&copied[to], __ATOMIC_RELAXED);
 }
 
 void fake_count(int64_t by)
@@ -285,6 +290,7 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
                        "fake device: a copy of %zu bytes is not between a device block "
                        "and a pinned block",
                        all);
+    __atomic_fetch_add(&copied[to], (int64_t)all, __ATOMIC_RELAXED);
     return fake_lane_copy(lane, c);
 }
 

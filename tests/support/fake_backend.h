@@ -34,6 +34,9 @@ int64_t fake_alive(void);
 int64_t fake_pins(void);
 int64_t fake_direct(void);
 
+/* Bytes copied so far to the device, and from it to pinned memory. */
+int64_t fake_copied(hy_space to);
+
 /* Times that products of rows were counted by the device. */
 int64_t fake_counts(void);
 

@@ -10,6 +10,7 @@
 #include "support/builder.h"
 #include "support/oracle.h"
 #include "support/plans.h"
+#include "support/usage.h"
 
 enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
 
@@ -129,6 +130,9 @@ static int sends_less(const trial *t, const hybrid_csr *A)
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "no report");
+    const char *wrong = usage_check(&r);
+    if (wrong)
+        failed += complain(t, wrong);
     if (r.rows != A->rows || r.h2d_bytes > r.predicted_h2d_bytes)
         failed += complain(t, "rows are not those of A, or more was sent than predicted");
     if (r.peak_device_bytes > (int64_t)t->budget && t->budget > 0)

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "support/fake_backend.h"
 #include "support/places.h"
+#include "support/usage.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -40,5 +41,7 @@ hybrid_report report_of(const hybrid_plan *plan)
     hybrid_report report = HYBRID_REPORT_INIT;
 
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    if (report.total_s > 0)
+        assert_null(usage_check(&report));
     return report;
 }

@@ -9,6 +9,7 @@
 #include "partition/shared.h"
 #include "support/oracle.h"
 #include "support/plans.h"
+#include "support/usage.h"
 
 enum { CHUNKINGS = 2, WIDTHS = 4, COLUMNS = 20 };
 
@@ -38,6 +39,11 @@ static hybrid_report report_of_last(const trial *t)
 
     if (hybrid_plan_report(t->plan, &report) != HYBRID_OK)
         abort();
+    const char *wrong = report.total_s > 0 ? usage_check(&report) : NULL;
+    if (wrong) {
+        complain(t, wrong);
+        abort();
+    }
     return report;
 }
 

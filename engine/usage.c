@@ -1,0 +1,105 @@
+/* engine/usage.c - how much of the machine a run used, and what bound it. */
+#include "engine/usage.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/extremes.h"
+
+hy_beginning hy_usage_begin(const hybrid_engine *engine)
+{
+    return (hy_beginning){hy_now_ns(), hy_pool_busy_ns(engine->ctx.pool)};
+}
+
+/* `used` in seconds, at a rate that is built in unless it was measured. Dividing by a
+   rate that is no less gives no more than 1. */
+static hybrid_use use_of(double used, double seconds, double rate, double measured)
+{
+    const double shown = used / seconds;
+    hybrid_use use     = {rate, 0, HYBRID_BUILT_IN};
+
+    if (measured > 0)
+        use = (hybrid_use){measured, 0, HYBRID_MEASURED};
+    if (shown > use.rate)
+        use = (hybrid_use){shown, 0, HYBRID_OBSERVED};
+    use.utilisation = use.rate > 0 ? shown / use.rate : 0;
+    return use;
+}
+
+static void use_host(const hybrid_engine *engine, double busy_s, int workers,
+                     hybrid_report *r)
+{
+    const hy_measured *measured = &engine->host->measured;
+    hy_rates rates;
+
+    engine->host->ops->rates(engine->host, &rates);
+    r->use[HYBRID_CORES] = use_of(busy_s, r->total_s, workers, 0);
+    r->use[HYBRID_HOST_MEMORY] =
+        use_of((double)r->host_bytes, r->total_s, rates.mem_Bps, measured->mem_Bps);
+    r->use[HYBRID_CORES].origin = HYBRID_OBSERVED;
+    r->rates_measured           = measured->mem_Bps > 0;
+}
+
+static void use_device(const hy_backend *device, hybrid_report *r)
+{
+    const hy_measured *m = &device->measured;
+    const double s       = r->total_s;
+    hy_rates rates;
+
+    device->ops->rates(device, &rates);
+    r->use[HYBRID_BUS_UP]   = use_of((double)r->h2d_bytes, s, rates.h2d_Bps, m->h2d_Bps);
+    r->use[HYBRID_BUS_DOWN] = use_of((double)r->d2h_bytes, s, rates.d2h_Bps, m->d2h_Bps);
+    r->use[HYBRID_DEVICE] = use_of((double)r->device_bytes, s, rates.mem_Bps, m->mem_Bps);
+    r->bus_utilisation =
+        fmax(r->use[HYBRID_BUS_UP].utilisation, r->use[HYBRID_BUS_DOWN].utilisation);
+    r->rates_measured &= m->h2d_Bps > 0 && m->d2h_Bps > 0 && m->mem_Bps > 0;
+}
+
+/* Of a device's run: all but host memory have times in which they were busy. */
+static hybrid_resource bound_of(const hybrid_report *r, int on_device)
+{
+    const hybrid_use *use               = r->use;
+    const double cores                  = use[HYBRID_CORES].utilisation;
+    const double busy[HYBRID_RESOURCES] = {
+        [HYBRID_CORES]    = cores,
+        [HYBRID_BUS_UP]   = (r->load_s + r->h2d_s) / r->total_s,
+        [HYBRID_BUS_DOWN] = r->d2h_s / r->total_s,
+        [HYBRID_DEVICE]   = (r->multiply_s + r->finish_s) / r->total_s,
+    };
+    hybrid_resource most = HYBRID_CORES;
+
+    for (int k = HYBRID_BUS_UP; on_device && k < HYBRID_RESOURCES; k++)
+        if (busy[k] > busy[most])
+            most = (hybrid_resource)k;
+    return most == HYBRID_CORES && use[HYBRID_HOST_MEMORY].utilisation > cores / 2
+               ? HYBRID_HOST_MEMORY
+               : most;
+}
+
+static double reference_s(const hybrid_report *r, const hy_reference *reference,
+                          int on_device)
+{
+    const double up = (double)reference->up, down = (double)reference->down;
+
+    if (!on_device)
+        return (up + down) / r->use[HYBRID_HOST_MEMORY].rate;
+    return fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
+}
+
+void hy_usage_end(const hybrid_engine *engine, const hy_backend *backend,
+                  const hy_beginning *begin, const hy_reference *reference,
+                  hybrid_report *r)
+{
+    const hy_pool *pool = engine->ctx.pool;
+    const int on_device = backend->ops->copy != NULL;
+    const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_most_threads(pool);
+    const hy_beginning end = hy_usage_begin(engine);
+
+    r->total_s = (double)hy_greater(end.ns - begin->ns, 1) * 1e-9;
+    use_host(engine, (double)(end.busy_ns - begin->busy_ns) * 1e-9, workers, r);
+    if (on_device)
+        use_device(backend, r);
+    r->bound                  = bound_of(r, on_device);
+    r->reference_s            = reference_s(r, reference, on_device);
+    r->speedup_over_reference = r->reference_s / r->total_s;
+}
