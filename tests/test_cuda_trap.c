@@ -35,8 +35,7 @@ typedef struct world {
     hybrid_plan *squares, *dense, *resident; /* made while there was a GPU */
 } world;
 
-/* ---- memory
- * ---------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* What the engine's allocator has given out. */
 static _Atomic int64_t blocks;
@@ -70,8 +69,7 @@ static int64_t address_bytes(void)
     return all * sysconf(_SC_PAGESIZE);
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------ */
+/* ---- calls ---- */
 
 static hybrid_status open_engine(hybrid_backend backend, char *why, size_t size,
                                  hybrid_engine **engine)
@@ -204,8 +202,7 @@ static const call calls[] = {{"plan of A*A", plan_squares},
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* ---- before and after
- * -------------------------------------------------------------------- */
+/* ---- before and after ---- */
 
 static void open_world(world *w)
 {
@@ -306,8 +303,7 @@ static void check_new_engines(const world *w)
     hybrid_engine_destroy(host);
 }
 
-/* ---- an engine at work meanwhile
- * ---------------------------------------------------------- */
+/* ---- an engine at work meanwhile ---- */
 
 typedef struct working {
     world w;

@@ -25,8 +25,7 @@ enum { BUDGETS = sizeof budgets / sizeof *budgets };
 enum { ROWS = 700, SQUARES = 3 };
 static const double per_row[SQUARES] = {18, 27, 45};
 
-/* ---- what is multiplied: made once, read by all threads -------------------------------
- */
+/* ---- what is multiplied: made once, read by all threads ---- */
 
 typedef struct product {
     test_case c;
@@ -70,8 +69,7 @@ static void free_products(product *all, int count)
     free(all);
 }
 
-/* ---- a thread
- * -------------------------------------------------------------------------- */
+/* ---- a thread ---- */
 
 typedef struct worker {
     const engines_run *run;
@@ -130,8 +128,7 @@ static void *live_often(void *arg)
     return NULL;
 }
 
-/* ---- all of them
- * ----------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static int64_t count_all(const worker *workers, int threads, int v)
 {
