@@ -79,6 +79,7 @@ enum {
 #define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
+#define HY_ROWS_EVEN_CV 0.5 /* row_cv up to which rows of a warp end together */
 #define HY_ROWS_STEP_S 2.6e-8        /* from entry to entry of a long row, and more */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* for each column of X */
 #define HY_ROWS_STEP_NARROW 4.0      /* times that where half a line or less is read */

@@ -341,6 +341,13 @@ static double wide_nonzero(const hy_features *f)
     return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
+/* Groups of a warp wait for the longest of their rows. */
+static double uneven(const hy_features *f)
+{
+    const double cv = f->row_cv - HY_ROWS_EVEN_CV;
+    return cv > 0 ? 1 + cv : 1;
+}
+
 /* The longest row is walked by one group, one step after the other: a step reads the
    columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
@@ -349,7 +356,8 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const double nonzero = wide ? wide_nonzero(f) : HY_ROWS_NONZERO_NARROW;
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const double even_s =
-        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
+        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r) *
+        uneven(f);
     const int64_t tile = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
     const bool one = f->rows * (HY_SPMM_LINE / 16) < HY_SPMM_LANES && f->out_cols > tile;
     const double at_once = double(one ? tile : f->out_cols);
