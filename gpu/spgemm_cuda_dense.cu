@@ -17,8 +17,8 @@
    a row follow one another. Wider rows of C are made in windows of columns, for each of
    which A is read again.
 
-   Scratch of a chunk: a value for each of the slots' columns, of which there are no more
-   than the rows and, in two columns, products. */
+   Scratch of a chunk: a value for each column of each slot, and no more than two slots a
+   row and one for every two products a column. */
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "gpu/cuda_search.cuh"
@@ -203,11 +203,12 @@ static int width_of(const hy_features *f)
     return int(hy_lesser(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
 }
 
-/* Parts that have so many nonzeros or more, and two products or more for each column. */
+/* Parts, at most: each has so many nonzeros, and but for as many as there are rows two
+   products for each column. */
 static int64_t parts_most(const hy_features *f)
 {
-    const int64_t cols = f->out_cols > 0 ? f->out_cols : 1;
-    return hy_lesser(f->nnz / HY_DENSE_PART, f->products / (2 * cols)) + 1;
+    const int64_t cols = hy_greater(f->out_cols, 1);
+    return hy_lesser(f->nnz / HY_DENSE_PART, f->products / (2 * cols) + f->rows) + 1;
 }
 
 static int part_of(const hy_features *f, int width)
@@ -338,24 +339,42 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return f->row_max > MOST ? "a row of A has 2^31 - 2^16 entries or more" : nullptr;
 }
 
+/* Seconds in which all blocks make the slots, of which each costs as much as reading and
+   writing its columns, and its products: but no less than one block takes for as many
+   short rows as there may be in a part. */
+static double parts_s(const hy_features *f, int width, int part)
+{
+    const double blocks  = double(width) * double(HY_DENSE_SM_BLOCKS);
+    const double windows = double((f->out_cols + width_of(f) - 1) / width_of(f));
+    const double slot_s  = HY_DENSE_SLOT_S + HY_DENSE_COLUMN_S * double(f->out_cols);
+    const double slots   = double(f->rows) + double(f->nnz) / part;
+    const double rows  = 1 + part / (f->row_mean > 1 ? f->row_mean : 1) * (1 + f->row_cv);
+    const double all_s = slots * slot_s / blocks;
+    const double chain_s = (rows < part ? rows : part) * slot_s;
+    return (all_s > chain_s ? all_s : chain_s) +
+           windows * double(f->products) /
+               (HY_DENSE_WARP_PRODUCTS * warps_of(f) * blocks);
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double size    = double(hy_value_size(f->type));
-    const int64_t cols   = hy_greater(f->out_cols, 1);
-    const double windows = double((cols + width_of(f)) / hy_greater(width_of(f), 1));
-    const double slots   = double(f->rows + hy_lesser(parts_most(f), 4096));
     const double entries = double(f->products) / (f->out_ratio >= 1 ? f->out_ratio : 1);
+    const int part       = part_of(f, r->width);
 
     hy_cost c    = {};
     c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
     c.work_bytes = scratch_of(f).bytes;
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = 3 * r->launch_s + 2 * slots * double(cols) * size / r->mem_Bps +
-                   windows * double(f->products) /
-                       (HY_DENSE_WARP_PRODUCTS * warps_of(f) * 4 * r->width);
-    c.finish_s = 4 * r->launch_s + double(f->rows) * double(cols) * size / r->mem_Bps +
-                 entries * (4 + size) / r->mem_Bps;
+    c.multiply_s = 3 * r->launch_s;
+    c.finish_s   = 4 * r->launch_s + entries * (4 + size) / r->mem_Bps;
+    if (f->products == 0)
+        return c;
+    const double slots = double(f->rows) + double(f->nnz) / part;
+    c.multiply_s +=
+        parts_s(f, r->width, part) + 2 * slots * double(f->out_cols) * size / r->mem_Bps;
+    c.finish_s += double(f->rows) * double(f->out_cols) * size / r->mem_Bps;
     return c;
 }
 

@@ -189,16 +189,23 @@ static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
     return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
 }
 
-/* Tiles in a pass. More passes read A again, but fill a device that would have too few
-   rows to do; and where rows share nothing, an X that exceeds the L2 cache comes in slabs
-   of which more stays there, if they are whole lines. */
+/* Whether groups of the lanes of a tile, one for each row, leave the device idle. */
+static bool is_small(int64_t rows, int lanes)
+{
+    return rows * lanes < HY_SPMM_LANES;
+}
+
+/* Tiles in a pass. More passes read A again, but where rows share nothing, an X that
+   exceeds the L2 cache comes in slabs of which more stays there, if they are whole lines.
+   And they fill a device that would have too few rows to do, where groups cannot be wider
+   (spread_of()). */
 template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
     const bool apart     = hy_is_apart(job->chunk->features.tile_fill, x_bytes);
 
-    if (o.rows * hy_tile_lanes<T, VEC> < HY_SPMM_LANES)
+    if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>))
         return 1;
     return apart && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
 }
@@ -213,8 +220,31 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
 }
 
-/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. Where rows of A
-   are long, groups of twice the lanes wait less for each other's rows to end. */
+/* Over how many tiles side by side a group's lanes are spread, for vectors of 16 bytes.
+   Where rows of A are long, such groups wait less for each other's rows to end: a warp to
+   a row does not wait at all. And few rows make more threads. Idle lanes are not worth
+   it. */
+static int spread_of(int64_t rows, int64_t nnz, int64_t tiles)
+{
+    const int lanes     = HY_SPMM_LINE / 16;
+    const bool are_long = nnz >= HY_ROWS_LONG * rows;
+    const bool whole    = tiles % 4 == 0;
+
+    if (whole && (are_long || is_small(rows, 4 * lanes)))
+        return 4;
+    return are_long || is_small(rows, lanes) ? 2 : 1;
+}
+
+template <typename T, int VEC, int LANES, int MOST, int REST>
+static void launch_spread(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const hy_spmm_columns &c, int log_spread)
+{
+    const int64_t tiles = (c.tiles + (1 << log_spread) - 1) >> log_spread;
+    launch_lanes<T, VEC, LANES, MOST, REST>(
+        lane, o, {c.log_lanes + log_spread, tiles, (tiles + MOST - 1) / MOST});
+}
+
+/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
 template <typename T, int VEC, int REST>
 static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
                         const hy_spmm_columns &c, const hybrid_csr *A)
@@ -223,12 +253,13 @@ static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
 
     if (c.tiles == c.passes)
         return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
-    if constexpr (VEC * sizeof(T) == 16)
-        if (A->nnz >= HY_ROWS_LONG * A->rows) {
-            const int64_t tiles          = (c.tiles + 1) / 2;
-            const hy_spmm_columns paired = {c.log_lanes + 1, tiles, (tiles + 1) / 2};
-            return launch_lanes<T, VEC, 2 * lanes, 2, REST>(lane, o, paired);
-        }
+    if constexpr (VEC * sizeof(T) == 16) {
+        const int spread = spread_of(A->rows, A->nnz, c.tiles);
+        if (spread == 4)
+            return launch_spread<T, VEC, 4 * lanes, 1, REST>(lane, o, c, 2);
+        if (spread == 2)
+            return launch_spread<T, VEC, 2 * lanes, 2, REST>(lane, o, c, 1);
+    }
     launch_lanes<T, VEC, lanes, HY_SPMM_TILES, REST>(lane, o, c);
 }
 
@@ -342,10 +373,10 @@ static double wide_nonzero(const hy_features *f)
 }
 
 /* Groups of a warp wait for the longest of their rows. */
-static double uneven(const hy_features *f)
+static double uneven(const hy_features *f, int spread)
 {
     const double cv = f->row_cv - HY_ROWS_EVEN_CV;
-    return cv > 0 ? 1 + cv : 1;
+    return spread < 4 && cv > 0 ? 1 + cv : 1;
 }
 
 /* The longest row is walked by one group, one step after the other: a step reads the
@@ -355,17 +386,19 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
     const double nonzero = wide ? wide_nonzero(f) : HY_ROWS_NONZERO_NARROW;
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
+    const int64_t tiles  = (f->out_cols + tile - 1) / tile;
+    const int spread     = tiles > 1 ? spread_of(f->rows, f->nnz, tiles) : 1;
     const double even_s =
-        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r) *
-        uneven(f);
-    const int64_t tile = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
-    const bool one = f->rows * (HY_SPMM_LINE / 16) < HY_SPMM_LANES && f->out_cols > tile;
-    const double at_once = double(one ? tile : f->out_cols);
-    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * at_once;
+        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
+    const int64_t at_once =
+        hy_greater(f->out_cols / spread, hy_lesser(tile, f->out_cols));
+    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
     const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
     const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
     const double chain_s = double(f->row_max) * shared * step_s;
-    return even_s > chain_s ? even_s : chain_s;
+    const double all_s   = even_s * uneven(f, spread);
+    return all_s > chain_s ? all_s : chain_s;
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
