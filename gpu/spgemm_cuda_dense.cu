@@ -368,7 +368,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
     c.multiply_s = 3 * r->launch_s;
-    c.finish_s   = 4 * r->launch_s + entries * (4 + size) / r->mem_Bps;
+    c.finish_s   = 5 * r->launch_s + entries * (4 + size) / r->mem_Bps;
     if (f->products == 0)
         return c;
     const double slots = double(f->rows) + double(f->nnz) / part;

@@ -55,7 +55,7 @@ static hy_features spgemm_of(int64_t rows, int64_t nnz, int64_t products,
                          .type         = HYBRID_F32};
 }
 
-/* us measured: dense 65, hash 3300; 133, 255. */
+/* us measured: dense 65, hash 3300; 128, 255. */
 static void long_rows_of_a_small_result_are_dense(void **state)
 {
     const hy_features rail507  = spgemm_of(509, 468878, 3639394, 453002, 2.99, 73.4);
@@ -68,15 +68,18 @@ static void long_rows_of_a_small_result_are_dense(void **state)
                 predicted_s("spgemm.cuda.hash", &bcsstk13));
 }
 
-/* us measured: hash 116, dense 795; 3670, 7490; 322, 1180. */
+/* us measured: hash 54, dense 68; 116, 183; 3670, 7490; 322, 1180. */
 static void short_rows_and_wide_results_are_not(void **state)
 {
-    const hy_features cora = spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23);
+    const hy_features orsirr = spgemm_of(1030, 6858, 46976, 112, 0.17, 2);
+    const hy_features cora   = spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23);
     const hy_features blogcatalog =
         spgemm_of(10312, 667966, 368883274, 532612, 2.74, 4.1);
     const hy_features wiki_vote = spgemm_of(8297, 103689, 4542805, 31666, 3.16, 2.5);
 
     (void)state;
+    assert_true(predicted_s("spgemm.cuda.hash", &orsirr) <
+                predicted_s("spgemm.cuda.dense", &orsirr));
     assert_true(predicted_s("spgemm.cuda.hash", &cora) <
                 predicted_s("spgemm.cuda.dense", &cora));
     assert_true(predicted_s("spgemm.cuda.hash", &blogcatalog) <
