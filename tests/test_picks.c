@@ -37,6 +37,11 @@ static double predicted_s(const char *name, const hy_features *f)
     return cost.multiply_s + cost.finish_s;
 }
 
+static int prefers(const char *one, const char *other, const hy_features *f)
+{
+    return predicted_s(one, f) < predicted_s(other, f);
+}
+
 /* A times itself, or its transpose, as the pattern of the matrix that is named. */
 static hy_features spgemm_of(int64_t rows, int64_t nnz, int64_t products,
                              int64_t products_max, double cv, double ratio)
@@ -55,6 +60,20 @@ static hy_features spgemm_of(int64_t rows, int64_t nnz, int64_t products,
                          .type         = HYBRID_F32};
 }
 
+static hy_features spmm_of(int64_t rows, int64_t nnz, int64_t x_cols, double cv,
+                           int64_t row_max)
+{
+    return (hy_features){.rows      = rows,
+                         .cols      = 3 * rows,
+                         .nnz       = nnz,
+                         .out_cols  = x_cols,
+                         .row_mean  = (double)nnz / (double)rows,
+                         .row_cv    = cv,
+                         .row_max   = row_max,
+                         .tile_fill = 0.07,
+                         .type      = HYBRID_F32};
+}
+
 /* us measured: dense 65, hash 3300; 128, 255. */
 static void long_rows_of_a_small_result_are_dense(void **state)
 {
@@ -62,60 +81,33 @@ static void long_rows_of_a_small_result_are_dense(void **state)
     const hy_features bcsstk13 = spgemm_of(2003, 83883, 4554541, 7311, 0.54, 11.4);
 
     (void)state;
-    assert_true(predicted_s("spgemm.cuda.dense", &rail507) <
-                predicted_s("spgemm.cuda.hash", &rail507));
-    assert_true(predicted_s("spgemm.cuda.dense", &bcsstk13) <
-                predicted_s("spgemm.cuda.hash", &bcsstk13));
+    assert_true(prefers("spgemm.cuda.dense", "spgemm.cuda.hash", &rail507));
+    assert_true(prefers("spgemm.cuda.dense", "spgemm.cuda.hash", &bcsstk13));
 }
 
 /* us measured: hash 54, dense 68; 116, 183; 3670, 7490; 322, 1180. */
 static void short_rows_and_wide_results_are_not(void **state)
 {
-    const hy_features orsirr = spgemm_of(1030, 6858, 46976, 112, 0.17, 2);
-    const hy_features cora   = spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23);
-    const hy_features blogcatalog =
-        spgemm_of(10312, 667966, 368883274, 532612, 2.74, 4.1);
-    const hy_features wiki_vote = spgemm_of(8297, 103689, 4542805, 31666, 3.16, 2.5);
+    const hy_features not_dense[] = {
+        spgemm_of(1030, 6858, 46976, 112, 0.17, 2),             /* orsirr_1 */
+        spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23),        /* cora */
+        spgemm_of(10312, 667966, 368883274, 532612, 2.74, 4.1), /* blogcatalog */
+        spgemm_of(8297, 103689, 4542805, 31666, 3.16, 2.5)};    /* wiki-Vote */
 
     (void)state;
-    assert_true(predicted_s("spgemm.cuda.hash", &orsirr) <
-                predicted_s("spgemm.cuda.dense", &orsirr));
-    assert_true(predicted_s("spgemm.cuda.hash", &cora) <
-                predicted_s("spgemm.cuda.dense", &cora));
-    assert_true(predicted_s("spgemm.cuda.hash", &blogcatalog) <
-                predicted_s("spgemm.cuda.dense", &blogcatalog));
-    assert_true(predicted_s("spgemm.cuda.hash", &wiki_vote) <
-                predicted_s("spgemm.cuda.dense", &wiki_vote));
+    for (size_t i = 0; i < sizeof not_dense / sizeof *not_dense; i++)
+        assert_true(prefers("spgemm.cuda.hash", "spgemm.cuda.dense", &not_dense[i]));
 }
 
-/* actor-movie, 32 columns, us measured: merge 33, rows 54, cuSPARSE 51. TF18, 128
-   columns: rows 103, merge 111. */
+/* us measured: merge 33, rows 54, cuSPARSE 51; rows 103, merge 111. */
 static void rows_that_end_apart_are_merged(void **state)
 {
-    hy_features actors = {.rows      = 127823,
-                          .cols      = 383640,
-                          .nnz       = 1470404,
-                          .out_cols  = 32,
-                          .row_mean  = 11.5,
-                          .row_cv    = 1.02,
-                          .row_max   = 294,
-                          .tile_fill = 0.07,
-                          .type      = HYBRID_F32};
-    hy_features tf18   = {.rows      = 95368,
-                          .cols      = 123867,
-                          .nnz       = 1597545,
-                          .out_cols  = 128,
-                          .row_mean  = 16.75,
-                          .row_cv    = 0.52,
-                          .row_max   = 81,
-                          .tile_fill = 0.071,
-                          .type      = HYBRID_F32};
+    const hy_features actor_movie = spmm_of(127823, 1470404, 32, 1.02, 294);
+    const hy_features tf18        = spmm_of(95368, 1597545, 128, 0.52, 81);
 
     (void)state;
-    assert_true(predicted_s("spmm.cuda.merge", &actors) <
-                predicted_s("spmm.cuda.rows", &actors));
-    assert_true(predicted_s("spmm.cuda.rows", &tf18) <
-                predicted_s("spmm.cuda.merge", &tf18));
+    assert_true(prefers("spmm.cuda.merge", "spmm.cuda.rows", &actor_movie));
+    assert_true(prefers("spmm.cuda.rows", "spmm.cuda.merge", &tf18));
 }
 
 /* The chunker's demand (base/variant.h): bytes never fall when rows are added. */
