@@ -100,13 +100,14 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
    Where rows of A are long, wide groups wait less for each other's rows to end; a warp to
    a row, which does not wait at all, finds less of X in the L1 cache, and is better where
    rows are uneven or few. And few rows make more threads. Idle lanes are not worth it. */
-static int spread_of(int64_t rows, int64_t nnz, double row_cv, int64_t tiles)
+static int spread_of(const hy_features *f, int64_t tiles)
 {
     const int lanes     = HY_SPMM_LINE / 16;
-    const bool are_long = nnz >= HY_ROWS_LONG * rows, are_few = is_small(rows, lanes);
-    const bool alone = are_long && (are_few || row_cv > HY_ROWS_EVEN_CV);
+    const bool are_long = f->row_mean >= double(HY_ROWS_LONG);
+    const bool are_few  = is_small(f->rows, lanes);
+    const bool alone    = are_long && (are_few || f->row_cv > HY_ROWS_EVEN_CV);
 
-    if (tiles % 4 == 0 && (alone || is_small(rows, 4 * lanes)))
+    if (tiles % 4 == 0 && (alone || is_small(f->rows, 4 * lanes)))
         return 4;
     return are_long || are_few ? 2 : 1;
 }
@@ -130,9 +131,7 @@ static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
     if (c.tiles == c.passes)
         return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
     if constexpr (VEC * sizeof(T) == 16) {
-        const hybrid_csr *A = job->problem->A;
-        const int spread =
-            spread_of(A->rows, A->nnz, job->chunk->features.row_cv, c.tiles);
+        const int spread = spread_of(&job->chunk->features, c.tiles);
         if (spread == 4)
             return launch_spread<T, VEC, 4 * lanes, 1, REST>(lane, o, c, 2);
         if (spread == 2)
@@ -266,7 +265,7 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
     const int64_t tiles  = (f->out_cols + tile - 1) / tile;
-    const int spread     = tiles > 1 ? spread_of(f->rows, f->nnz, f->row_cv, tiles) : 1;
+    const int spread     = tiles > 1 ? spread_of(f, tiles) : 1;
     const double even_s =
         (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
     const int64_t at_once =
