@@ -35,7 +35,7 @@ enum {
     HY_MOST_PASSES        = 65535, /* over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* a block of the wide kernel: neighbouring rows */
     HY_ROWS_BRIEF         = 6,     /* rows with fewer nonzeros are left to the other */
-    HY_ROWS_LONG          = 28,    /* rows with so many are walked by twice the lanes */
+    HY_ROWS_LONG          = 28,    /* rows with so many are walked by more lanes */
     HY_ROWS_NARROW_AHEAD  = 4,     /* rows of X in flight in a lane of it; a lane has */
     HY_ROWS_LANE_NONZEROS = 4,     /* so many nonzeros or more, if it can */
     HY_MERGE_BLOCKS       = 528,   /* that a device holds at once, filled so many */
@@ -79,6 +79,7 @@ enum {
 #define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
+#define HY_ROWS_EVEN_CV 0.55 /* row_cv up to which rows of a warp end together */
 #define HY_ROWS_STEP_S 2.6e-8 /* from entry to entry of a long row, and more */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* for each column of X */
 #define HY_ROWS_STEP_NARROW 4.0 /* times that where half a line or less is read */
@@ -233,5 +234,22 @@ enum {
 #define HY_HASH_SM_SKEWED 4.2e8
 #define HY_HASH_B_ROW 28.0
 #define HY_HASH_B_ROW_LEAST 7.0
+
+/* Seconds that each size of tree, and the windows, take at least: as long as a row. */
+#define HY_HASH_BIN_S 4e-5
+
+/* ---- spgemm.cuda.dense ---- */
+
+enum {
+    HY_DENSE_WARPS     = 8,         /* of a block, at most; */
+    HY_DENSE_BYTES     = 48 * 1024, /* their sums, on every device */
+    HY_DENSE_PART      = 32,        /* nonzeros of a part, at least; parts enough for */
+    HY_DENSE_SM_WARPS  = 64,        /* so many warps of a multiprocessor, */
+    HY_DENSE_SM_BLOCKS = 5          /* which holds so many blocks at once */
+};
+
+#define HY_DENSE_WARP_PRODUCTS 4e7 /* products a second of a warp */
+#define HY_DENSE_SLOT_S 3e-6   /* seconds of a block for a row of its part, */
+#define HY_DENSE_COLUMN_S 1e-9 /* and for each column of it */
 
 #endif /* HY_CUDA_TUNING_H */

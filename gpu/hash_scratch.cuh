@@ -133,8 +133,7 @@ template <typename T>
 static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
 {
     const hy_features *f = &job->chunk->features;
-    const hy_csr_view a = hy_packed_a(job), b = hy_packed_b(job);
-    int shared = 0;
+    int shared           = 0;
     HY_TRY(shared_limit(lane, &shared));
     p->f             = f;
     p->s             = scratch_of(f);
@@ -144,15 +143,8 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     const int piece  = int(f->products / HY_HASH_WINDOW_SHARE);
 
     hy_hash<T> &h     = p->h;
-    h.rows            = int(f->rows);
-    h.nnz             = int(f->nnz);
+    h                 = {hy_factors_of<T>(job)};
     h.products        = int(f->products);
-    h.a_row           = a.row_ptr;
-    h.a_col           = a.col;
-    h.a_val           = static_cast<const T *>(a.val);
-    h.b_row           = b.row_ptr;
-    h.b_col           = b.col;
-    h.b_val           = static_cast<const T *>(b.val);
     h.span            = p->template part<hy_span>(SPAN);
     h.ends            = trees ? p->template part<int2>(ENDS) : nullptr;
     h.row_products    = p->template part<int>(PRODUCTS);

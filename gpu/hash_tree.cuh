@@ -113,7 +113,6 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
                              int *before, const hash_tree<LEVELS> &tree, T *val,
                              int32_t *own_col)
 {
-    const int teams = THREADS >> w.shift, team = threadIdx.x % THREADS >> w.shift;
     walk_row<true, THREADS>(h, row, w, before, [&](int32_t col, T product) {
         int at = 0;
         if (col >= 0) {
@@ -124,11 +123,7 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
             if (col >= 0)
                 atomicAdd(&val[at], product);
         } else {
-            for (int t = 0; t < teams; t++) {
-                if (t == team && col >= 0)
-                    val[at] += product;
-                __syncwarp();
-            }
+            add_in_turn(val, at, product, col >= 0, w.shift);
         }
     });
 }

@@ -49,7 +49,7 @@ __device__ hash_walk walk_of(int products, int nonzeros, int longest)
    2^shift lanes of which this is number `part`, times a[0], a[1], ... The lanes of a warp
    call it together. */
 template <bool VALUES, typename T, typename F>
-__device__ void walk_spans(const hy_hash<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
+__device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
                            const T (&a)[HY_HASH_AHEAD], int part, int shift, F body)
 {
     int64_t at[HY_HASH_AHEAD];
@@ -81,6 +81,19 @@ __device__ void walk_spans(const hy_hash<T> &h, const hy_span (&s)[HY_HASH_AHEAD
         for (int u = 0; u < HY_HASH_AHEAD; u++)
             body(col[u], val[u]);
     } while (__any_sync(HY_ALL, more));
+}
+
+/* val[at] += product in the lanes that are `real`; a group of a warp after the other, as
+   two may have the same entry. */
+template <typename T>
+__device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
+{
+    const int group = int(threadIdx.x) % 32 >> shift;
+    for (int g = 0; g < 32 >> shift; g++) {
+        if (g == group && real)
+            val[at] += product;
+        __syncwarp();
+    }
 }
 
 /* Number the slices of spans, of which a thread of a team knows the length of one or
@@ -121,8 +134,8 @@ __device__ inline hy_span slice_of(hy_span s, int n, int slice)
 /* The products of `count` nonzeros of A from `first` on, or of their `slices` slices;
    span_of(i): entries of B for nonzero first + i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
-__device__ void walk_some(const hy_hash<T> &h, const hash_walk &w, int first, int count,
-                          int slices, const int *before, S span_of, F body)
+__device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
+                          int count, int slices, const int *before, S span_of, F body)
 {
     const int rank = threadIdx.x % THREADS, teams = THREADS >> w.shift;
     const int units = w.slice ? slices : count;

@@ -10,6 +10,7 @@
 
 #include "gpu/cuda_scan.cuh"
 #include "gpu/cuda_tuning.h"
+#include "partition/pack.h"
 
 /* Entries [begin, end) of B: the row that a nonzero of A selects. */
 struct alignas(16) hy_span {
@@ -32,14 +33,32 @@ struct hy_hash_counts {
     int windows, windows_taken;
 };
 
-template <typename T> struct hy_hash {
-    int rows, nnz, products;
+/* What is multiplied. */
+template <typename T> struct hy_factors {
+    int rows, nnz;
     const int64_t *a_row; /* A, a chunk of it */
     const int32_t *a_col;
     const T *a_val;
     const int64_t *b_row; /* B, or the rows of it that A touches */
     const int32_t *b_col;
     const T *b_val;
+};
+
+template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
+{
+    const hy_csr_view a = hy_packed_a(job), b = hy_packed_b(job);
+    return {int(a.rows),
+            int(a.nnz),
+            a.row_ptr,
+            a.col,
+            static_cast<const T *>(a.val),
+            b.row_ptr,
+            b.col,
+            static_cast<const T *>(b.val)};
+}
+
+template <typename T> struct hy_hash : hy_factors<T> {
+    int products;
     hy_span *span;           /* nnz */
     int2 *ends;              /* nnz: first and last column of the span; may be NULL */
     int *row_products;       /* rows; negative once the row is in windows */

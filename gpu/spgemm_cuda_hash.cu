@@ -229,11 +229,22 @@ static double sm_products(const hy_features *f)
     return (even ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED) * (share < 1 ? share : 1);
 }
 
+/* Trees of one size follow those of another, and each of them and the windows take as
+   long as a row does. */
+static double chain_s(const hy_features *f)
+{
+    int bins = f->products_max > HY_HASH_SHORT;
+    for (const int most : TREE_PRODUCTS)
+        bins += f->products_max > most;
+    return bins * HY_HASH_BIN_S;
+}
+
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double value    = double(hy_value_size(f->type));
     const double products = double(f->products);
     const double entries  = products / (f->out_ratio >= 1 ? f->out_ratio : 1);
+    const double busy_s   = products / (sm_products(f) * r->width);
 
     hy_cost c    = {};
     c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
@@ -242,7 +253,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
     c.multiply_s = 8 * r->launch_s +
                    (64 * double(f->nnz) + 24 * double(f->rows)) / r->mem_Bps +
-                   (products > 0 ? products / (sm_products(f) * r->width) : 0);
+                   (products > 0 ? max(busy_s, chain_s(f)) : 0);
     c.finish_s = 5 * r->launch_s + 3 * entries * (4 + value) / r->mem_Bps;
     return c;
 }

@@ -7,131 +7,7 @@
    2^log_lanes of them own the columns, and the groups of 2^log_lanes take the nonzeros in
    turn and add up at the end, in the same order on every run. The work is a row's, so one
    long row holds up its warp: good when rows are even. */
-#include "gpu/spmm_lanes.cuh"
-
-static constexpr unsigned ALL = 0xffffffffu;
-
-/* Add up to LANES nonzeros, one in each lane; `left` of them are real. FULL: all are,
-   in every group of the warp. */
-template <typename T, int VEC, int LANES, int TILES, bool FULL>
-static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
-                                 int columns_left, int32_t c, T a, int left,
-                                 T (&sum)[TILES][VEC])
-{
-    constexpr int TILE  = LANES * VEC;
-    constexpr int AHEAD = hy_ahead<T, VEC, TILES>;
-    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
-        T as[AHEAD];
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            const int32_t cs = __shfl_sync(ALL, c, s + u, LANES);
-            as[u]            = __shfl_sync(ALL, a, s + u, LANES);
-#pragma unroll
-            for (int t = 0; t < TILES; t++) {
-                /* all tiles but the last are whole */
-                const bool inside = t + 1 < TILES || t * TILE < columns_left;
-                if (!(FULL && t + 1 < TILES))
-                    x[u][t] = {}; /* not X, which may hold infinities */
-                if ((FULL || s + u < left) && inside)
-                    x[u][t] = hy_load_x<T, VEC>(x_j + t * TILE, cs, o.pitch);
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-            for (int t = 0; t < TILES; t++)
-                hy_add_x(sum[t], as[u], x[u][t]);
-    }
-}
-
-/* Columns [j, j + VEC) of a row of Y. */
-template <typename T, int VEC>
-static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
-                               const T (&sum)[VEC])
-{
-    T *y = o.y + row * o.ld;
-    if (o.whole)
-        hy_store_y<true>(o.n, y, j, sum);
-    else
-        hy_store_y<false>(o.n, y, j, sum);
-}
-
-/* Store what the lanes of a group have of the columns that lie apart. */
-template <typename T, int LANES, int REST>
-static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
-                                  T (&sum)[REST], bool stores)
-{
-#pragma unroll
-    for (int apart = LANES / 2; apart > 0; apart /= 2)
-#pragma unroll
-        for (int e = 0; e < REST; e++)
-            sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
-#pragma unroll
-    for (int e = 0; e < REST; e++)
-        if (stores && e < o.rest_n)
-            o.y[row * o.ld + o.n + e] = sum[e];
-}
-
-/* The dot products of one row with this lane's columns, and with the REST columns that
-   lie apart if the pass takes them. Warps stay together: groups whose row has ended wait
-   for the others. */
-template <typename T, int VEC, int LANES, int TILES, int REST>
-static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
-                            bool takes_rest)
-{
-    const int lane         = int(threadIdx.x) % LANES;
-    const bool real        = row < o.rows;
-    int64_t k              = real ? o.row_ptr[row] : 0;
-    const int64_t end      = real ? o.row_ptr[row + 1] : 0;
-    const int columns_left = int(min(o.n - j, int64_t(INT32_MAX)));
-    T sum[TILES][VEC]      = {};
-    int32_t c              = k + lane < end ? o.col[k + lane] : 0;
-    T a                    = k + lane < end ? o.val[k + lane] : T(0);
-    const int64_t rest_end = takes_rest ? end : k;
-    constexpr int WIDTH    = REST > 0 ? REST : 1;
-    T rest[WIDTH]          = {};
-
-    for (; __any_sync(ALL, k < end); k += LANES) {
-        hy_vec<T, WIDTH> x_rest = {};
-        if (REST > 0 && k + lane < rest_end)
-            x_rest = hy_load_x<T, WIDTH>(o.rest, c, o.rest_pitch);
-        const int left        = int(min(end - k, int64_t(LANES)));
-        const int64_t next    = k + LANES + lane;
-        const int32_t c_after = next < end ? o.col[next] : 0;
-        const T a_after       = next < end ? o.val[next] : T(0);
-        if (__all_sync(ALL, left == LANES))
-            add_round<T, VEC, LANES, TILES, true>(o, o.x + j, columns_left, c, a, left,
-                                                  sum);
-        else
-            add_round<T, VEC, LANES, TILES, false>(o, o.x + j, columns_left, c, a, left,
-                                                   sum);
-        hy_add_x(rest, a, x_rest);
-        c = c_after;
-        a = a_after;
-    }
-    if (REST > 0)
-        store_rest<T, LANES>(o, row, rest, real && takes_rest && lane == 0);
-    if (real)
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            store_y(o, row, j + t * LANES * VEC, sum[t]);
-}
-
-/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
-   first takes the columns that lie apart. */
-template <typename T, int VEC, int LANES, int MOST, int REST>
-static __global__ void __launch_bounds__(HY_ROWS_THREADS,
-                                         hy_spmm_resident(MOST) / HY_ROWS_THREADS)
-    wide_kernel(hy_spmm_operands<T> o, hy_spmm_columns columns)
-{
-    const int64_t row = (int64_t(blockIdx.x) * HY_ROWS_THREADS + threadIdx.x) / LANES;
-    for (int64_t pass = blockIdx.y; pass < columns.passes; pass += gridDim.y)
-        hy_for_pass<MOST>(columns, pass, [&]<int TILES>(int64_t first) {
-            walk<T, VEC, LANES, TILES, REST>(
-                o, row, (first * LANES + threadIdx.x % LANES) * VEC, first == 0);
-        });
-}
+#include "gpu/rows_wide.cuh"
 
 /* 2^group lanes a row, 2^log_lanes of them across the columns. */
 template <typename T, int VEC>
@@ -189,16 +65,23 @@ static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
     return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
 }
 
-/* Tiles in a pass. More passes read A again, but fill a device that would have too few
-   rows to do; and where rows share nothing, an X that exceeds the L2 cache comes in slabs
-   of which more stays there, if they are whole lines. */
+/* Whether groups of the lanes of a tile, one for each row, leave the device idle. */
+static bool is_small(int64_t rows, int lanes)
+{
+    return rows * lanes < HY_SPMM_LANES;
+}
+
+/* Tiles in a pass. More passes read A again, but where rows share nothing, an X that
+   exceeds the L2 cache comes in slabs of which more stays there, if they are whole lines.
+   And they fill a device that would have too few rows to do, where groups cannot be wider
+   (spread_of()). */
 template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
     const bool apart     = hy_is_apart(job->chunk->features.tile_fill, x_bytes);
 
-    if (o.rows * hy_tile_lanes<T, VEC> < HY_SPMM_LANES)
+    if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>))
         return 1;
     return apart && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
 }
@@ -213,22 +96,47 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
 }
 
-/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. Where rows of A
-   are long, groups of twice the lanes wait less for each other's rows to end. */
+/* Over how many tiles side by side a group's lanes are spread, for vectors of 16 bytes.
+   Where rows of A are long, wide groups wait less for each other's rows to end; a warp to
+   a row, which does not wait at all, finds less of X in the L1 cache, and is better where
+   rows are uneven or few. And few rows make more threads. Idle lanes are not worth it. */
+static int spread_of(const hy_features *f, int64_t tiles)
+{
+    const int lanes     = HY_SPMM_LINE / 16;
+    const bool are_long = f->row_mean >= double(HY_ROWS_LONG);
+    const bool are_few  = is_small(f->rows, lanes);
+    const bool alone    = are_long && (are_few || f->row_cv > HY_ROWS_EVEN_CV);
+
+    if (tiles % 4 == 0 && (alone || is_small(f->rows, 4 * lanes)))
+        return 4;
+    return are_long || are_few ? 2 : 1;
+}
+
+template <typename T, int VEC, int LANES, int MOST, int REST>
+static void launch_spread(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const hy_spmm_columns &c, int log_spread)
+{
+    const int64_t tiles = (c.tiles + (1 << log_spread) - 1) >> log_spread;
+    launch_lanes<T, VEC, LANES, MOST, REST>(
+        lane, o, {c.log_lanes + log_spread, tiles, (tiles + MOST - 1) / MOST});
+}
+
+/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
 template <typename T, int VEC, int REST>
 static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
-                        const hy_spmm_columns &c, const hybrid_csr *A)
+                        const hy_spmm_columns &c, const hy_job *job)
 {
     constexpr int lanes = hy_tile_lanes<T, VEC>;
 
     if (c.tiles == c.passes)
         return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
-    if constexpr (VEC * sizeof(T) == 16)
-        if (A->nnz >= HY_ROWS_LONG * A->rows) {
-            const int64_t tiles          = (c.tiles + 1) / 2;
-            const hy_spmm_columns paired = {c.log_lanes + 1, tiles, (tiles + 1) / 2};
-            return launch_lanes<T, VEC, 2 * lanes, 2, REST>(lane, o, paired);
-        }
+    if constexpr (VEC * sizeof(T) == 16) {
+        const int spread = spread_of(&job->chunk->features, c.tiles);
+        if (spread == 4)
+            return launch_spread<T, VEC, 4 * lanes, 1, REST>(lane, o, c, 2);
+        if (spread == 2)
+            return launch_spread<T, VEC, 2 * lanes, 2, REST>(lane, o, c, 1);
+    }
     launch_lanes<T, VEC, lanes, HY_SPMM_TILES, REST>(lane, o, c);
 }
 
@@ -257,7 +165,7 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *jo
     const hybrid_csr *A     = job->problem->A;
     const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
     if (hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c))
-        launch_wide<T, VEC, 0>(lane, o, c, A);
+        launch_wide<T, VEC, 0>(lane, o, c, job);
     else
         launch_narrow<T, VEC>(lane, o, c, job->problem);
 }
@@ -298,11 +206,11 @@ static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job 
     if (!hy_vectors_fit(&o, VEC) || !wide || uintptr_t(o.rest) % o.rest_pitch != 0)
         launch_twice(lane, o, job);
     else if (o.rest_pitch == sizeof(T))
-        launch_wide<T, VEC, 1>(lane, o, c, A);
+        launch_wide<T, VEC, 1>(lane, o, c, job);
     else if (o.rest_pitch == 2 * sizeof(T))
-        launch_wide<T, VEC, 2>(lane, o, c, A);
+        launch_wide<T, VEC, 2>(lane, o, c, job);
     else
-        launch_wide<T, VEC, VEC>(lane, o, c, A);
+        launch_wide<T, VEC, VEC>(lane, o, c, job);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -341,6 +249,13 @@ static double wide_nonzero(const hy_features *f)
     return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
+/* Groups of a warp wait for the longest of their rows. */
+static double uneven(const hy_features *f, int spread)
+{
+    const double cv = f->row_cv - HY_ROWS_EVEN_CV;
+    return spread < 4 && cv > 0 ? 1 + cv : 1;
+}
+
 /* The longest row is walked by one group, one step after the other: a step reads the
    columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
@@ -348,16 +263,19 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
     const double nonzero = wide ? wide_nonzero(f) : HY_ROWS_NONZERO_NARROW;
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
+    const int64_t tiles  = (f->out_cols + tile - 1) / tile;
+    const int spread     = tiles > 1 ? spread_of(f, tiles) : 1;
     const double even_s =
         (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
-    const int64_t tile = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
-    const bool one = f->rows * (HY_SPMM_LINE / 16) < HY_SPMM_LANES && f->out_cols > tile;
-    const double at_once = double(one ? tile : f->out_cols);
-    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * at_once;
+    const int64_t at_once =
+        hy_greater(f->out_cols / spread, hy_lesser(tile, f->out_cols));
+    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
     const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
     const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
     const double chain_s = double(f->row_max) * shared * step_s;
-    return even_s > chain_s ? even_s : chain_s;
+    const double all_s   = even_s * uneven(f, spread);
+    return all_s > chain_s ? all_s : chain_s;
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
