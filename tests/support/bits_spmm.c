@@ -13,7 +13,7 @@
 
 enum { PANELS = 3 };
 
-static const char *const cases[] = {"power_law", "long_row", "random"};
+static const char *const cases[] = {"power_law", "long_row", "blocks"};
 static const int64_t widths[]    = {1, 33, 129};
 
 /* One run: what is pinned, how many elements behind a line Y begins, and the orders. */

@@ -7,10 +7,10 @@
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { ROWS = 20000, KINDS = 2, LENGTHS = 3 };
+enum { ROWS = 20000, KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
-static const int64_t widths[] = {17, 31,  32,  33,  35,  64,  65,  66,
-                                 98, 100, 128, 129, 131, 132, 196, 257};
+static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
+                                       98, 100, 128, 129, 131, 132, 196, 257};
 /* Entries of a row: few, more, and so many that the merge path has more tiles than it
    spreads passes over X for. */
 static const double lengths[]  = {3, 11, 18};
@@ -54,7 +54,7 @@ int large_check(hybrid_engine *engine, const char *const *names, int64_t *checke
         hybrid_csr A;
         matrix_random(ROWS, ROWS, lengths[i / KINDS], 8, kind, &A);
         for (const char *const *name = names; *name; name++)
-            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            for (int w = 0; w < WIDTHS; w++) {
                 if (strncmp(*name, "spmm.", 5) != 0)
                     continue;
                 failed += check(engine, *name, &A, widths[w], kind);

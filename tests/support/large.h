@@ -9,4 +9,7 @@
    there were. *checked counts the products; variants of SpMV are passed over. */
 int large_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
+/* Of each variant. */
+enum { LARGE_PRODUCTS = 96 };
+
 #endif /* LARGE_H */
