@@ -1,5 +1,8 @@
 /* tests/test_cuda_variants.c - every variant of the GPU times every case; skips without a
-   GPU. Plain C without a test framework: GPU machines seldom have one. */
+   GPU. Plain C without a test framework: GPU machines seldom have one.
+
+   With an argument only the variants whose names begin with it, and only what launches
+   other kernels: for tools under which all of it would take hours. */
 #include <stdio.h>
 #include <string.h>
 
@@ -86,12 +89,15 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
 /* Products that fill a device, and such with infinities. */
 static int check_odd(hybrid_engine *engine, const char *const *names)
 {
-    const int spmm = variants_named(names, "spmm.");
-    int64_t large = 0, odd = 0;
+    const int spmm   = variants_named(names, "spmm.");
+    const int spgemm = variants_named(names, "spgemm.");
+    int64_t large = 0, rows = 0, odd = 0;
 
     int wrong  = large_check(engine, names, &large);
     int failed = tell_all("large products", large, spmm * LARGE_PRODUCTS, wrong);
-    wrong      = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &odd);
+    wrong      = large_check_spgemm(engine, names, &rows);
+    failed += tell_all("products of long rows", rows, spgemm * LARGE_SPGEMM, wrong);
+    wrong = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &odd);
     for (; *names; names++)
         if (strncmp(*names, "spmm.", 5) == 0)
             wrong += not_finite_check(engine, *names, 0, &odd);
@@ -123,20 +129,46 @@ static int check_budgets(const char *const *names)
     return failed + tell("plans without empty rows and columns", hollow, 300, wrong);
 }
 
-int main(void)
+/* The least numbers that are asserted are those of all variants. */
+static int check_all(hybrid_engine *engine, const char *const *names)
+{
+    return check_products(engine, names) + check_bits(engine, names) +
+           check_resident(engine, names) + check_panels(engine, names) +
+           check_odd(engine, names) + check_tf32(engine);
+}
+
+/* Each kernel of the named variants. */
+static int check_kernels(hybrid_engine *engine, const char *const *names)
+{
+    int64_t any = 0, large = 0, checked = 0, rounded = 0;
+
+    int failed = variants_check(engine, names, &any);
+    failed += large_check(engine, names, &large);
+    failed += large_check_spgemm(engine, names, &large);
+    if (variants_named(names, "spmm.cuda.hrpb") > 0)
+        failed += variants_check_tf32(engine, names, &checked, &rounded);
+    printf("%lld products and %lld large ones checked, %d wrong\n", (long long)any,
+           (long long)large, failed);
+    return failed + (any == 0);
+}
+
+int main(int argc, char **argv)
 {
     hybrid_engine *engine;
-    const char *names[ROOM];
+    const char *names[ROOM], *named[ROOM];
+    int count = 0;
 
     const hybrid_status status = open_cuda(0, &engine);
     if (status == HYBRID_NO_DEVICE)
         return SKIP;
     if (status != HYBRID_OK || variants_of("cuda", names, ROOM) < 2)
         return 1;
-    int failed = check_products(engine, names) + check_bits(engine, names) +
-                 check_resident(engine, names) + check_panels(engine, names) +
-                 check_odd(engine, names) + check_tf32(engine);
+    for (int i = 0; names[i] && argc > 1; i++)
+        if (strncmp(names[i], argv[1], strlen(argv[1])) == 0)
+            named[count++] = names[i];
+    named[count] = NULL;
+    int failed   = argc > 1 ? check_kernels(engine, named) : check_all(engine, names);
     hybrid_engine_destroy(engine);
-    failed += check_budgets(names);
+    failed += argc > 1 ? 0 : check_budgets(names);
     return failed > 0;
 }
