@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/corpus" "$HYBRID_BUILD/fuzz"
 cp "$TEST_DATA"/*".${name#fuzz_}"* "$folder/corpus"
-"$1" -max_total_time="${HYBRID_FUZZ_SECONDS:-20}" -timeout=60 -print_final_stats=1 \
+"$1" -max_total_time="${HYBRID_FUZZ_SECONDS:-20}" -timeout=120 -print_final_stats=1 \
     -artifact_prefix="$HYBRID_BUILD/fuzz/$name." "$folder/corpus" 2>"$folder/log" || {
     grep -avE '^#[0-9]+|NEW_FUNC' "$folder/log" >&2
     exit 1
