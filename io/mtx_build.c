@@ -234,8 +234,8 @@ static hybrid_status build_buckets(void *arg, int part, int64_t begin, int64_t e
     const builder *b = arg;
 
     for (int64_t i = begin; i < end; i++) {
-        HY_TRY(enlarge(b, &b->rooms[part],
-                       b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces]));
+        const int64_t entries = b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces];
+        HY_TRY(enlarge(b, &b->rooms[part], entries > 0 ? entries : 1)); /* never NULL */
         build_bucket(b, i, b->rooms[part].entry);
     }
     return HYBRID_OK;

@@ -1,7 +1,7 @@
 /* tests/fuzz_npy.c - no bytes whatever upset the .npy reader.
 
-   With clang: -DHYBRID_LIBFUZZER -fsanitize=fuzzer,address. Else a program that mutates
-   the files of tests/data, the same way on every run. */
+   With HYBRID_LIBFUZZER a target of libFuzzer (tests/libfuzzer.sh runs it). Else a
+   program that mutates the files of tests/data, the same way on every run. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -105,6 +105,8 @@ static void check_product(hybrid_engine *engine)
         expect(!oracle_check_spmm(1, &A, &X, 0, &before, &Y, 1), "the product");
         expect(places == 0, "workers placed rows of Y");
         device->ops->free(device, &block);
+    } else {
+        expect(0, "no pinned block for Y");
     }
     matrix_free(&A);
     dense_free(&X);

@@ -1,5 +1,8 @@
 /* tests/test_cuda_variants.c - every variant of the GPU times every case; skips without a
-   GPU. Plain C without a test framework: GPU machines seldom have one. */
+   GPU. Plain C without a test framework: GPU machines seldom have one.
+
+   With an argument only the variants whose names begin with it, and only what launches
+   other kernels: for tools under which all of it would take hours. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,100 +20,155 @@
 
 enum { ROOM = 64, SKIP = 77 };
 
+/* Print how many were checked and how many of them are wrong, which is returned; too few
+   are one more. */
+static int tell(const char *what, int64_t checked, int64_t least, int wrong)
+{
+    printf("%lld %s checked, %d wrong\n", (long long)checked, what, wrong);
+    if (checked >= least)
+        return wrong;
+    fprintf(stderr, "%s: %lld were checked, not %lld or more\n", what, (long long)checked,
+            (long long)least);
+    return wrong + 1;
+}
+
+/* The same where the number is known. */
+static int tell_all(const char *what, int64_t checked, int64_t all, int wrong)
+{
+    if (checked > all)
+        fprintf(stderr, "%s: %lld were checked, not %lld\n", what, (long long)checked,
+                (long long)all);
+    return tell(what, checked, all, wrong) + (checked > all);
+}
+
+static int check_products(hybrid_engine *engine, const char *const *names)
+{
+    int64_t any = 0, pinned = 0, together = 0, shared = 0;
+
+    int wrong  = variants_check(engine, names, &any);
+    int failed = tell("products", any, 5000, wrong);
+    wrong      = variants_check_pinned(engine, names, &pinned);
+    failed += tell("products of pinned operands", pinned, 4000, wrong);
+    wrong = variants_check_shared(engine, names, &together, &shared);
+    failed += tell("products shared with the host", together, 5000, wrong);
+    return failed + tell("products of which both computed a part", shared, 2000, 0);
+}
+
+/* Of SpGEMM, hash alone has no fixed order; of blocks, SpMV takes some matrices. */
+static int check_bits(hybrid_engine *engine, const char *const *names)
+{
+    const int fixed_order = variants_named(names, "spgemm.") - 1;
+    const int spmm        = variants_named(names, "spmm.");
+    int64_t products = 0, runs = 0;
+
+    int wrong = bits_check(engine, names, &products);
+    int failed =
+        tell_all("deterministic products", products, fixed_order * BITS_PRODUCTS, wrong);
+    wrong = bits_check_spmm(engine, names, &runs);
+    return failed + tell("deterministic runs of SpMM", runs, spmm * BITS_RUNS + 1, wrong);
+}
+
+static int check_resident(hybrid_engine *engine, const char *const *names)
+{
+    int64_t checked = 0;
+
+    const int wrong = resident_check(engine, names, &checked);
+    return tell("plans with A resident", checked, 1200, wrong);
+}
+
+static int check_panels(hybrid_engine *engine, const char *const *names)
+{
+    int64_t any = 0, pinned = 0;
+
+    int wrong  = panels_check(engine, names, &any);
+    int failed = tell("plans with X in panels", any, 1000, wrong);
+    wrong      = pinned_panels_check(engine, names, &pinned);
+    return failed + tell("products of pinned X and Y in panels", pinned, 1000, wrong);
+}
+
+/* Products that fill a device, and such with infinities. */
+static int check_odd(hybrid_engine *engine, const char *const *names)
+{
+    const int spmm   = variants_named(names, "spmm.");
+    const int spgemm = variants_named(names, "spgemm.");
+    int64_t large = 0, rows = 0, odd = 0;
+
+    int wrong  = large_check(engine, names, &large);
+    int failed = tell_all("large products", large, spmm * LARGE_PRODUCTS, wrong);
+    wrong      = large_check_spgemm(engine, names, &rows);
+    failed += tell_all("products of long rows", rows, spgemm * LARGE_SPGEMM, wrong);
+    wrong = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &odd);
+    for (; *names; names++)
+        if (strncmp(*names, "spmm.", 5) == 0)
+            wrong += not_finite_check(engine, *names, 0, &odd);
+    return failed + tell_all("products with infinities", odd,
+                             (spmm + 1) * NOT_FINITE_PRODUCTS, wrong);
+}
+
 /* Variants on tensor cores with operands rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
 {
     const char *const names[] = {"spmm.cuda.hrpb", NULL};
     int64_t checked = 0, rounded = 0;
 
-    const int failed = variants_check_tf32(engine, names, &checked, &rounded);
-    printf("%lld TF32 products checked, %lld of them rounded, %d wrong\n",
-           (long long)checked, (long long)rounded, failed);
-    return failed + (rounded == 0);
+    const int wrong  = variants_check_tf32(engine, names, &checked, &rounded);
+    const int failed = tell("TF32 products", checked, 500, wrong);
+    return failed + tell("of them rounded", rounded, 200, 0);
 }
 
-static int check_not_finite(hybrid_engine *engine, const char *const *names)
+/* Matrices with bands, and with empty rows and columns, under small budgets. */
+static int check_budgets(const char *const *names)
 {
-    int64_t checked = 0;
-    int failed = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &checked);
+    int64_t banded = 0, windowed = 0, hollow = 0;
 
-    for (; *names; names++)
-        if (strncmp(*names, "spmm.", 5) == 0)
-            failed += not_finite_check(engine, *names, 0, &checked);
-    printf("%lld products with infinities checked, %d wrong\n", (long long)checked,
-           failed);
-    return failed;
+    int failed = budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
+    int wrong  = windows_check(open_cuda, names, &banded, &windowed);
+    failed += tell("banded products", banded, 2000, wrong);
+    failed += tell("of them with a window of X", windowed, 100, 0);
+    wrong = hollow_check(open_cuda, names, &hollow);
+    return failed + tell("plans without empty rows and columns", hollow, 300, wrong);
 }
 
-/* Banded matrices under small budgets. */
-static int check_windows(const char *const *names)
+/* The least numbers that are asserted are those of all variants. */
+static int check_all(hybrid_engine *engine, const char *const *names)
 {
-    int64_t checked = 0, windowed = 0;
-
-    const int failed = windows_check(open_cuda, names, &checked, &windowed);
-    printf("%lld banded products checked, %lld with a window of X, %d wrong\n",
-           (long long)checked, (long long)windowed, failed);
-    return failed + (windowed < 48);
+    return check_products(engine, names) + check_bits(engine, names) +
+           check_resident(engine, names) + check_panels(engine, names) +
+           check_odd(engine, names) + check_tf32(engine);
 }
 
-/* Matrices with many empty rows and columns. */
-static int check_hollow(const char *const *names)
+/* Each kernel of the named variants. */
+static int check_kernels(hybrid_engine *engine, const char *const *names)
 {
-    int64_t checked = 0;
+    int64_t any = 0, large = 0, checked = 0, rounded = 0;
 
-    const int failed = hollow_check(open_cuda, names, &checked);
-    printf("%lld plans without empty rows and columns checked, %d wrong\n",
-           (long long)checked, failed);
-    return failed + (checked < 48);
+    int failed = variants_check(engine, names, &any);
+    failed += large_check(engine, names, &large);
+    failed += large_check_spgemm(engine, names, &large);
+    if (variants_named(names, "spmm.cuda.hrpb") > 0)
+        failed += variants_check_tf32(engine, names, &checked, &rounded);
+    printf("%lld products and %lld large ones checked, %d wrong\n", (long long)any,
+           (long long)large, failed);
+    return failed + (any == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     hybrid_engine *engine;
-    const char *names[ROOM];
-    int64_t checked = 0;
+    const char *names[ROOM], *named[ROOM];
+    int count = 0;
 
     const hybrid_status status = open_cuda(0, &engine);
     if (status == HYBRID_NO_DEVICE)
         return SKIP;
     if (status != HYBRID_OK || variants_of("cuda", names, ROOM) < 2)
         return 1;
-    int failed = variants_check(engine, names, &checked);
-    printf("%lld products checked, %d wrong\n", (long long)checked, failed);
-    checked          = 0;
-    const int pinned = variants_check_pinned(engine, names, &checked);
-    printf("%lld products of pinned operands checked, %d wrong\n", (long long)checked,
-           pinned);
-    failed += pinned;
-    checked            = 0;
-    const int together = variants_check_shared(engine, names, &checked);
-    printf("%lld products shared with the host checked, %d wrong\n", (long long)checked,
-           together);
-    failed += together;
-    checked         = 0;
-    const int other = bits_check(engine, names, &checked);
-    printf("%lld deterministic products checked, %d wrong\n", (long long)checked, other);
-    failed += other;
-    checked        = 0;
-    const int kept = resident_check(engine, names, &checked);
-    printf("%lld plans with A resident checked, %d wrong\n", (long long)checked, kept);
-    failed += kept;
-    int64_t cut      = 0;
-    const int panels = panels_check(engine, names, &cut);
-    printf("%lld plans with X in panels checked, %d wrong\n", (long long)cut, panels);
-    failed += panels + (cut < 48);
-    cut              = 0;
-    const int direct = pinned_panels_check(engine, names, &cut);
-    printf("%lld products of pinned X and Y in panels checked, %d wrong\n",
-           (long long)cut, direct);
-    failed += direct + (cut < 48);
-    int64_t wide    = 0;
-    const int large = large_check(engine, names, &wide);
-    printf("%lld large products checked, %d wrong\n", (long long)wide, large);
-    failed += large + (wide < 48);
-    failed += check_tf32(engine) + check_not_finite(engine, names);
+    for (int i = 0; names[i] && argc > 1; i++)
+        if (strncmp(names[i], argv[1], strlen(argv[1])) == 0)
+            named[count++] = names[i];
+    named[count] = NULL;
+    int failed   = argc > 1 ? check_kernels(engine, named) : check_all(engine, names);
     hybrid_engine_destroy(engine);
-    failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
-    failed += check_windows(names) + check_hollow(names);
-    return failed > 0 || checked < 48;
+    failed += argc > 1 ? 0 : check_budgets(names);
+    return failed > 0;
 }

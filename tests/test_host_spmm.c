@@ -245,15 +245,6 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
     dense_free(&Y);
 }
 
-/* The same elements in columns. */
-static void in_columns(const hybrid_dense *rows, test_kind kind, hybrid_dense *out)
-{
-    dense_make(rows->rows, rows->cols, 3, HYBRID_COL_MAJOR, 1, kind, out);
-    for (int64_t i = 0; i < rows->rows; i++)
-        for (int64_t j = 0; j < rows->cols; j++)
-            value_set(out->data, out->type, j * out->ld + i, dense_at(rows, i, j));
-}
-
 /* Y again, from X in columns, in chunks of `rows` rows. */
 static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
                          const hybrid_dense *Y, int64_t rows)
@@ -293,7 +284,7 @@ static void check_width(int64_t n, test_kind kind)
 
     matrix_random(90, 3000, 5, 4, kind, &A);
     dense_make(A.cols, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
-    in_columns(&X, kind, &cols);
+    dense_turn(&X, HYBRID_COL_MAJOR, 3, &cols);
     dense_make(A.rows, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
     in_chunks(&A, &X, &Y, A.rows);
     for (int64_t rows = 1; rows <= A.rows; rows += 29)

@@ -10,4 +10,15 @@
    fixed order must be refused. Failures are printed; returns how many there were. */
 int bits_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
+/* Products that bits_check() checks of a variant that has a fixed order. */
+enum { BITS_PRODUCTS = 24 };
+
+/* Run plans of the named variants of SpMM again and again: X and Y pinned, one of them, or
+   none, Y elsewhere in a line, in rows and in columns. Each run of a plan must have the
+   bits of its first, which is compared with the oracle. */
+int bits_check_spmm(hybrid_engine *engine, const char *const *names, int64_t *checked);
+
+/* Runs that bits_check_spmm() checks of a variant that takes any matrix and width. */
+enum { BITS_RUNS = 648 };
+
 #endif /* BITS_H */

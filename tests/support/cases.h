@@ -48,6 +48,10 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out);
 void dense_free(hybrid_dense *matrix);
 int dense_gaps_intact(const hybrid_dense *matrix);
 
+/* The same elements in that order, with such gaps. */
+void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
+                hybrid_dense *out);
+
 /* The same matrix so many bytes after a line of HY_X_LINE bytes, less than a line. Returns
    the line, for free(). Whether nobody wrote what lies between the two. */
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out);

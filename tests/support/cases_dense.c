@@ -82,6 +82,19 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out)
     memcpy(out->data, from->data, bytes);
 }
 
+void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
+                hybrid_dense *out)
+{
+    const test_kind kind = {from->type, HYBRID_I64, 1};
+
+    dense_make(from->rows, from->cols, gap, order, 1, kind, out);
+    for (int64_t i = 0; i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++)
+            value_set(out->data, out->type,
+                      order == HYBRID_ROW_MAJOR ? i * out->ld + j : j * out->ld + i,
+                      dense_at(from, i, j));
+}
+
 enum { LINE = HY_X_LINE, UNTOUCHED = 0xa5 }; /* the longest that panels know */
 
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out)

@@ -81,104 +81,6 @@ static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_c
     return job.out;
 }
 
-/* One NaN is as good as another. */
-static int same_bits(hybrid_type type, const void *values, int64_t k, double expected)
-{
-    const double d    = expected;
-    const float f     = (float)expected;
-    const int f64     = type == HYBRID_F64;
-    const size_t size = f64 ? sizeof d : sizeof f;
-    const void *right = f64 ? (const void *)&d : (const void *)&f;
-
-    if (isnan(expected))
-        return isnan(value_at(values, type, k));
-    return memcmp((const char *)values + k * (int64_t)size, right, size) == 0;
-}
-
-/* ---- the plainest loop --------------------------------------------------------------
- */
-
-/* One row of C as an array of all its columns, and which of them occur. */
-typedef struct plain_row {
-    double *sum;
-    uint8_t *there;
-} plain_row;
-
-static void *allocate(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-
-    assert_non_null(memory);
-    return memory;
-}
-
-static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_row *p)
-{
-    for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++) {
-            const double a = value_at(A->val, A->type, k),
-                         b = value_at(B->val, B->type, l);
-            double *sum    = &p->sum[B->col[l]];
-            if (A->type == HYBRID_F64) {
-                const volatile double product = a * b;
-                *sum += product;
-            } else {
-                const volatile float product = (float)a * (float)b;
-                *sum                         = (float)*sum + product;
-            }
-            p->there[B->col[l]] = 1;
-        }
-}
-
-/* Append the row to C, and clear it. */
-static void take_row(plain_rows *c, int64_t i, int64_t cols, plain_row *p)
-{
-    int64_t n = c->row_ptr[i];
-
-    for (int64_t j = 0; j < cols; j++) {
-        if (!p->there[j])
-            continue;
-        c->col[n]   = (int32_t)j;
-        c->val[n++] = p->sum[j];
-        p->sum[j]   = 0;
-        p->there[j] = 0;
-    }
-    c->row_ptr[i + 1] = n;
-}
-
-static int64_t count_products(const hybrid_csr *A, const hybrid_csr *B)
-{
-    int64_t products = 0;
-
-    for (int64_t k = 0; k < A->nnz; k++)
-        products += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
-    return products;
-}
-
-void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out)
-{
-    const int64_t most = count_products(A, B);
-    plain_row row      = {allocate(B->cols, sizeof *row.sum),
-                          allocate(B->cols, sizeof *row.there)};
-
-    out->row_ptr = allocate(A->rows + 1, sizeof *out->row_ptr);
-    out->col     = allocate(most, sizeof *out->col);
-    out->val     = allocate(most, sizeof *out->val);
-    for (int64_t i = 0; i < A->rows; i++) {
-        add_row(A, B, i, &row);
-        take_row(out, i, B->cols, &row);
-    }
-    free(row.sum);
-    free(row.there);
-}
-
-void plain_rows_free(plain_rows *rows)
-{
-    free(rows->row_ptr);
-    free(rows->col);
-    free(rows->val);
-}
-
 /* ---- checks -------------------------------------------------------------------------
  */
 
@@ -190,7 +92,7 @@ static void check_row(const char *name, const hy_rows *out, hybrid_type type, in
     assert_int_equal(count, right->row_ptr[i + 1] - first);
     for (int64_t k = 0; k < count; k++)
         if (out->col[at + k] != right->col[first + k] ||
-            !same_bits(type, out->val, at + k, right->val[first + k]))
+            !plain_same_bits(type, out->val, at + k, right->val[first + k]))
             fail_msg("%s: entry (%lld, %d) is wrong", name, (long long)i,
                      (int)right->col[first + k]);
 }

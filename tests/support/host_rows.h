@@ -3,6 +3,7 @@
 #define HOST_ROWS_H
 
 #include "base/variant.h"
+#include "tests/support/plain_rows.h"
 
 /* A host backend with a lane, without an engine. */
 typedef struct test_host {
@@ -18,16 +19,6 @@ void host_close(test_host *h);
 /* Run what was enqueued on the lane; the status is the first failure's. */
 hybrid_status host_wait(test_host *h);
 hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job);
-
-/* All of A*B by the plainest loop: each product rounded, sums from +0 in the order of A. */
-typedef struct plain_rows {
-    int64_t *row_ptr;
-    int32_t *col;
-    double *val;
-} plain_rows;
-
-void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out);
-void plain_rows_free(plain_rows *rows);
 
 /* Rows [begin, end) of A*B in one chunk: bit for bit as in `right`, which is all of it.
    Fails the running test. */

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/builder.h"
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { ROWS = 20000, KINDS = 2, LENGTHS = 3 };
+enum { ROWS = 20000, KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
-static const int64_t widths[] = {17, 31,  32,  33,  35,  64,  65,  66,
-                                 98, 100, 128, 129, 131, 132, 196, 257};
+static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
+                                       98, 100, 128, 129, 131, 132, 196, 257};
 /* Entries of a row: few, more, and so many that the merge path has more tiles than it
    spreads passes over X for. */
 static const double lengths[]  = {3, 11, 18};
@@ -54,13 +55,74 @@ int large_check(hybrid_engine *engine, const char *const *names, int64_t *checke
         hybrid_csr A;
         matrix_random(ROWS, ROWS, lengths[i / KINDS], 8, kind, &A);
         for (const char *const *name = names; *name; name++)
-            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            for (int w = 0; w < WIDTHS; w++) {
                 if (strncmp(*name, "spmm.", 5) != 0)
                     continue;
                 failed += check(engine, *name, &A, widths[w], kind);
                 ++*checked;
             }
         matrix_free(&A);
+    }
+    return failed;
+}
+
+/* ---- SpGEMM ------------------------------------------------------------------------ */
+
+enum { B_ROWS = 5000, B_COLS = 200000, B_EACH = 64, DOUBLINGS = 13, LIKE = 20 };
+
+/* LIKE rows of one entry, LIKE of two, and so on up to 4096. */
+static hybrid_csr rising(test_kind kind)
+{
+    builder b = build_start((int64_t)LIKE * DOUBLINGS, B_ROWS);
+
+    for (int64_t i = 0; i < b.rows; i++) {
+        for (int64_t k = 0; k < (int64_t)1 << (i / LIKE); k++)
+            build_add(&b, (i * 31 + k) % B_ROWS);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 3, kind);
+}
+
+static int check_spgemm(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                        const hybrid_csr *B, const oracle *reference, test_kind kind)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    const char *wrong     = NULL;
+    hybrid_plan *plan     = NULL;
+    hybrid_csr C;
+
+    o.variant = name;
+    if (hybrid_spgemm_plan(engine, A, B, &o, &plan) != HYBRID_OK ||
+        hybrid_spgemm_run(plan, A, B, &C) != HYBRID_OK) {
+        wrong = hybrid_engine_message(engine);
+    } else {
+        wrong = oracle_check(reference, &C, kind.integers);
+        hybrid_csr_free(engine, &C);
+    }
+    if (wrong)
+        fprintf(stderr, "%s, rows of up to %d products: %s\n", name,
+                B_EACH << (DOUBLINGS - 1), wrong);
+    hybrid_plan_destroy(plan);
+    return wrong != NULL;
+}
+
+int large_check_spgemm(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    int failed = 0;
+
+    for (int i = 0; i < KINDS; i++) {
+        hybrid_csr A = rising(kinds[i]), B;
+        oracle reference;
+        matrix_random(B_ROWS, B_COLS, B_EACH, 4, kinds[i], &B);
+        oracle_spgemm(&A, &B, &reference);
+        for (const char *const *name = names; *name; name++)
+            if (strncmp(*name, "spgemm.", 7) == 0) {
+                failed += check_spgemm(engine, *name, &A, &B, &reference, kinds[i]);
+                ++*checked;
+            }
+        oracle_free(&reference);
+        matrix_free(&A);
+        matrix_free(&B);
     }
     return failed;
 }

@@ -9,4 +9,11 @@
    there were. *checked counts the products; variants of SpMV are passed over. */
 int large_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
+/* SpGEMM by the named variants, of both types, of rows with about 64, 128, ... 262144
+   products: of each length that kernels treat in a way of its own. */
+int large_check_spgemm(hybrid_engine *engine, const char *const *names, int64_t *checked);
+
+/* Of each variant of SpMM, and of SpGEMM. */
+enum { LARGE_PRODUCTS = 96, LARGE_SPGEMM = 2 };
+
 #endif /* LARGE_H */

@@ -8,7 +8,7 @@
 
 #include "tests/support/cases.h"
 
-enum { ROWS = 200, INFINITE = 17, NO_NUMBER = 101 };
+enum { ROWS = 200, INFINITE = 17, NO_NUMBER = 101, WIDTHS = NOT_FINITE_PRODUCTS / 2 };
 
 /* All bits of its mantissa are set: adding to them as to a number's carries into the
    sign. */
@@ -86,9 +86,9 @@ static int check_width(hybrid_engine *engine, const hybrid_csr *A, int64_t cols,
 int not_finite_check(hybrid_engine *engine, const char *variant, unsigned flags,
                      int64_t *checked)
 {
-    static const int64_t widths[] = {2, 20, 33, 64, 129};
-    hybrid_plan_options o         = HYBRID_PLAN_OPTIONS_INIT;
-    int failed                    = 0;
+    static const int64_t widths[WIDTHS] = {2, 20, 33, 64, 129};
+    hybrid_plan_options o               = HYBRID_PLAN_OPTIONS_INIT;
+    int failed                          = 0;
 
     o.variant = variant;
     o.flags   = flags;
@@ -96,7 +96,7 @@ int not_finite_check(hybrid_engine *engine, const char *variant, unsigned flags,
         const test_kind kind = {f64 ? HYBRID_F64 : HYBRID_F32, HYBRID_I64, 0};
         hybrid_csr A;
         matrix_random(ROWS, ROWS, 7, 5, kind, &A);
-        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++, ++*checked)
+        for (int w = 0; w < WIDTHS; w++, ++*checked)
             failed += check_width(engine, &A, widths[w], kind, &o);
         matrix_free(&A);
     }

@@ -10,4 +10,7 @@
 int not_finite_check(hybrid_engine *engine, const char *variant, unsigned flags,
                      int64_t *checked);
 
+/* Of one call. */
+enum { NOT_FINITE_PRODUCTS = 10 };
+
 #endif /* NOT_FINITE_H */

@@ -42,9 +42,8 @@ typedef struct trial {
     int many_chunks; /* may be cut into thousands of them */
     int pinned;      /* operands and Y */
     hybrid_plan_options options;
-    hybrid_split split;
-    int64_t
-        *rounded; /* NULL: without HYBRID_ALLOW_TF32; else see variants_check_tf32() */
+    int64_t *rounded; /* NULL: no HYBRID_ALLOW_TF32; else see variants_check_tf32() */
+    int64_t *shared;  /* NULL: not shared; else see variants_check_shared() */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -55,6 +54,15 @@ static int complain(const trial *t, const char *what)
             t->kind.integers ? "integers" : "reals", (long long)t->options.chunk_rows,
             what);
     return 1;
+}
+
+/* Both took part in the last run. */
+static void count_shared(const trial *t, const hybrid_plan *plan)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+
+    if (t->shared && hybrid_plan_report(plan, &r) == HYBRID_OK)
+        *t->shared += r.host_chunks > 0 && r.host_chunks < r.chunks;
 }
 
 static int check_spgemm(const trial *t, const oracle *reference)
@@ -71,6 +79,7 @@ static int check_spgemm(const trial *t, const oracle *reference)
     } else {
         const char *wrong = oracle_check(reference, &C, t->kind.integers);
         failed            = wrong ? complain(t, wrong) : 0;
+        count_shared(t, plan);
         hybrid_csr_free(t->engine, &C);
     }
     hybrid_plan_destroy(plan);
@@ -148,6 +157,7 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
         if (!wrong && !dense_gaps_intact(Y))
             wrong = "wrote between the rows of Y";
         failed += wrong ? complain(t, wrong) : 0;
+        count_shared(t, plan);
     }
     failed += pin_dense(t, X, 0) + pin_dense(t, Y, 0);
     dense_free(&before);
@@ -278,10 +288,10 @@ int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t
 }
 
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
-                          int64_t *checked)
+                          int64_t *checked, int64_t *shared)
 {
-    return check_kinds((trial){.engine = engine, .split = HYBRID_SPLIT_SHARE}, KINDS,
-                       names, checked);
+    return check_kinds((trial){.engine = engine, .shared = shared}, KINDS, names,
+                       checked);
 }
 
 int variants_of(const char *backend, const char **names, int room)
@@ -296,5 +306,14 @@ int variants_of(const char *backend, const char **names, int room)
             names[count++] = info.name;
     }
     names[count] = NULL;
+    return count;
+}
+
+int variants_named(const char *const *names, const char *begin)
+{
+    int count = 0;
+
+    for (; *names; names++)
+        count += strncmp(*names, begin, strlen(begin)) == 0;
     return count;
 }

@@ -20,9 +20,10 @@ int variants_check_pinned(hybrid_engine *engine, const char *const *names,
    the products that miss the bound of f32, so that one can see that the flag was heard. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
-/* The same, of every product about half on the host. */
+/* The same, of every product about half on the host. *shared counts those of which both
+   computed a part: of small ones that are one chunk one of the two computes all. */
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
-                          int64_t *checked);
+                          int64_t *checked, int64_t *shared);
 
 /* One product, A*B or A*X, of a case whose A*B is `product`: in which chunks, of which width
    and order, with pinned X and Y or not, shared with the host or not, is thrown. */
@@ -33,5 +34,8 @@ int variants_check_one(hybrid_engine *engine, const char *name, const test_case 
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */
 int variants_of(const char *backend, const char **names, int room);
+
+/* How many of them begin with that. */
+int variants_named(const char *const *names, const char *begin);
 
 #endif /* VARIANTS_H */
