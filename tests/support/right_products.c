@@ -72,7 +72,9 @@ static int verify_spmm(const product *p, const hybrid_csr *A, const hybrid_dense
     if (status == HYBRID_OK)
         status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
     if (status == HYBRID_OK)
-        status = hybrid_verify_spmm(p->engine, A, X, Y, p->trials, p->seed, &row);
+        status = (p->flags & HYBRID_ALLOW_TF32
+                      ? hybrid_verify_spmm_tf32
+                      : hybrid_verify_spmm)(p->engine, A, X, Y, p->trials, p->seed, &row);
     hybrid_plan_destroy(plan);
     return judge(p, status, row);
 }
@@ -115,7 +117,7 @@ static int small_spmm(const product *p, test_kind kind)
 {
     const int64_t rows = size_from(p->seed, 1), inner = size_from(p->seed, 2);
     const int64_t cols       = 1 + size_from(p->seed, 3) / 4;
-    const hybrid_order order = p->seed & 8 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
+    const hybrid_order order = p->seed & 16 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
     hybrid_csr A;
     hybrid_dense X, Y;
 
@@ -131,23 +133,30 @@ static int small_spmm(const product *p, test_kind kind)
     return wrong;
 }
 
+static int small_product(hybrid_engine *engine, const char *variant, uint64_t seed)
+{
+    const uint64_t bits  = test_hash(seed, 0);
+    const test_kind kind = {bits & 1 ? HYBRID_F32 : HYBRID_F64,
+                            bits & 2 ? HYBRID_I32 : HYBRID_I64, 0};
+    product p = {engine, variant, 0, seed, TRIALS};
+
+    if (bits & 4)
+        p.flags |= HYBRID_DETERMINISTIC;
+    if (strncmp(variant, "spgemm", 6) == 0)
+        return small_spgemm(&p, kind);
+    if (bits & 8)
+        p.flags |= HYBRID_ALLOW_TF32;
+    return small_spmm(&p, kind);
+}
+
 int right_products(hybrid_engine *engine, const char *const *names, int64_t count)
 {
-    int wrong = 0;
-    int64_t n = 0;
+    uint64_t seed = 0;
+    int wrong     = 0;
 
-    while (n < count)
-        for (const char *const *name = names; *name; name++, n++) {
-            const uint64_t seed  = (uint64_t)n;
-            const uint64_t bits  = test_hash(seed, 0);
-            const test_kind kind = {bits & 1 ? HYBRID_F32 : HYBRID_F64,
-                                    bits & 2 ? HYBRID_I32 : HYBRID_I64, 0};
-            const product p = {engine, *name, bits & 4 ? HYBRID_DETERMINISTIC : 0, seed,
-                               TRIALS};
-            wrong += strncmp(*name, "spmm", 4) == 0 || strncmp(*name, "spmv", 4) == 0
-                         ? small_spmm(&p, kind)
-                         : small_spgemm(&p, kind);
-        }
+    while (seed < (uint64_t)count)
+        for (const char *const *name = names; *name; name++)
+            wrong += small_product(engine, *name, seed++);
     return wrong;
 }
 

@@ -5,9 +5,9 @@
 #include "hybrid_spmm.h"
 
 /* `count` products of the named variants, by turns: small random matrices of both types,
-   SpGEMM and SpMM, deterministic and not, whose values are random, all equal, or of sizes
-   far apart. Each is verified with one trial and a seed of its own. False alarms and
-   failures are printed; returns how many there were. */
+   SpGEMM and SpMM, deterministic and not, with TF32 and without, whose values are random,
+   all equal, or of sizes far apart. Each is verified with one trial and a seed of its own.
+   False alarms and failures are printed; returns how many there were. */
 int right_products(hybrid_engine *engine, const char *const *names, int64_t count);
 
 /* The same of SpGEMM with the long rows of long_rows.h, of equal terms, whose roundings add
