@@ -620,8 +620,7 @@ HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr
                 range. A row of C with more entries than it has products is told as off.
                 An entry that is zero and one that is not stored are the same otherwise.
 
-   Time is that of two passes over B, one over A and C, and one over all three for each
-   trial. */
+   Time is that of a few passes over A, B and C, and of one more for each trial. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                               const hybrid_csr *B, const hybrid_csr *C,
                                               int trials, uint64_t seed, int64_t *row);

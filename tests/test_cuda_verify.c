@@ -17,9 +17,10 @@ int main(void)
         return SKIP;
     if (status != HYBRID_OK || variants_of("cuda", names, ROOM) == 0)
         return 1;
-    const int small = right_products(engine, names, COUNT);
-    const int large = right_long_rows(engine, names);
-    printf("%d small products, %d doubted; long rows, %d doubted\n", COUNT, small, large);
+    int64_t verified  = 0;
+    const int doubted = right_products(engine, names, COUNT, &verified) +
+                        right_long_rows(engine, names, &verified);
+    printf("%lld right products, %d doubted\n", (long long)verified, doubted);
     hybrid_engine_destroy(engine);
-    return small + large > 0;
+    return doubted > 0 || verified < COUNT / 3;
 }

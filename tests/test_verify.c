@@ -236,12 +236,12 @@ static int seeds_that_find(verify_fn verify, spmm *p, double error)
 
 static void verify_finds_errors_of_the_stated_size(void **state)
 {
-    static const int64_t widths[] = {3, 200};
+    static const int64_t widths[] = {3, 100};
     spmm p;
 
     (void)state;
     for (int n = 0; n < 4; n++) {
-        open_spmm("er:900,30", n & 1 ? HYBRID_F32 : HYBRID_F64, widths[n / 2],
+        open_spmm("er:900,10", n & 1 ? HYBRID_F32 : HYBRID_F64, widths[n / 2],
                   n / 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR, &p);
         multiply(&p.A, &p);
         assert_true(seeds_that_find(hybrid_verify_spmm, &p, found_from(&p, 77, 0)) >= 80);

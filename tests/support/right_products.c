@@ -18,6 +18,7 @@ typedef struct product {
     unsigned flags;
     uint64_t seed;
     int trials;
+    int64_t *verified; /* counts products */
 } product;
 
 static int complain(const product *p, const char *what)
@@ -32,6 +33,7 @@ static int judge(const product *p, hybrid_status status, int64_t row)
 {
     if (status != HYBRID_OK)
         return complain(p, hybrid_engine_message(p->engine));
+    ++*p->verified;
     return row >= 0 ? complain(p, "false alarm") : 0;
 }
 
@@ -72,7 +74,9 @@ static int verify_spmm(const product *p, const hybrid_csr *A, const hybrid_dense
     if (status == HYBRID_OK)
         status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
     if (status == HYBRID_OK)
-        status = hybrid_verify_spmm(p->engine, A, X, Y, p->trials, p->seed, &row);
+        status = (p->flags & HYBRID_ALLOW_TF32
+                      ? hybrid_verify_spmm_tf32
+                      : hybrid_verify_spmm)(p->engine, A, X, Y, p->trials, p->seed, &row);
     hybrid_plan_destroy(plan);
     return judge(p, status, row);
 }
@@ -80,13 +84,15 @@ static int verify_spmm(const product *p, const hybrid_csr *A, const hybrid_dense
 /* Values that are random, all equal, or of sizes from 1e-6 to 1e6. */
 static void set_values(void *val, hybrid_type type, int64_t count, uint64_t seed)
 {
+    const uint64_t which = test_hash(seed, 0) % 3;
+
     for (int64_t k = 0; k < count; k++) {
-        const double v = test_number(seed, k, 0);
+        const double v        = test_number(seed, k, 0);
+        const double exponent = (double)(test_hash(seed, (uint64_t)k) % 13) - 6;
         value_set(val, type, k,
-                  seed % 3 == 0 ? v
-                  : seed % 3 == 1
-                      ? EQUAL
-                      : v * pow(10, (double)(test_hash(seed, (uint64_t)k) % 13) - 6));
+                  which == 0   ? v
+                  : which == 1 ? EQUAL
+                               : v * pow(10, exponent));
     }
 }
 
@@ -103,8 +109,8 @@ static int small_spgemm(const product *p, test_kind kind)
 
     matrix_random(rows, inner, (double)inner / 4, (unsigned)p->seed, kind, &A);
     matrix_random(inner, cols, (double)cols / 4, (unsigned)p->seed + 1, kind, &B);
-    set_values(A.val, A.type, A.nnz, p->seed);
-    set_values(B.val, B.type, B.nnz, p->seed / 3);
+    set_values(A.val, A.type, A.nnz, 2 * p->seed);
+    set_values(B.val, B.type, B.nnz, 2 * p->seed + 1);
     const int wrong = verify_spgemm(p, &A, &B);
     matrix_free(&A);
     matrix_free(&B);
@@ -115,15 +121,15 @@ static int small_spmm(const product *p, test_kind kind)
 {
     const int64_t rows = size_from(p->seed, 1), inner = size_from(p->seed, 2);
     const int64_t cols       = 1 + size_from(p->seed, 3) / 4;
-    const hybrid_order order = p->seed & 8 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
+    const hybrid_order order = p->seed & 16 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
     hybrid_csr A;
     hybrid_dense X, Y;
 
     matrix_random(rows, inner, (double)inner / 4, (unsigned)p->seed, kind, &A);
     dense_make(inner, cols, 0, order, (unsigned)p->seed + 1, kind, &X);
     dense_make(rows, cols, 0, order, (unsigned)p->seed + 2, kind, &Y);
-    set_values(A.val, A.type, A.nnz, p->seed);
-    set_values(X.data, X.type, inner * cols, p->seed / 3);
+    set_values(A.val, A.type, A.nnz, 2 * p->seed);
+    set_values(X.data, X.type, inner * cols, 2 * p->seed + 1);
     const int wrong = verify_spmm(p, &A, &X, &Y);
     matrix_free(&A);
     dense_free(&X);
@@ -131,23 +137,32 @@ static int small_spmm(const product *p, test_kind kind)
     return wrong;
 }
 
-int right_products(hybrid_engine *engine, const char *const *names, int64_t count)
+static int small_product(hybrid_engine *engine, const char *variant, uint64_t seed,
+                         int64_t *verified)
 {
-    int wrong = 0;
-    int64_t n = 0;
+    const uint64_t bits  = test_hash(seed, 0);
+    const test_kind kind = {bits & 1 ? HYBRID_F32 : HYBRID_F64,
+                            bits & 2 ? HYBRID_I32 : HYBRID_I64, 0};
+    product p = {engine, variant, 0, seed, TRIALS, verified};
 
-    while (n < count)
-        for (const char *const *name = names; *name; name++, n++) {
-            const uint64_t seed  = (uint64_t)n;
-            const uint64_t bits  = test_hash(seed, 0);
-            const test_kind kind = {bits & 1 ? HYBRID_F32 : HYBRID_F64,
-                                    bits & 2 ? HYBRID_I32 : HYBRID_I64, 0};
-            const product p = {engine, *name, bits & 4 ? HYBRID_DETERMINISTIC : 0, seed,
-                               TRIALS};
-            wrong += strncmp(*name, "spmm", 4) == 0 || strncmp(*name, "spmv", 4) == 0
-                         ? small_spmm(&p, kind)
-                         : small_spgemm(&p, kind);
-        }
+    if (bits & 4)
+        p.flags |= HYBRID_DETERMINISTIC;
+    if (strncmp(variant, "spgemm", 6) == 0)
+        return small_spgemm(&p, kind);
+    if (bits & 8)
+        p.flags |= HYBRID_ALLOW_TF32;
+    return small_spmm(&p, kind);
+}
+
+int right_products(hybrid_engine *engine, const char *const *names, int64_t count,
+                   int64_t *verified)
+{
+    uint64_t seed = 0;
+    int wrong     = 0;
+
+    while (seed < (uint64_t)count)
+        for (const char *const *name = names; *name; name++)
+            wrong += small_product(engine, *name, seed++, verified);
     return wrong;
 }
 
@@ -166,12 +181,12 @@ static int long_product(const product *p, const long_rows *shape, hybrid_type ty
     return wrong;
 }
 
-int right_long_rows(hybrid_engine *engine, const char *const *names)
+int right_long_rows(hybrid_engine *engine, const char *const *names, int64_t *verified)
 {
     int wrong = 0;
 
     for (; *names; names++) {
-        const product p = {engine, *names, 0, 1, LONG_TRIALS};
+        const product p = {engine, *names, 0, 1, LONG_TRIALS, verified};
         if (strncmp(*names, "spgemm", 6) != 0)
             continue;
         for (int n = 0; n < LONG_ROWS; n++) {
