@@ -136,7 +136,12 @@ typedef struct hybrid_engine_options {
                                       free. The host backend keeps the same cap on
                                       the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
-                                      results included; 0 = no cap */
+                                      results included; 0 = what the machine has without
+                                      swap, or the process's control groups (version 1
+                                      or 2) allow if that is less. Under a cap that is
+                                      not 0 no result is touched ahead of its use, and
+                                      by default the CPU takes no part in a product of
+                                      the GPU */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
                                       Arrays of results are mapped pages: see
                                       hybrid_engine_trim() */
