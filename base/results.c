@@ -322,12 +322,17 @@ void hy_results_trim(hy_context *ctx)
 hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
                                void **out)
 {
+    const int64_t cap = ctx->memory.meter.cap;
     hy_span span;
 
     *out = NULL;
     if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
                        (long long)n, size);
+    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "%s: %lld x %zu bytes are more than the host memory of %lld", what,
+                       (long long)n, size, (long long)cap);
     HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
     if (status != HYBRID_OK) {

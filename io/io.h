@@ -68,14 +68,19 @@ static inline size_t hy_source_head(const hy_source *source)
 
 /* ---- sink: a file that appears when it is complete ------------------------- */
 
-/* What is written goes to "<path>.<process>.partial" until hy_sink_finish() renames it: a
-   program that dies in between may remove that name, and two that write the same file do
-   not meet. Devices and pipes are written directly. */
-#define HY_PARTIAL "%s.%ld.partial" /* path, process */
+/* What is written goes to hy_sink_partial() until hy_sink_finish() renames it, so that
+   two programs that write the same file do not meet. The file is locked (flock, shared)
+   while its program lives: one that can be locked exclusively was left behind, and
+   whoever finds it may remove it. Devices and pipes are written directly. */
+
+/* "<path>.<process>.partial", allocated; of a name that is too long for that, its first
+   bytes and a hash of it. */
+hybrid_status hy_sink_partial(hy_context *ctx, const char *path, char **out);
 
 typedef struct hy_sink {
     const char *path; /* borrowed */
-    char *name;       /* of the open file */
+    const char *name; /* of the open file: `path` or `partial` */
+    char *partial;    /* NULL if direct */
     char *buffer;
     size_t filled;
     int fd;

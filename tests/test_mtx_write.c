@@ -183,7 +183,7 @@ static void full_device(void **state)
     (void)state;
     check_failure("/dev/full", HYBRID_IO_FAILED, strerror(ENOSPC));
     assert_int_equal(access("/dev/full", W_OK), 0);
-    snprintf(partial, sizeof partial, HY_PARTIAL, "/dev/full", (long)getpid());
+    snprintf(partial, sizeof partial, "/dev/full.%ld.partial", (long)getpid());
     assert_int_equal(access(partial, F_OK), -1);
 }
 
