@@ -71,6 +71,7 @@ static const struct refusal {
     {"bad_value_nan.mtx", ":3: value 'nan(1)' is not a number"},
     {"bad_value_large.mtx", ":3: value '1e309' is too large for 64 bits"},
     {"bad_integer.mtx", ":3: value '1.0' is not an integer"},
+    {"bad_integer_inf.mtx", ":4: value '-inf' is not an integer"},
     {"bad_extra_token.mtx", ":3: unexpected '4' at the end of the line"},
     {"bad_pattern_value.mtx", ":4: unexpected '1.0' at the end of the line"},
     {"bad_too_few.mtx", ":5: the file ends after 3 of the 4 entries announced"},

@@ -45,7 +45,7 @@ refused 3 'pipe:3: the line is longer than 16777216 bytes' info pipe
 wait
 
 # what a pipe announces is not made room for beyond what there is
-{ printf '%s\n' "$banner" '3 3 4000000000000000' '1 1 1'; } >pipe &
+{ printf '%s\n' "$banner" '3 3 4000000000000000'; yes '1 1 1'; } >pipe 2>/dev/null &
 refused 4 'memory' info pipe
 wait
 only A.mtx B.mtx zeros.gz zeros.mtx.gz zeros.npy zero.npy pipe
