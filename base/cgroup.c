@@ -81,8 +81,7 @@ static double memory_v1(const char *folder)
 static const resource cpu    = {"cpu", cores_v2, cores_v1};
 static const resource memory = {"memory", memory_v2, memory_v1};
 
-/* ---- groups of the process ----------------------------------------------------------
- */
+/* ---- groups of the process ------------------------------------------------------- */
 
 static double lesser_limit(double a, double b)
 {

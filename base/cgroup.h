@@ -4,9 +4,8 @@
 
 #include "hybrid_spmm.h"
 
-/* Each is the least that a group of the process, or one above it, may use: of version 2
-   or
-   1. `root` is "", or the folder of a test in which /proc and /sys lie. */
+/* Each is the least that a group of the process, or one above it, may use, in version 1
+   or 2. `root` is "", or the folder of a test in which /proc and /sys lie. */
 
 /* CPU quota in cores, rounded up; 0 = none. */
 int hy_cgroup_cores(const char *root);

@@ -3,8 +3,8 @@
    Each is written as "<path>.<process>.partial", the name that the library writes to as
    well, and renamed. The names are taken before anything is computed, so that a folder
    that cannot be written is found at once; an interrupted or failed program removes what
-   it began. What a killed one could not remove, the next that writes `path` does:
-   programs lock (flock) their partial files, and those of the dead are not locked. */
+   it began. What a killed one left, the next program that writes `path` removes: partial
+   files are locked (flock) by the programs that write them. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 

@@ -195,6 +195,7 @@ static hybrid_status judge(const reading *r)
     const hy_lines *lines = r->lines;
     const int none        = r->bad == lines->blocks;
     const int64_t count   = lines->first[none ? r->bad : r->bad + 1];
+    const char *last      = lines->end - (lines->end > lines->source->text);
     char why[HY_WHY_BYTES];
 
     if (!none && r->at && count < lines->announced)
@@ -205,7 +206,7 @@ static hybrid_status judge(const reading *r)
     if (none && count < lines->announced) {
         snprintf(why, sizeof why, "the file ends after %lld of the %lld %s announced",
                  (long long)count, (long long)lines->announced, lines->noun);
-        return hy_mtx_fail(r->ctx, lines->source, lines->end - 1, why);
+        return hy_mtx_fail(r->ctx, lines->source, last, why);
     }
     snprintf(why, sizeof why, "there are more than the %lld %s announced",
              (long long)lines->announced, lines->noun);

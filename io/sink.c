@@ -137,6 +137,7 @@ hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status statu
 {
     if (status == HYBRID_OK)
         status = flush(ctx, sink);
+    const int lock = dup(sink->fd); /* held until the file has its name */
     if (close(sink->fd) != 0 && status == HYBRID_OK)
         status = fail_system(ctx, sink->name, "write");
     if (!sink->direct) {
@@ -145,6 +146,8 @@ hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status statu
         if (status != HYBRID_OK)
             unlink(sink->name);
     }
+    if (lock >= 0)
+        close(lock);
     hy_array_free(ctx, sink->buffer);
     hy_array_free(ctx, sink->partial);
     return status;
