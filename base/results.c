@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include "base/backend.h"
 #include "base/pages.h"
@@ -214,7 +213,7 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
         return;
     const size_t left  = span->bytes - at;
     const size_t bytes = left < span->piece ? left : span->piece;
-    if (at + bytes > span->touched && ctx->memory.meter.cap > 0)
+    if (at + bytes > span->touched && ctx->memory.strict)
         return; /* pinning makes the rest present, uncounted */
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
@@ -320,28 +319,20 @@ void hy_results_trim(hy_context *ctx)
     pthread_mutex_unlock(&ctx->results->lock);
 }
 
-/* With what is swapped. Pages are not reserved, so the system would promise more. */
-static uint64_t machine_bytes(void)
-{
-    struct sysinfo s;
-
-    return sysinfo(&s) == 0 ? ((uint64_t)s.totalram + s.totalswap) * s.mem_unit
-                            : UINT64_MAX;
-}
-
 hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
                                void **out)
 {
+    const int64_t cap = ctx->memory.meter.cap;
     hy_span span;
 
     *out = NULL;
     if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
                        (long long)n, size);
-    if ((uint64_t)n * size > machine_bytes())
+    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
         return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "%s: %lld x %zu bytes are more than this machine's memory", what,
-                       (long long)n, size);
+                       "%s: %lld x %zu bytes are more than the host memory of %lld", what,
+                       (long long)n, size, (long long)cap);
     HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
     if (status != HYBRID_OK) {

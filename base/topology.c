@@ -2,8 +2,9 @@
 #include "base/topology.h"
 
 #include <hwloc.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/cgroup.h"
 
 struct hy_topology {
     hwloc_topology_t machine; /* as affinity leaves it */
@@ -11,111 +12,6 @@ struct hy_topology {
     int cores, found;         /* to use; at that depth */
     size_t l2_bytes, llc_bytes;
 };
-
-/* ---- the cgroup's quota, in whole cores; 0 = none -------------------------------- */
-
-enum { PATH_BYTES = 4096, CORES_MOST = 1 << 20 };
-
-static int cores_of(double quota, double period)
-{
-    if (quota <= 0 || period <= 0 || quota / period > CORES_MOST)
-        return 0;
-    const int cores = (int)(quota / period);
-    return cores < quota / period ? cores + 1 : cores;
-}
-
-/* Numbers at the start of a file; how many there are, at most 2. */
-static int read_numbers(const char *folder, const char *name, double number[2])
-{
-    char path[PATH_BYTES + 32];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    const int found = fscanf(file, "%lf %lf", &number[0], &number[1]);
-    fclose(file);
-    return found;
-}
-
-/* "150000 100000", or "max 100000" for none. */
-static int read_v2(const char *folder)
-{
-    double number[2];
-
-    return read_numbers(folder, "cpu.max", number) == 2 ? cores_of(number[0], number[1])
-                                                        : 0;
-}
-
-/* The quota is -1 for none. */
-static int read_v1(const char *folder)
-{
-    double quota[2], period[2];
-
-    if (read_numbers(folder, "cpu.cfs_quota_us", quota) < 1 ||
-        read_numbers(folder, "cpu.cfs_period_us", period) < 1)
-        return 0;
-    return cores_of(quota[0], period[0]);
-}
-
-static int lesser_quota(int a, int b)
-{
-    return a == 0 || (b > 0 && b < a) ? b : a;
-}
-
-/* Of a group and of those above it: each may have one. `group` is cut on the way up. */
-static int group_quota(const char *root, char *group, int (*read)(const char *folder))
-{
-    char folder[PATH_BYTES];
-    int quota = 0;
-
-    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
-        *end = '\0';
-        snprintf(folder, sizeof folder, "%s%s", root, group);
-        quota = lesser_quota(quota, read(folder));
-    }
-    return quota;
-}
-
-static int has_cpu(char *controllers)
-{
-    char *rest = NULL;
-
-    for (char *c = strtok_r(controllers, ",", &rest); c; c = strtok_r(NULL, ",", &rest))
-        if (strcmp(c, "cpu") == 0)
-            return 1;
-    return 0;
-}
-
-/* A line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (1). */
-static int line_quota(char *line)
-{
-    char *controllers = strchr(line, ':');
-    char *group       = controllers ? strchr(controllers + 1, ':') : NULL;
-
-    if (!group)
-        return 0;
-    *controllers++ = *group++ = '\0';
-    if (*controllers == '\0')
-        return group_quota("/sys/fs/cgroup", group, read_v2);
-    return has_cpu(controllers) ? group_quota("/sys/fs/cgroup/cpu", group, read_v1) : 0;
-}
-
-static int read_quota(void)
-{
-    char line[PATH_BYTES / 2];
-    int quota  = 0;
-    FILE *file = fopen("/proc/self/cgroup", "r");
-
-    if (!file)
-        return 0;
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        quota                     = lesser_quota(quota, line_quota(line));
-    }
-    fclose(file);
-    return quota;
-}
 
 /* ---- the machine ---------------------------------------------------------------- */
 
@@ -158,11 +54,12 @@ hybrid_status hy_topology_open(hy_context *ctx, hy_topology **out)
         hy_array_free(ctx, t);
         return hy_fail(ctx, HYBRID_NO_MEMORY, "hwloc cannot read the machine's topology");
     }
-    t->depth     = hwloc_get_type_or_below_depth(t->machine, HWLOC_OBJ_CORE);
-    t->found     = (int)hwloc_get_nbobjs_by_depth(t->machine, t->depth);
-    t->cores     = lesser_quota(t->found, read_quota());
-    t->l2_bytes  = cache_bytes(t->machine, HWLOC_OBJ_L2CACHE);
-    t->llc_bytes = cache_bytes(t->machine, HWLOC_OBJ_L3CACHE);
+    const int quota = hy_cgroup_cores("");
+    t->depth        = hwloc_get_type_or_below_depth(t->machine, HWLOC_OBJ_CORE);
+    t->found        = (int)hwloc_get_nbobjs_by_depth(t->machine, t->depth);
+    t->cores        = quota > 0 && quota < t->found ? quota : t->found;
+    t->l2_bytes     = cache_bytes(t->machine, HWLOC_OBJ_L2CACHE);
+    t->llc_bytes    = cache_bytes(t->machine, HWLOC_OBJ_L3CACHE);
     if (t->llc_bytes == 0)
         t->llc_bytes = t->l2_bytes;
     *out = t;

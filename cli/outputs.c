@@ -1,11 +1,15 @@
 /* cli/outputs.c - files that appear under their names when they are complete. */
 #include "cli/outputs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +19,11 @@
 /* ---- signals ------------------------------------------------------------------------
  */
 
-enum { SLOTS = 4 };
+enum {
+    SLOTS        = 4,
+    ENDING_BYTES = sizeof ".2147483647.partial" - 1,
+    HASH_BYTES   = sizeof ".0123456789abcdef" - 1
+};
 
 static char *volatile partials[SLOTS]; /* what a signal removes */
 
@@ -79,34 +87,113 @@ static int claim_special(const struct stat *st, cli_output *out)
     return fail_write(out->path);
 }
 
+/* What the partial names of `path` begin with: itself, or of a name that is too long for
+   that its first bytes and a hash (FNV-1a) of it. NULL without memory. */
+static char *make_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    uint64_t hash = 0xcbf29ce484222325u;
+    char *stem;
+
+    if (strlen(name) <= NAME_MAX - ENDING_BYTES)
+        return strdup(path);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    const int kept = (int)(name - path) + NAME_MAX - ENDING_BYTES - HASH_BYTES;
+    return asprintf(&stem, "%.*s.%016" PRIx64, kept, path, hash) < 0 ? NULL : stem;
+}
+
+/* "<stem>.<process>.partial" */
+static int is_partial(const char *name, const char *stem)
+{
+    const size_t length = strlen(stem);
+
+    if (strncmp(name, stem, length) != 0 || name[length] != '.')
+        return 0;
+    name += length + 1;
+    const size_t digits = strspn(name, "0123456789");
+    return digits > 0 && strcmp(name + digits, ".partial") == 0;
+}
+
+/* Remove the file unless a program that lives has it locked. */
+static void remove_left(int folder, const char *name)
+{
+    struct stat st;
+    const int fd = openat(folder, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/* Partial files with this stem that killed programs left behind. A folder that cannot be
+   read keeps them. */
+static void remove_all_left(const char *stem)
+{
+    const char *slash = strrchr(stem, '/');
+    char *path        = slash ? strndup(stem, (size_t)(slash - stem) + 1) : strdup(".");
+    DIR *folder       = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (is_partial(entry->d_name, slash ? slash + 1 : stem))
+            remove_left(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+    free(path);
+}
+
+/* Make the file and hold its lock. Another program may take it for one that was left
+   behind before it is locked: then there is a new one. */
+static int lock_partial(cli_output *out)
+{
+    struct stat st;
+
+    for (;;) {
+        out->lock =
+            open(out->partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (out->lock < 0)
+            return fail_write(out->path);
+        flock(out->lock, LOCK_SH); /* not every file system has locks */
+        if (fstat(out->lock, &st) != 0 || st.st_nlink > 0)
+            return CLI_DONE;
+        close(out->lock);
+    }
+}
+
 /* The name is in the list before the file exists: a signal finds it at any time. */
 static int claim_partial(cli_output *out)
 {
-    int slot = 0;
+    char *stem = make_stem(out->path);
+    int slot   = 0;
 
     while (slot < SLOTS && partials[slot])
         slot++;
-    if (slot == SLOTS ||
-        asprintf(&out->partial, "%s.%ld.partial", out->path, (long)getpid()) < 0) {
+    if (!stem || slot == SLOTS ||
+        asprintf(&out->partial, "%s.%ld.partial", stem, (long)getpid()) < 0) {
         out->partial = NULL;
+        free(stem);
         return no_memory();
     }
     out->slot      = slot;
     partials[slot] = out->partial;
-    const int fd =
-        open(out->partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0)
-        return fail_write(out->path);
-    return close(fd) == 0 ? CLI_DONE : fail_write(out->path);
+    remove_all_left(stem);
+    free(stem);
+    return lock_partial(out);
 }
 
 int cli_output_claim(const char *path, cli_output *out)
 {
     struct stat st;
-    const int exists  = stat(path, &st) == 0;
+    const int exists = stat(path, &st) == 0, error = errno;
     const int special = exists && !S_ISREG(st.st_mode);
 
     *out = (cli_output)CLI_OUTPUT_NONE;
+    if (!exists && lstat(path, &st) == 0)
+        return cli_fail(CLI_FILE, "cannot write '%s', a link: what it leads to: %s", path,
+                        strerror(error));
     if (exists && !special &&
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
         return cli_fail(CLI_FILE, "'%s' leads to a regular file: give its own name",
@@ -177,6 +264,8 @@ void cli_output_close(cli_output *output)
         unlink(output->partial);
         partials[output->slot] = NULL;
     }
+    if (output->lock >= 0)
+        close(output->lock);
     free(output->partial);
     free(output->path);
     *output = (cli_output)CLI_OUTPUT_NONE;

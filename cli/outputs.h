@@ -1,9 +1,10 @@
 /* cli/outputs.h - files that appear under their names when they are complete.
 
    Each is written as "<path>.<process>.partial", the name that the library writes to as
-   well, and renamed. The names are taken before anything is computed, so that a folder that
-   cannot be written is found at once; an interrupted or failed program removes what it
-   began. */
+   well, and renamed. The names are taken before anything is computed, so that a folder
+   that cannot be written is found at once; an interrupted or failed program removes what
+   it began. What a killed one left, the next program that writes `path` removes: partial
+   files are locked (flock) by the programs that write them. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
@@ -13,16 +14,18 @@ typedef struct cli_output {
     char *path;    /* where the file will be, links resolved */
     char *partial; /* NULL for what is no regular file: written directly */
     FILE *file;    /* NULL while closed */
+    int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* in the list of what a signal removes */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \
     {                                                                                    \
-        NULL, NULL, NULL, -1                                                             \
+        NULL, NULL, NULL, -1, -1                                                         \
     }
 
-/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM, SIGHUP and SIGQUIT;
-   a closed pipe and a file that may not grow are errors of writing. 0 or an exit code. */
+/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM, SIGHUP and
+   SIGQUIT; a closed pipe and a file that may not grow are errors of writing. 0 or an exit
+   code. */
 int cli_outputs_open(void);
 
 /* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */

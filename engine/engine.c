@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/results.h"
 #include "engine/early.h"
 #include "engine/empty.h"
@@ -106,8 +107,10 @@ static hybrid_status open_parts(hybrid_engine *engine,
 
     HY_TRY(check_options(ctx, options));
     ctx->memory.allocator = options->allocator;
-    ctx->memory.meter.cap = (int64_t)options->host_bytes;
-    engine->wanted        = options->backend;
+    ctx->memory.strict    = options->host_bytes > 0;
+    ctx->memory.meter.cap =
+        ctx->memory.strict ? (int64_t)options->host_bytes : hy_memory_limit();
+    engine->wanted = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(open_devices(engine, options, backends));
     threads = count_threads(engine, options, &reserve);

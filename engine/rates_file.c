@@ -256,7 +256,10 @@ hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *ou
 
     HY_TRY(hy_source_open(ctx, path, &source));
     const hybrid_status status =
-        hy_rates_parse(ctx, path, source.text, source.bytes, out);
+        source.last && source.bytes < HY_HEAD_BYTES
+            ? hy_rates_parse(ctx, path, source.text, source.bytes, out)
+            : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a file of rates has less than %d bytes",
+                      path, HY_HEAD_BYTES);
     hy_source_close(ctx, &source);
     return status;
 }

@@ -156,7 +156,7 @@ static const char *find_loss(const hybrid_plan *plan)
         return "so it is by default where the result is sparse";
     if (plan->op == HY_SPGEMM && !(plan->flags & HYBRID_REUSE))
         return "its chunks would wait for the host's to know their place";
-    if (plan->engine->ctx.memory.meter.cap > 0)
+    if (plan->engine->ctx.memory.strict)
         return "host memory is capped";
     if (layout->gathered &&
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)

@@ -141,7 +141,12 @@ typedef struct hybrid_engine_options {
                                       once want caps that add up. The host backend keeps
                                       the same cap on the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
-                                      results included; 0 = no cap */
+                                      results included; 0 = what the machine has without
+                                      swap, or the process's control groups (version 1
+                                      or 2) allow if that is less. Under a cap that is
+                                      not 0 no result is touched ahead of its use, and
+                                      by default the CPU takes no part in a product of
+                                      the GPU */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
                                       Arrays of results are mapped pages: see
                                       hybrid_engine_trim() */
@@ -643,16 +648,33 @@ HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
 
 /* Matrix Market coordinate file, plain or gzip: real, integer or pattern (read
    as ones); general, symmetric or skew-symmetric (expanded). Duplicates are
-   summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free(). */
+   summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free().
+
+   Banner, comments and sizes are in the first MiB, or the file is refused with no
+   more of it read. Any number of rows below 2^31 is accepted if the matrix fits
+   host memory; an empty row takes 8 bytes. A regular file is mapped and must not
+   shrink meanwhile. A pipe, a device or a gzip file is read through a window of
+   16 MiB: a line must fit in it, the entries announced must fit host memory, and an
+   entry whose mirror is stored too is named without its line.
+   An integer field holds digits with or without a sign: "inf" and "nan" are values
+   of real fields alone. Integers beyond 2^53 are rounded to `type`. A
+   skew-symmetric file stores no diagonal: an entry on it is kept if it is 0,
+   and else the file is refused. */
 HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
                                          hybrid_type type, hybrid_csr *out);
 
-/* Written under a temporary name beside `path` and renamed when complete. */
+/* Written under a temporary name beside `path` and renamed when complete; a link at
+   `path` is replaced. The name is "<path>.<process>.partial"; if <path> ends in a
+   name of more than 236 bytes, its first 219 and a hash of it stand for that name. The file
+   is locked (flock, shared) while it is written: one that is not locked was left behind by
+   a process that died, and may be removed. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
                                           const hybrid_csr *matrix);
 
 /* NumPy .npy (version 1 or 2, f4 or f8, either order) or Matrix Market array
-   file, converted to `type`. Free with hybrid_dense_free(). */
+   file, plain or gzip, converted to `type`. The header is in the first MiB, and pipes,
+   devices and gzip files are read through a window, as above. Free with
+   hybrid_dense_free(). */
 HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
                                            hybrid_type type, hybrid_dense *out);
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,

@@ -14,15 +14,16 @@ enum { PIECE_VALUES = 1 << 18 };
 
 typedef struct conversion {
     hy_context *ctx;
-    const hy_source *source;
+    hy_source *source;
     const char *from; /* not necessarily aligned */
     void *to;
+    int64_t before; /* elements in earlier windows */
     hybrid_type from_type, to_type;
 } conversion;
 
 static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
 {
-    float *to = c->to;
+    float *to = (float *)c->to + c->before;
 
     for (int64_t i = begin; i < end; i++) {
         double value;
@@ -31,14 +32,14 @@ static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
         if (isinf(to[i]) && !isinf(value))
             return hy_fail(c->ctx, HYBRID_BAD_FILE,
                            "%s: value %g of element %lld is too large for 32 bits",
-                           c->source->path, value, (long long)i);
+                           c->source->path, value, (long long)(c->before + i));
     }
     return HYBRID_OK;
 }
 
 static void widen(const conversion *c, int64_t begin, int64_t end)
 {
-    double *to = c->to;
+    double *to = (double *)c->to + c->before;
 
     for (int64_t i = begin; i < end; i++) {
         float value;
@@ -54,8 +55,8 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
 
     if (c->from_type == c->to_type)
-        memcpy((char *)c->to + (size_t)begin * size, c->from + (size_t)begin * size,
-               (size_t)(end - begin) * size);
+        memcpy((char *)c->to + (size_t)(c->before + begin) * size,
+               c->from + (size_t)begin * size, (size_t)(end - begin) * size);
     else if (c->to_type == HYBRID_F32)
         return narrow(c, begin, end);
     else
@@ -63,20 +64,37 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static hybrid_status read_npy(hy_context *ctx, const hy_source *source, hybrid_type type,
+/* All values, window by window. */
+static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
+{
+    const size_t size = hy_value_size(c->from_type);
+
+    for (;;) {
+        const hy_source *s  = c->source;
+        const int64_t found = s->text + s->bytes - c->from;
+        const int64_t count = found / (int64_t)size;
+        HY_TRY(hy_npy_check_bytes(c->ctx, s, h, c->before * (int64_t)size + found));
+        HY_TRY(hy_pool_for(c->ctx->pool, HY_COMPUTE, 0, count, PIECE_VALUES, convert, c));
+        if (s->last)
+            return HYBRID_OK;
+        c->before += count;
+        HY_TRY(hy_source_next(c->ctx, c->source, c->from + (size_t)count * size));
+        c->from = s->text;
+    }
+}
+
+static hybrid_status read_npy(hy_context *ctx, hy_source *source, hybrid_type type,
                               hybrid_dense *out)
 {
     hy_npy_header h;
     conversion c = {.ctx = ctx, .source = source, .to_type = type};
 
     HY_TRY(hy_npy_read_header(ctx, source, &h));
-    const int64_t count = h.rows * h.cols;
-    c.from              = h.data;
-    c.from_type         = h.type;
-    HY_TRY(
-        hy_results_array(ctx, count, hy_value_size(type), "values of a matrix", &c.to));
-    const hybrid_status status =
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, PIECE_VALUES, convert, &c);
+    c.from      = h.data;
+    c.from_type = h.type;
+    HY_TRY(hy_results_array(ctx, h.rows * h.cols, hy_value_size(type),
+                            "values of a matrix", &c.to));
+    const hybrid_status status = convert_all(&c, &h);
     if (status != HYBRID_OK) {
         hy_results_release(ctx, c.to);
         return status;
@@ -92,8 +110,8 @@ static hybrid_status read_npy(hy_context *ctx, const hy_source *source, hybrid_t
 
 /* ---- Matrix Market -------------------------------------------------------------- */
 
-static hybrid_status read_array(hy_context *ctx, const hy_source *source,
-                                hybrid_type type, hybrid_dense *out)
+static hybrid_status read_array(hy_context *ctx, hy_source *source, hybrid_type type,
+                                hybrid_dense *out)
 {
     hy_mtx_header header;
 

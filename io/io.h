@@ -27,37 +27,60 @@ hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *
 hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
                                    size_t bytes, hybrid_type type, hybrid_dense *out);
 
-/* ---- source: the whole contents of a file --------------------------------- */
+/* ---- source: the text of a file, a window at a time ------------------------ */
 
-/* A regular file is mapped and must not shrink meanwhile; gzip is inflated. The bytes
-   after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that scanning for a
-   character that ends a token needs no bound. */
+enum { HY_HEAD_BYTES = 1 << 20 }; /* the first window: a file says in there what it is */
+
+extern size_t hy_window_bytes; /* of the others, if more; tests make it small */
+
+/* A regular file is mapped whole and must not shrink meanwhile. What comes from a pipe or
+   a device, or is compressed, is read as it is asked for: a window is all that is kept of
+   it. The bytes after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that
+   scanning for a character that ends a token needs no bound. */
 typedef struct hy_source {
     const char *path; /* borrowed */
-    const char *text; /* `bytes` bytes and zeros */
+    const char *text; /* the window: `bytes` bytes and zeros */
     size_t bytes;
-    void *map; /* NULL, or the mapping that holds the text */
+    int last;                 /* the file ends with this window */
+    int64_t lines;            /* before the window */
+    struct hy_stream *stream; /* NULL, or where later windows come from */
+    void *map;                /* NULL, or the mapping that holds the file */
     size_t map_bytes;
-    void *array; /* NULL, or the array that holds the text */
+    void *array; /* NULL, or the array that holds the text, */
+    size_t room; /* up to so many bytes of it */
 } hy_source;
 
-/* IO_FAILED and the system's reason when `path` cannot be read; BAD_FILE when gzip data
-   are damaged. */
+/* Open `path` and read the first window. IO_FAILED and the system's reason when it cannot
+   be read; BAD_FILE when gzip data are damaged. */
 hybrid_status hy_source_open(hy_context *ctx, const char *path, hy_source *out);
 hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data,
                              size_t bytes, hy_source *out);
+/* The window after one that is not the last: what that holds from `from` on, and the next
+   bytes of the file. Pointers into the text are no longer good. */
+hybrid_status hy_source_next(hy_context *ctx, hy_source *source, const char *from);
 void hy_source_close(hy_context *ctx, hy_source *source); /* zeroed is fine */
+
+/* Bytes of the text that belong to the head of the file. */
+static inline size_t hy_source_head(const hy_source *source)
+{
+    return hy_smaller(source->bytes, HY_HEAD_BYTES);
+}
 
 /* ---- sink: a file that appears when it is complete ------------------------- */
 
-/* What is written goes to "<path>.<process>.partial" until hy_sink_finish() renames it: a
-   program that dies in between may remove that name, and two that write the same file do
-   not meet. Devices and pipes are written directly. */
-#define HY_PARTIAL "%s.%ld.partial" /* path, process */
+/* What is written goes to hy_sink_partial() until hy_sink_finish() renames it, so that
+   two programs that write the same file do not meet. The file is locked (flock, shared)
+   while its program lives: one that can be locked exclusively was left behind, and
+   whoever finds it may remove it. Devices and pipes are written directly. */
+
+/* "<path>.<process>.partial", allocated; of a name that is too long for that, its first
+   bytes and a hash of it. */
+hybrid_status hy_sink_partial(hy_context *ctx, const char *path, char **out);
 
 typedef struct hy_sink {
     const char *path; /* borrowed */
-    char *name;       /* of the open file */
+    const char *name; /* of the open file: `path` or `partial` */
+    char *partial;    /* NULL if direct */
     char *buffer;
     size_t filled;
     int fd;

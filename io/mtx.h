@@ -53,7 +53,7 @@ static inline int hy_word_ends(const char *p)
     return *p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == 0;
 }
 
-/* BAD_FILE "path:line: why", where `at` is somewhere in that line. */
+/* BAD_FILE "path:line: why", where `at` is somewhere in that line; NULL: "path: why". */
 hybrid_status hy_mtx_fail(hy_context *ctx, const hy_source *source, const char *at,
                           const char *why);
 
@@ -68,7 +68,7 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
    and comments hold none. */
 typedef struct hy_block {
     const char *begin, *stop;
-    const char *end; /* of the text */
+    const char *end; /* of all lines there are */
     char *items;     /* `count` read */
     int64_t count;
     const char *bad; /* NULL, or the first bad line, behind its blanks; */
@@ -83,32 +83,42 @@ typedef const char *(*hy_line_fn)(void *arg, const char *p, void *item, char *wh
    from any thread, in any order. */
 typedef void (*hy_put_fn)(void *arg, const void *items, int64_t count, int64_t first);
 
+typedef struct hy_lines hy_lines;
+
+/* All items of a window have been put: those before its block b are first[b]. */
+typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
+
 /* The body of a file, and what becomes of it. */
-typedef struct hy_lines {
-    const hy_source *source;
-    const char *body;
+struct hy_lines {
+    hy_source *source;
+    const char *body;  /* of the window that is read */
     int64_t announced; /* items */
     const char *noun;  /* what a line holds: "entries" */
     size_t item_bytes;
     size_t least_bytes;                       /* of a line that holds an item */
     void (*read)(void *arg, hy_block *block); /* hy_block_read() of a hy_line_fn */
     hy_put_fn put;
-    void *arg; /* of both */
+    hy_joined_fn joined; /* NULL is fine */
+    void *arg;           /* of all three */
 
+    const char *end; /* of the lines in the window: the last may go on in the next */
+    int64_t before;  /* items in earlier windows */
     int64_t blocks;
     int64_t *first; /* blocks + 1: items before the block */
-} hy_lines;
+};
 
 /* Bytes of a block; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Items that put() may be given: no more than announced, nor than lines fit the body. */
+/* Items that put() may be given: no more than announced, nor than lines fit the body if
+   it is all there. */
 int64_t hy_lines_most(const hy_lines *lines);
 
-/* Read all lines and complain, naming the first bad line, if one is bad or there are
-   fewer or more than announced. */
+/* Read all lines, window by window, and complain, naming the first bad line, if one is
+   bad or there are fewer or more than announced. */
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
-/* After that: where the line that holds item `index` begins. */
+/* After that: where the line that holds item `index` begins; NULL if its window is gone.
+ */
 const char *hy_lines_at(const hy_lines *lines, int64_t index);
 void hy_lines_close(hy_context *ctx, hy_lines *lines);
 
@@ -177,7 +187,7 @@ hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *heade
 void hy_entries_free(hy_context *ctx, hy_entries *entries); /* zeroed is fine */
 
 /* Matrix Market array file of which the header has been read. */
-hybrid_status hy_mtx_read_array(hy_context *ctx, const hy_source *source,
+hybrid_status hy_mtx_read_array(hy_context *ctx, hy_source *source,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out);
 

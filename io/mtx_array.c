@@ -46,8 +46,10 @@ static void put_values(void *arg, const void *items, int64_t count, int64_t firs
         put(r->values, r->type, first + k, values[k]);
 }
 
-/* Values in the order of the file; room only for what the file can hold. */
-static hybrid_status read_values(hy_context *ctx, const hy_source *source, reader *r)
+/* Values in the order of the file; room only for what the file can hold, if that is
+ * known.
+ */
+static hybrid_status read_values(hy_context *ctx, hy_source *source, reader *r)
 {
     hy_lines lines = {.source      = source,
                       .body        = r->header->body,
@@ -112,7 +114,7 @@ static hybrid_status expand(hy_context *ctx, reader *r)
     return status;
 }
 
-hybrid_status hy_mtx_read_array(hy_context *ctx, const hy_source *source,
+hybrid_status hy_mtx_read_array(hy_context *ctx, hy_source *source,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out)
 {

@@ -26,9 +26,11 @@ hy_word hy_mtx_word(const char *p)
 hybrid_status hy_mtx_fail(hy_context *ctx, const hy_source *source, const char *at,
                           const char *why)
 {
-    int64_t line  = 1;
+    int64_t line  = source->lines + 1;
     const char *p = source->text;
 
+    if (!at)
+        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: %s", source->path, why);
     while (p < at && (p = memchr(p, '\n', (size_t)(at - p)))) {
         line++;
         p++;
@@ -185,7 +187,7 @@ static hybrid_status read_banner(hy_context *ctx, const hy_source *source,
 /* The next line that is neither blank nor a comment, from the end of a line on. */
 static const char *next_line(const hy_source *source, const char *p)
 {
-    const char *end = source->text + source->bytes;
+    const char *end = source->text + hy_source_head(source);
 
     while (p && p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         p = hy_skip_blanks(p + 1);
@@ -232,10 +234,6 @@ static int64_t stored_values(const hy_mtx_header *h)
     }
 }
 
-/* Up to ROWS_ALWAYS rows a file may be as short as it likes; more of them only with a
-   byte for every ROWS_A_BYTE, so that no header makes us use memory without bound. */
-enum { ROWS_ALWAYS = 1 << 26, ROWS_A_BYTE = 64 };
-
 static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
                                 const char *line, hy_mtx_header *out)
 {
@@ -256,15 +254,6 @@ static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
                  (long long)out->cols);
         return hy_mtx_fail(ctx, source, line, why);
     }
-    /* row offsets take memory whether rows have entries or not */
-    if (!out->array && out->rows > ROWS_ALWAYS &&
-        (uint64_t)out->rows / ROWS_A_BYTE > source->bytes) {
-        snprintf(why, sizeof why,
-                 "%lld rows in a file of %zu bytes: their offsets alone would take %lld "
-                 "bytes",
-                 (long long)out->rows, source->bytes, (long long)(out->rows + 1) * 8);
-        return hy_mtx_fail(ctx, source, line, why);
-    }
     if (out->array)
         out->count = stored_values(out);
     out->body = p;
@@ -274,14 +263,20 @@ static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
 hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_source *source,
                                  hy_mtx_header *out)
 {
-    const char *p = NULL;
+    const char *end = source->text + hy_source_head(source), *p = NULL;
+    const int whole = source->last && source->bytes <= HY_HEAD_BYTES;
+    char why[HY_WHY_BYTES];
 
     if (source->bytes == 0)
         return hy_mtx_fail(ctx, source, source->text, "the file is empty");
     HY_TRY(read_banner(ctx, source, out, &p));
     const char *line = next_line(source, p);
+    if (!whole && !(line && memchr(line, '\n', (size_t)(end - line)))) {
+        snprintf(why, sizeof why, "the first %d bytes end before the sizes",
+                 HY_HEAD_BYTES);
+        return hy_mtx_fail(ctx, source, end - 1, why);
+    }
     if (!line)
-        return hy_mtx_fail(ctx, source, source->text + source->bytes - 1,
-                           "the file ends before the sizes");
+        return hy_mtx_fail(ctx, source, end - 1, "the file ends before the sizes");
     return read_sizes(ctx, source, line, out);
 }

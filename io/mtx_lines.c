@@ -1,9 +1,11 @@
 /* io/mtx_lines.c - the lines of a Matrix Market file, read in parallel and once.
 
-   The body is cut into blocks; a line belongs to the block in which it begins. How many
-   items come before a block is known when all blocks before it have been read. Blocks are
-   begun in order and take equally long, so that is mostly so as soon as the block itself
-   has been read. If not, its items are set aside and put where they belong at the end.
+   Of each window of the text, whole lines are read; the rest begins the next window. The
+   body of a window is cut into blocks; a line belongs to the block in which it begins.
+   How many items come before a block is known when all blocks before it have been read.
+   Blocks are begun in order and take equally long, so that is mostly so as soon as the
+   block itself has been read. If not, its items are set aside and put where they belong
+   at the end.
 
    Of several bad lines the first one in the file is reported, whichever worker met which
    first. */
@@ -29,19 +31,13 @@ typedef struct reading {
 
 /* ---- blocks --------------------------------------------------------------------- */
 
-static const char *text_end(const hy_lines *lines)
-{
-    return lines->source->text + lines->source->bytes;
-}
-
 /* Where block b ends, and its successor begins, but for the line across. */
 static const char *cut(const hy_lines *lines, int64_t b)
 {
-    const char *end   = text_end(lines);
-    const size_t left = (size_t)(end - lines->body);
+    const size_t left = (size_t)(lines->end - lines->body);
     const size_t at   = (size_t)(b + 1) * hy_lines_block_bytes;
 
-    return at < left ? lines->body + at : end;
+    return at < left ? lines->body + at : lines->end;
 }
 
 /* Looks no further than the block: a long line is looked through once. */
@@ -49,7 +45,7 @@ static hy_block open_block(const hy_lines *lines, int64_t b)
 {
     hy_block block = {.begin = lines->body, .stop = cut(lines, b)};
 
-    block.end = text_end(lines);
+    block.end = lines->end;
     if (b > 0)
         block.begin = hy_next_line(cut(lines, b - 1) - 1, block.stop);
     return block;
@@ -62,14 +58,19 @@ static int64_t most_items(const hy_lines *lines, size_t bytes)
 
 int64_t hy_lines_most(const hy_lines *lines)
 {
-    const int64_t most = most_items(lines, (size_t)(text_end(lines) - lines->body));
-    return most < lines->announced ? most : lines->announced;
+    const hy_source *source = lines->source;
+    const size_t left       = (size_t)(source->text + source->bytes - lines->body);
+    const int64_t most      = most_items(lines, left);
+
+    return source->last && most < lines->announced ? most : lines->announced;
 }
 
 const char *hy_lines_at(const hy_lines *lines, int64_t index)
 {
     int64_t b = 0;
 
+    if (index < lines->before)
+        return NULL;
     while (lines->first[b + 1] <= index)
         b++;
     const hy_block block = open_block(lines, b);
@@ -185,7 +186,7 @@ static hybrid_status put_aside(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* ---- all of them ---------------------------------------------------------------- */
+/* ---- a window -------------------------------------------------------------------- */
 
 /* All blocks up to a bad one have been counted. A bad line after too many is one of these
    and not what is wrong first. */
@@ -194,12 +195,13 @@ static hybrid_status judge(const reading *r)
     const hy_lines *lines = r->lines;
     const int none        = r->bad == lines->blocks;
     const int64_t count   = lines->first[none ? r->bad : r->bad + 1];
-    const char *last      = text_end(lines) - 1;
+    const char *last      = lines->end - (lines->end > lines->source->text);
     char why[HY_WHY_BYTES];
 
     if (!none && r->at && count < lines->announced)
         return hy_mtx_fail(r->ctx, lines->source, r->at, r->why);
-    if (none && count == lines->announced)
+    if (none &&
+        (count == lines->announced || (count < lines->announced && !lines->source->last)))
         return HYBRID_OK;
     if (none && count < lines->announced) {
         snprintf(why, sizeof why, "the file ends after %lld of the %lld %s announced",
@@ -216,7 +218,7 @@ static hybrid_status judge(const reading *r)
 static hybrid_status open_reading(reading *r)
 {
     hy_lines *lines      = r->lines;
-    const size_t bytes   = (size_t)(text_end(lines) - lines->body);
+    const size_t bytes   = (size_t)(lines->end - lines->body);
     const int64_t parts  = hy_pool_threads(r->ctx->pool);
     const int64_t blocks = (int64_t)(bytes / hy_lines_block_bytes) + 1;
     void *array;
@@ -224,7 +226,7 @@ static hybrid_status open_reading(reading *r)
     lines->blocks = r->bad = blocks;
     HY_TRY(hy_array(r->ctx, blocks + 1, sizeof *lines->first, "blocks of lines", &array));
     lines->first    = array;
-    lines->first[0] = 0;
+    lines->first[0] = lines->before;
     for (int64_t b = 1; b <= blocks; b++)
         lines->first[b] = -1;
     HY_TRY(hy_array(r->ctx, blocks, sizeof *r->aside, "blocks of lines", &array));
@@ -247,7 +249,7 @@ static void close_reading(reading *r)
     pthread_mutex_destroy(&r->lock);
 }
 
-hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
+static hybrid_status read_window(hy_context *ctx, hy_lines *lines)
 {
     reading r = {.ctx = ctx, .lines = lines};
     hybrid_status status;
@@ -259,9 +261,52 @@ hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
     HY_TRY_ELSE_DONE(judge(&r));
     HY_TRY_ELSE_DONE(
         hy_pool_for(ctx->pool, HY_COMPUTE, 0, lines->blocks, 64, put_aside, &r));
+    if (lines->joined)
+        lines->joined(lines->arg, lines);
 done:
     close_reading(&r);
     return status;
+}
+
+/* ---- all of them ---------------------------------------------------------------- */
+
+/* Up to the end of the last line that is whole. */
+static hybrid_status find_end(hy_context *ctx, hy_lines *lines)
+{
+    const hy_source *source = lines->source;
+    const char *end         = source->text + source->bytes;
+    char why[HY_WHY_BYTES];
+
+    lines->end = end;
+    if (source->last)
+        return HYBRID_OK;
+    const char *newline = memrchr(lines->body, '\n', (size_t)(end - lines->body));
+    if (newline) {
+        lines->end = newline + 1;
+        return HYBRID_OK;
+    }
+    snprintf(why, sizeof why, "the line is longer than %zu bytes", source->bytes);
+    return hy_mtx_fail(ctx, source, lines->body, why);
+}
+
+static hybrid_status next_window(hy_context *ctx, hy_lines *lines)
+{
+    lines->before = lines->first[lines->blocks];
+    hy_lines_close(ctx, lines);
+    HY_TRY(hy_source_next(ctx, lines->source, lines->end));
+    lines->body = lines->source->text;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
+{
+    for (;;) {
+        HY_TRY(find_end(ctx, lines));
+        HY_TRY(read_window(ctx, lines));
+        if (lines->source->last)
+            return HYBRID_OK;
+        HY_TRY(next_window(ctx, lines));
+    }
 }
 
 void hy_lines_close(hy_context *ctx, hy_lines *lines)

@@ -2,7 +2,7 @@
 
    Lines are read in parallel to entries "row column value" in the order of the file.
    There is room for those that the header claims or, if it claims more, those that the
-   file is long enough for. */
+   file is long enough for, where that is known. */
 #include "io/mtx.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ typedef struct reader {
     hybrid_type type;
     hy_numbers *numbers;
     hy_entries *out;
-    int descend;      /* entries that do not ascend within a block were met */
+    int descend;      /* entries that do not ascend were met */
     int below, above; /* entries on this side of the diagonal were */
 } reader;
 
@@ -147,16 +147,18 @@ static void put_entries(void *arg, const void *items, int64_t count, int64_t fir
     note(&r->above, above);
 }
 
-/* Whether entries ascend from block to block; within blocks they do. */
-static int blocks_ascend(const hy_lines *lines, const hy_entries *in)
+/* Do entries ascend from block to block, and from the window before? */
+static void compare_blocks(void *arg, const hy_lines *lines)
 {
-    for (int64_t b = 1; b < lines->blocks; b++) {
+    reader *r            = arg;
+    const hy_entries *in = r->out;
+
+    for (int64_t b = 0; b < lines->blocks; b++) {
         const int64_t k = lines->first[b];
-        if (k > 0 && k < in->count &&
-            key(in->row[k], in->col[k]) <= key(in->row[k - 1], in->col[k - 1]))
-            return 0;
+        note(&r->descend,
+             k > 0 && k < lines->first[lines->blocks] &&
+                 key(in->row[k], in->col[k]) <= key(in->row[k - 1], in->col[k - 1]));
     }
-    return 1;
 }
 
 /* ---- an entry and its mirror ---------------------------------------------------------
@@ -226,7 +228,7 @@ static hybrid_status open_entries(hy_context *ctx, int64_t count, hy_entries *ou
     return HYBRID_OK;
 }
 
-static hybrid_status read_entries(hy_context *ctx, const hy_source *source,
+static hybrid_status read_entries(hy_context *ctx, hy_source *source,
                                   const hy_mtx_header *header, hybrid_type type,
                                   hy_entries *out)
 {
@@ -239,9 +241,10 @@ static hybrid_status read_entries(hy_context *ctx, const hy_source *source,
                          .item_bytes = sizeof(entry),
                          .least_bytes =
                           header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1",
-                         .read = read_block,
-                         .put  = put_entries,
-                         .arg  = &r};
+                         .read   = read_block,
+                         .put    = put_entries,
+                         .joined = compare_blocks,
+                         .arg    = &r};
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.numbers));
@@ -249,7 +252,7 @@ static hybrid_status read_entries(hy_context *ctx, const hy_source *source,
     HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
     if (!general && r.below && r.above)
         HY_TRY_ELSE_DONE(refuse_mirrors(ctx, &lines, out));
-    out->ascend = general && !r.descend && blocks_ascend(&lines, out);
+    out->ascend = general && !r.descend;
 done:
     hy_lines_close(ctx, &lines);
     hy_numbers_close(ctx, r.numbers);

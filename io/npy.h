@@ -8,14 +8,21 @@ typedef struct hy_npy_header {
     hybrid_type type;
     hybrid_order order;
     int64_t rows, cols;
-    const char *data; /* rows * cols values, up to the end of the source */
+    int64_t bytes;    /* of rows * cols values, up to the end of the file: */
+    const char *data; /* the first of them */
 } hy_npy_header;
 
 /* 1 if the source begins like a .npy file. */
 int hy_npy_is(const hy_source *source);
 
-/* Everything is checked, the number of bytes that follow included. */
+/* Everything is checked; the number of bytes that follow, too, if all are in the window.
+ */
 hybrid_status hy_npy_read_header(hy_context *ctx, const hy_source *source,
                                  hy_npy_header *out);
+
+/* `found` bytes of data came up to the end of the window. BAD_FILE if the file ends with
+   it and these are too few, or if they are too many. */
+hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_source *source,
+                                 const hy_npy_header *header, int64_t found);
 
 #endif /* HY_NPY_H */

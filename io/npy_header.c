@@ -187,8 +187,8 @@ static hybrid_status take_dictionary(parser *s)
 static hybrid_status find_dictionary(parser *s)
 {
     const unsigned char *p = (const unsigned char *)s->source->text;
-    const size_t bytes     = s->source->bytes;
-    char why[96];
+    const size_t bytes     = hy_source_head(s->source);
+    char why[128];
 
     if (bytes < MAGIC_BYTES + 4)
         return fail(s, "the .npy header is truncated");
@@ -207,8 +207,8 @@ static hybrid_status find_dictionary(parser *s)
         length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (length > bytes - at) {
         snprintf(why, sizeof why,
-                 "the .npy header of %zu bytes exceeds the %zu of the file", length,
-                 bytes);
+                 "the .npy header of %zu bytes exceeds the %zu of the file's first block",
+                 length, bytes);
         return fail(s, why);
     }
     s->p   = s->source->text + at;
@@ -220,8 +220,7 @@ hybrid_status hy_npy_read_header(hy_context *ctx, const hy_source *source,
                                  hy_npy_header *out)
 {
     parser s = {.ctx = ctx, .source = source};
-    int64_t bytes;
-    char why[128];
+    int64_t count;
 
     HY_TRY(find_dictionary(&s));
     HY_TRY(take_dictionary(&s));
@@ -230,13 +229,19 @@ hybrid_status hy_npy_read_header(hy_context *ctx, const hy_source *source,
                            .rows  = s.shape[0],
                            .cols  = s.axes == 2 ? s.shape[1] : 1,
                            .data  = s.end};
-    if (__builtin_mul_overflow(out->rows, out->cols, &bytes) ||
-        __builtin_mul_overflow(bytes, (int64_t)hy_value_size(s.type), &bytes))
+    if (__builtin_mul_overflow(out->rows, out->cols, &count) ||
+        __builtin_mul_overflow(count, (int64_t)hy_value_size(s.type), &out->bytes))
         return fail(&s, "the shape is too large");
-    const int64_t found = source->text + source->bytes - s.end;
-    if (found == bytes)
+    return hy_npy_check_bytes(ctx, source, out, source->text + source->bytes - s.end);
+}
+
+hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_source *source,
+                                 const hy_npy_header *header, int64_t found)
+{
+    if (found == header->bytes || (found < header->bytes && !source->last))
         return HYBRID_OK;
-    snprintf(why, sizeof why, "%lld bytes of data where the shape needs %lld",
-             (long long)found, (long long)bytes);
-    return fail(&s, why);
+    return hy_fail(ctx, HYBRID_BAD_FILE,
+                   "%s: %s%lld bytes of data where the shape needs %lld", source->path,
+                   source->last ? "" : "at least ", (long long)found,
+                   (long long)header->bytes);
 }

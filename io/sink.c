@@ -3,12 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 20 };
+enum {
+    BUFFER_BYTES = 1 << 20,
+    ENDING_BYTES = sizeof ".2147483647.partial" - 1,
+    HASH_BYTES   = sizeof ".0123456789abcdef" - 1
+};
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
 {
@@ -23,26 +29,70 @@ static int is_special(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+/* FNV-1a */
+static uint64_t hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+hybrid_status hy_sink_partial(hy_context *ctx, const char *path, char **out)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t room = strlen(path) + HASH_BYTES + ENDING_BYTES + 1;
+    size_t kept       = strlen(path);
+    char mark[32]     = "";
+    void *array;
+
+    if (strlen(name) > NAME_MAX - ENDING_BYTES) {
+        kept = (size_t)(name - path) + NAME_MAX - ENDING_BYTES - HASH_BYTES;
+        snprintf(mark, sizeof mark, ".%016llx", (unsigned long long)hash(name));
+    }
+    HY_TRY(hy_array(ctx, (int64_t)room, 1, "name of a file", &array));
+    *out = array;
+    snprintf(*out, room, "%.*s%s.%ld.partial", (int)kept, path, mark, (long)getpid());
+    return HYBRID_OK;
+}
+
+/* Open the file `name`, empty and locked; -1 and errno if that fails. Who removes what
+   was left behind may get at it before it is locked: then there is a new one. */
+static int open_partial(const char *name)
+{
+    struct stat st = {.st_nlink = 0};
+
+    while (st.st_nlink == 0) {
+        const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0)
+            return -1;
+        flock(fd, LOCK_SH); /* not every file system has locks */
+        if (fstat(fd, &st) == 0 && st.st_nlink > 0 && ftruncate(fd, 0) == 0)
+            return fd;
+        close(fd);
+    }
+    return -1;
+}
+
 hybrid_status hy_sink_open(hy_context *ctx, const char *path, hy_sink *out)
 {
-    const size_t length = strlen(path) + sizeof HY_PARTIAL + 3 * sizeof(long);
     hybrid_status status;
     void *array;
 
     *out = (hy_sink){.path = path, .fd = -1, .direct = is_special(path)};
-    HY_TRY_ELSE_DONE(hy_array(ctx, (int64_t)length, 1, "name of a file", &array));
-    out->name = array;
-    snprintf(out->name, length, out->direct ? "%s" : HY_PARTIAL, path, (long)getpid());
+    if (!out->direct)
+        HY_TRY_ELSE_DONE(hy_sink_partial(ctx, path, &out->partial));
     HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
-    out->buffer     = array;
-    const int flags = out->direct ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW;
-    out->fd         = open(out->name, O_WRONLY | O_CLOEXEC | flags, 0666);
+    out->buffer = array;
+    out->name   = out->direct ? path : out->partial;
+    out->fd = out->direct ? open(path, O_WRONLY | O_CLOEXEC) : open_partial(out->name);
     if (out->fd < 0)
         HY_TRY_ELSE_DONE(fail_system(ctx, out->name, "write"));
     return HYBRID_OK;
 done:
     hy_array_free(ctx, out->buffer);
-    hy_array_free(ctx, out->name);
+    hy_array_free(ctx, out->partial);
     return status;
 }
 
@@ -87,6 +137,7 @@ hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status statu
 {
     if (status == HYBRID_OK)
         status = flush(ctx, sink);
+    const int lock = dup(sink->fd); /* held until the file has its name */
     if (close(sink->fd) != 0 && status == HYBRID_OK)
         status = fail_system(ctx, sink->name, "write");
     if (!sink->direct) {
@@ -95,7 +146,9 @@ hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status statu
         if (status != HYBRID_OK)
             unlink(sink->name);
     }
+    if (lock >= 0)
+        close(lock);
     hy_array_free(ctx, sink->buffer);
-    hy_array_free(ctx, sink->name);
+    hy_array_free(ctx, sink->partial);
     return status;
 }

@@ -1,4 +1,4 @@
-/* io/source.c - the whole contents of a file: mapped, read from a pipe, or inflated. */
+/* io/source.c - the text of a file: mapped, or read and inflated a window at a time. */
 #include "io/io.h"
 
 #include <errno.h>
@@ -11,7 +11,19 @@
 
 #include "io/digits.h"
 
-enum { FIRST_BYTES = 1 << 16, AFTER = 1 + HY_TEXT_PAD /* bytes behind a text */ };
+enum { AFTER = 1 + HY_TEXT_PAD /* bytes behind a text */ };
+
+size_t hy_window_bytes = (size_t)16 << 20;
+
+/* Where windows come from: bytes of the file, which are the text or its gzip data. */
+typedef struct hy_stream {
+    int fd; /* -1: all bytes are in [next, end) */
+    int gzip;
+    int ended;              /* nothing follows what is in the window */
+    const char *next, *end; /* gzip: bytes that are not inflated yet */
+    char *array;            /* gzip: NULL, or HY_HEAD_BYTES that they lie in */
+    z_stream z;
+} hy_stream;
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
 {
@@ -19,35 +31,163 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
                    strerror(errno));
 }
 
-/* ---- an array that grows with the data ------------------------------------------ */
+/* ---- bytes ------------------------------------------------------------------------ */
 
-typedef struct growing {
-    char *ptr;
-    size_t bytes, room; /* ptr holds room + AFTER */
-} growing;
-
-static hybrid_status grow(hy_context *ctx, growing *t, size_t room)
+/* Up to `room` bytes; fewer only at the end of the file, none if it was reached. */
+static hybrid_status read_bytes(hy_context *ctx, const hy_source *source, char *to,
+                                size_t room, size_t *bytes)
 {
-    void *bigger;
-
-    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "contents of a file", &bigger));
-    if (t->bytes > 0)
-        memcpy(bigger, t->ptr, t->bytes);
-    hy_array_free(ctx, t->ptr);
-    t->ptr  = bigger;
-    t->room = room;
+    *bytes = 0;
+    while (*bytes < room) {
+        const ssize_t got = read(source->stream->fd, to + *bytes, room - *bytes);
+        if (got < 0 && errno != EINTR)
+            return fail_system(ctx, source->path, "read");
+        if (got == 0)
+            break;
+        if (got > 0)
+            *bytes += (size_t)got;
+    }
     return HYBRID_OK;
 }
 
-static void adopt(hy_source *source, growing *t)
+/* ---- gzip ------------------------------------------------------------------------- */
+
+static int is_gzip(const char *text, size_t bytes)
 {
-    memset(t->ptr + t->bytes, 0, AFTER);
-    source->text  = t->ptr;
-    source->bytes = t->bytes;
-    source->array = t->ptr;
+    return bytes >= 2 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
 }
 
-/* ---- three ways to get at the bytes --------------------------------------------- */
+/* At least one byte is in [next, end), unless the file has ended. */
+static hybrid_status refill(hy_context *ctx, const hy_source *source)
+{
+    hy_stream *s = source->stream;
+    size_t bytes;
+
+    if (s->next < s->end || s->fd < 0)
+        return HYBRID_OK;
+    HY_TRY(read_bytes(ctx, source, s->array, HY_HEAD_BYTES, &bytes));
+    s->next = s->array;
+    s->end  = s->array + bytes;
+    return HYBRID_OK;
+}
+
+static hybrid_status fail_gzip(hy_context *ctx, const hy_source *source, int code)
+{
+    const z_stream *z = &source->stream->z;
+
+    if (code == Z_MEM_ERROR)
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", source->path);
+    if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
+        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
+                       source->path, z->msg ? z->msg : "dictionary needed");
+    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", source->path);
+}
+
+/* A member has ended: another one follows, or nothing but a padding of zeros. */
+static hybrid_status next_member(hy_context *ctx, const hy_source *source)
+{
+    hy_stream *s = source->stream;
+
+    HY_TRY(refill(ctx, source));
+    if (s->next < s->end && (unsigned char)*s->next == 0x1f) {
+        inflateReset(&s->z);
+        return HYBRID_OK;
+    }
+    while (s->next < s->end && *s->next == 0) {
+        s->next++;
+        HY_TRY(refill(ctx, source));
+    }
+    s->ended = s->next == s->end;
+    return s->ended ? HYBRID_OK
+                    : hy_fail(ctx, HYBRID_BAD_FILE, "%s: bytes follow the gzip data",
+                              source->path);
+}
+
+/* `room` bytes at `to`; fewer only at the end. */
+static hybrid_status inflate_bytes(hy_context *ctx, const hy_source *source, char *to,
+                                   size_t room, size_t *bytes)
+{
+    const size_t at_once = (size_t)1 << 30; /* zlib counts in unsigned int */
+    hy_stream *s         = source->stream;
+    z_stream *z          = &s->z;
+
+    z->next_out = (Bytef *)to;
+    while ((*bytes = (size_t)((char *)z->next_out - to)) < room && !s->ended) {
+        HY_TRY(refill(ctx, source));
+        z->next_in     = (z_const Bytef *)s->next;
+        z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
+        z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
+        const int code = inflate(z, Z_NO_FLUSH);
+        s->next        = (const char *)z->next_in;
+        if (code == Z_STREAM_END)
+            HY_TRY(next_member(ctx, source));
+        else if (code != Z_OK)
+            return fail_gzip(ctx, source, code);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- windows ---------------------------------------------------------------------- */
+
+/* A window of `room` bytes that begins with `left` bytes from `from` on. */
+static hybrid_status enlarge(hy_context *ctx, hy_source *source, size_t room,
+                             const char *from, size_t left)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "text of a file", &array));
+    if (left > 0)
+        memcpy(array, from, left);
+    hy_array_free(ctx, source->array);
+    source->array = array;
+    source->room  = room;
+    return HYBRID_OK;
+}
+
+/* Fill the window behind the `left` bytes that are in it. */
+static hybrid_status fill(hy_context *ctx, hy_source *source, size_t left)
+{
+    hy_stream *s = source->stream;
+    char *text   = source->array;
+    size_t bytes;
+
+    HY_TRY((s->gzip ? inflate_bytes : read_bytes)(ctx, source, text + left,
+                                                  source->room - left, &bytes));
+    source->text  = text;
+    source->bytes = left + bytes;
+    source->last  = source->bytes < source->room;
+    memset(text + source->bytes, 0, AFTER);
+    return HYBRID_OK;
+}
+
+/* By counts in a byte, of which compilers make vectors. */
+static int64_t count_lines(const char *p, const char *end)
+{
+    int64_t lines = 0;
+
+    while (p < end) {
+        const char *stop    = p + hy_smaller((size_t)(end - p), UINT8_MAX);
+        unsigned char count = 0;
+        for (; p < stop; p++)
+            count = (unsigned char)(count + (*p == '\n'));
+        lines += count;
+    }
+    return lines;
+}
+
+hybrid_status hy_source_next(hy_context *ctx, hy_source *source, const char *from)
+{
+    const size_t left = (size_t)(source->text + source->bytes - from);
+
+    source->lines += count_lines(source->text, from);
+    if (source->room < hy_window_bytes)
+        HY_TRY(enlarge(ctx, source, hy_window_bytes, from, left));
+    else
+        memmove(source->array, from, left);
+    return fill(ctx, source, left);
+}
+
+/* ---- three ways to get at the bytes ------------------------------------------------ */
 
 /* The pages of the file lie over an anonymous mapping that is one page longer when
    needed: what follows the file's last byte are always readable zeros. */
@@ -66,31 +206,31 @@ static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_source *
         return fail_system(ctx, source->path, "map");
     source->text  = map;
     source->bytes = bytes;
+    source->last  = 1;
     return HYBRID_OK;
 }
 
+static hybrid_status open_stream(hy_context *ctx, int fd, hy_source *source)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_stream), "a stream of bytes", &array));
+    source->stream  = array;
+    *source->stream = (hy_stream){.fd = fd};
+    return HYBRID_OK;
+}
+
+/* The stream has the descriptor, and closes it. */
 static hybrid_status read_pipe(hy_context *ctx, int fd, hy_source *source)
 {
-    growing t            = {0};
-    hybrid_status status = HYBRID_OK;
+    const hybrid_status status = open_stream(ctx, fd, source);
 
-    HY_TRY_ELSE_DONE(grow(ctx, &t, FIRST_BYTES));
-    for (;;) {
-        if (t.bytes == t.room)
-            HY_TRY_ELSE_DONE(grow(ctx, &t, 2 * t.room));
-        const ssize_t got = read(fd, t.ptr + t.bytes, t.room - t.bytes);
-        if (got < 0 && errno != EINTR)
-            HY_TRY_ELSE_DONE(fail_system(ctx, source->path, "read"));
-        if (got == 0)
-            break;
-        if (got > 0)
-            t.bytes += (size_t)got;
+    if (status != HYBRID_OK) {
+        close(fd);
+        return status;
     }
-    adopt(source, &t);
-    return HYBRID_OK;
-done:
-    hy_array_free(ctx, t.ptr);
-    return status;
+    HY_TRY(enlarge(ctx, source, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, source, 0);
 }
 
 static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_source *source)
@@ -109,94 +249,27 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_source *so
     } else if (S_ISREG(st.st_mode)) {
         status = map_file(ctx, fd, (size_t)st.st_size, source);
     } else {
-        status = read_pipe(ctx, fd, source);
+        return read_pipe(ctx, fd, source);
     }
     close(fd);
     return status;
 }
 
-/* ---- gzip ----------------------------------------------------------------------- */
-
-static int is_gzip(const char *text, size_t bytes)
-{
-    return bytes >= 2 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
-}
-
-/* A member has ended: 1 if another one follows, 0 at the end of the file (which may be
-   padded with zeros), -1 if something else follows. */
-static int next_member(z_stream *z, const char *end)
-{
-    const char *p = (const char *)z->next_in;
-
-    if (is_gzip(p, (size_t)(end - p)))
-        return 1;
-    while (p < end && *p == 0)
-        p++;
-    return p == end ? 0 : -1;
-}
-
-static hybrid_status fail_gzip(hy_context *ctx, const hy_source *source, int code,
-                               const z_stream *z)
-{
-    if (code == Z_MEM_ERROR)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", source->path);
-    if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
-                       source->path, z->msg ? z->msg : "dictionary needed");
-    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", source->path);
-}
-
-static hybrid_status inflate_all(hy_context *ctx, const hy_source *source, z_stream *z,
-                                 growing *t)
-{
-    const char *end      = source->text + source->bytes;
-    const size_t at_once = (size_t)1 << 30; /* zlib counts in unsigned int */
-
-    for (;;) {
-        if (t->bytes == t->room)
-            HY_TRY(grow(ctx, t, 2 * t->room));
-        const size_t left  = (size_t)(end - (const char *)z->next_in);
-        const size_t space = t->room - t->bytes;
-        z->avail_in        = (uInt)(left < at_once ? left : at_once);
-        z->avail_out       = (uInt)(space < at_once ? space : at_once);
-        z->next_out        = (Bytef *)t->ptr + t->bytes;
-        const int code     = inflate(z, Z_NO_FLUSH);
-        t->bytes           = (size_t)((char *)z->next_out - t->ptr);
-        if (code == Z_STREAM_END) {
-            const int next = next_member(z, end);
-            if (next < 0)
-                return hy_fail(ctx, HYBRID_BAD_FILE, "%s: bytes follow the gzip data",
-                               source->path);
-            if (next == 0)
-                return HYBRID_OK;
-            inflateReset(z);
-        } else if (code != Z_OK) {
-            return fail_gzip(ctx, source, code, z);
-        }
-    }
-}
-
-/* Replace the compressed bytes of `source` by what they stand for. */
+/* The text is gzip data: from now on it is what they stand for. */
 static hybrid_status gunzip(hy_context *ctx, hy_source *source)
 {
-    growing t            = {0};
-    z_stream z           = {0};
-    hybrid_status status = HYBRID_OK;
-    const char *path     = source->path;
-
-    if (inflateInit2(&z, 15 + 16) != Z_OK) /* largest window, gzip header */
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", path);
-    z.next_in = (z_const Bytef *)source->text;
-    HY_TRY_ELSE_DONE(grow(ctx, &t, FIRST_BYTES + 4 * source->bytes));
-    HY_TRY_ELSE_DONE(inflate_all(ctx, source, &z, &t));
-    hy_source_close(ctx, source);
-    source->path = path;
-    adopt(source, &t);
-    t.ptr = NULL;
-done:
-    hy_array_free(ctx, t.ptr);
-    inflateEnd(&z);
-    return status;
+    if (!source->stream)
+        HY_TRY(open_stream(ctx, -1, source));
+    hy_stream *s  = source->stream;
+    s->next       = source->text;
+    s->end        = source->text + source->bytes;
+    s->array      = source->array;
+    source->array = NULL;
+    if (inflateInit2(&s->z, 15 + 16) != Z_OK) /* largest window, gzip header */
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", source->path);
+    s->gzip = 1;
+    HY_TRY(enlarge(ctx, source, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, source, 0);
 }
 
 /* ---- what the readers call ------------------------------------------------------ */
@@ -218,15 +291,13 @@ done:
 hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data,
                              size_t bytes, hy_source *out)
 {
-    growing t = {0};
     hybrid_status status;
 
-    *out = (hy_source){.path = name};
-    HY_TRY(grow(ctx, &t, bytes));
-    if (bytes > 0)
-        memcpy(t.ptr, data, bytes);
-    t.bytes = bytes;
-    adopt(out, &t);
+    *out = (hy_source){.path = name, .last = 1};
+    HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
+    out->text  = out->array;
+    out->bytes = bytes;
+    memset((char *)out->array + bytes, 0, AFTER);
     if (is_gzip(out->text, out->bytes))
         HY_TRY_ELSE_DONE(gunzip(ctx, out));
     return HYBRID_OK;
@@ -235,8 +306,20 @@ done:
     return status;
 }
 
+static void close_stream(hy_context *ctx, hy_stream *stream)
+{
+    if (stream->gzip)
+        inflateEnd(&stream->z);
+    if (stream->fd >= 0)
+        close(stream->fd);
+    hy_array_free(ctx, stream->array);
+    hy_array_free(ctx, stream);
+}
+
 void hy_source_close(hy_context *ctx, hy_source *source)
 {
+    if (source->stream)
+        close_stream(ctx, source->stream);
     if (source->map)
         munmap(source->map, source->map_bytes);
     hy_array_free(ctx, source->array);

@@ -62,9 +62,9 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
         const int64_t pinned = (used < likely ? used : likely) * 4;
         a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
     }
-    /* With a cap on host memory nothing is touched: it might turn out unneeded. Nor for
-       the little by which an expectation may be off. */
-    if (ctx->memory.meter.cap == 0 && used < expected - expected / 8) {
+    /* With a caller's cap on host memory nothing is touched: it might turn out unneeded.
+       Nor for the little by which an expectation may be off. */
+    if (!ctx->memory.strict && used < expected - expected / 8) {
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
     }

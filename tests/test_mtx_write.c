@@ -1,6 +1,8 @@
 /* tests/test_mtx_write.c - writing Matrix Market files: every value comes back, and a
    failed write leaves nothing behind and nothing damaged. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,6 +200,45 @@ static void temporary_name_is_taken(void **state)
     assert_int_equal(rmdir(partial), 0);
 }
 
+static void longest_name(void **state)
+{
+    hybrid_csr A = make_matrix(HYBRID_F64, HYBRID_I64, 10), B;
+    char name[NAME_MAX + 2], path[2 * NAME_MAX];
+    (void)state;
+
+    memset(name, 'n', sizeof name);
+    name[NAME_MAX] = 0;
+    snprintf(path, sizeof path, "%s", io_temp(name));
+    assert_int_equal(hy_write_mtx(ctx, path, &A), HYBRID_OK);
+    assert_int_equal(hy_read_mtx(ctx, path, HYBRID_F64, &B), HYBRID_OK);
+    assert_int_equal(B.nnz, A.nnz);
+    hy_csr_free(ctx, &B);
+    free_matrix(&A);
+    name[NAME_MAX]     = 'n';
+    name[NAME_MAX + 1] = 0;
+    check_failure(io_temp(name), HYBRID_IO_FAILED, strerror(ENAMETOOLONG));
+}
+
+/* Who could lock it would take it for one that was left behind. */
+static void partial_file_is_locked(void **state)
+{
+    char path[256];
+    hy_sink sink;
+    (void)state;
+
+    snprintf(path, sizeof path, "%s", io_temp("locked.mtx"));
+    io_store(io_partial("locked.mtx"), "left behind", 11);
+    assert_int_equal(hy_sink_open(ctx, path, &sink), HYBRID_OK);
+    const int fd = open(io_partial("locked.mtx"), O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+    assert_int_equal(hy_sink_write(ctx, &sink, "new", 3), HYBRID_OK);
+    assert_int_equal(hy_sink_finish(ctx, &sink, HYBRID_OK), HYBRID_OK);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_END), 3);
+    close(fd);
+}
+
 /* A device is written to, never replaced. */
 static void full_device(void **state)
 {
@@ -205,7 +247,7 @@ static void full_device(void **state)
     (void)state;
     check_failure("/dev/full", HYBRID_IO_FAILED, strerror(ENOSPC));
     assert_int_equal(access("/dev/full", W_OK), 0);
-    snprintf(partial, sizeof partial, HY_PARTIAL, "/dev/full", (long)getpid());
+    snprintf(partial, sizeof partial, "/dev/full.%ld.partial", (long)getpid());
     assert_int_equal(access(partial, F_OK), -1);
 }
 
@@ -282,6 +324,8 @@ int main(void)
         cmocka_unit_test(other_locale),
         cmocka_unit_test(no_such_folder),
         cmocka_unit_test(temporary_name_is_taken),
+        cmocka_unit_test(longest_name),
+        cmocka_unit_test(partial_file_is_locked),
         cmocka_unit_test(full_device),
         cmocka_unit_test(disk_fills_up),
         cmocka_unit_test(allocations_fail),

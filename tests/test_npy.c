@@ -58,6 +58,7 @@ static const struct refusal {
     {"bad_array_two.mtx", ":3: unexpected '2' at the end of the line"},
     {"bad_array_pattern.mtx", ":1: an array cannot have the field 'pattern'"},
     {"bad_array_huge.mtx", ":3: the file ends after 1 of the 4611686014132420609 values"},
+    {"bad_array_integer_inf.mtx", ":4: value '-inf' is not an integer"},
     {"bad_array_symmetric_wide.mtx", ":2: a symmetric matrix must be square, not 2 x 3"},
 };
 

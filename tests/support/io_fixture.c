@@ -123,7 +123,7 @@ const char *io_partial(const char *name)
 {
     static char path[4096 + 64]; /* a name, a number, an ending */
 
-    snprintf(path, sizeof path, HY_PARTIAL, io_temp(name), (long)getpid());
+    snprintf(path, sizeof path, "%s.%ld.partial", io_temp(name), (long)getpid());
     return path;
 }
 

@@ -1,0 +1,51 @@
+# What is no matrix is known by its beginning, however long it is: in little memory, and
+# before anything of the rest is read.
+. "$(dirname "$0")/lib.bash"
+make_matrices
+
+# refused <code> <pattern> <argument>...: in 64 MiB of memory; the time limit is for what
+# would read on for ever.
+refused() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    timeout 120 "$HYBRID_SPMM" "$@" --host-memory 64MiB >out 2>err || got=$?
+    [ "$got" -eq "$want" ] || fail "hybrid_spmm $*: exit code $got, not $want"
+    says "$pattern"
+}
+
+head -c 50000000 /dev/zero | gzip >zeros.gz
+for i in {1..60}; do cat zeros.gz; done >zeros.mtx.gz # 3 GB
+cp zeros.mtx.gz zeros.npy
+for file in /dev/zero /dev/urandom zeros.mtx.gz; do
+    refused 3 "$file:1: the banner .* is missing" info $file
+    refused 3 "$file:1: the banner .* is missing" multiply -q A.mtx $file
+done
+ln -s /dev/zero zero.npy
+for file in zero.npy zeros.npy; do
+    refused 3 "$file: neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
+done
+refused 3 '/dev/zero: a file of rates has less than 1048576 bytes' \
+    multiply -q A.mtx --rates /dev/zero
+
+# endless <pattern> <line> <first line>...: a pipe of these lines, of which the last but for
+# them never ends
+mkfifo pipe
+endless() {
+    local pattern=$1 line=$2
+    shift 2
+    { printf '%s\n' "$@"; yes "$line"; } >pipe 2>/dev/null &
+    refused 3 "$pattern" info pipe
+    wait
+}
+banner='%%MatrixMarket matrix coordinate real general'
+endless 'pipe:[0-9]+: the first 1048576 bytes end before the sizes' '% nothing' "$banner"
+endless 'pipe:4: there are more than the 1 entries announced' '1 1 1' "$banner" '3 3 1'
+{ printf '%s\n' "$banner" '3 3 1'; cat /dev/zero; } >pipe 2>/dev/null &
+refused 3 'pipe:3: the line is longer than 16777216 bytes' info pipe
+wait
+
+# what a pipe announces is not made room for beyond what there is
+{ printf '%s\n' "$banner" '3 3 4000000000000000'; yes '1 1 1'; } >pipe 2>/dev/null &
+refused 4 'memory' info pipe
+wait
+only A.mtx B.mtx zeros.gz zeros.mtx.gz zeros.npy zero.npy pipe
