@@ -27,6 +27,8 @@ void hy_meter_reset_peak(hy_meter *meter);
 typedef struct hy_memory {
     hybrid_allocator allocator;
     hy_meter meter;   /* host bytes: this allocator's and the results' */
+    int returns;      /* large arrays that are freed go back to the system at once, so that
+                         what is resident follows the meter */
     int64_t failures; /* tests: the allocation that brings this from 1 to 0
                          fails; 0 = none does */
 } hy_memory;

@@ -107,6 +107,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
     HY_TRY(check_options(ctx, options));
     ctx->memory.allocator = options->allocator;
     ctx->memory.meter.cap = (int64_t)options->host_bytes;
+    ctx->memory.returns   = options->host_bytes > 0;
     engine->wanted        = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(open_devices(engine, options, backends));
