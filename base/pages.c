@@ -17,7 +17,8 @@ size_t hy_pages_round(size_t bytes)
 
 char *hy_pages_map_small(size_t bytes)
 {
-    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *ptr =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 

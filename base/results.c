@@ -74,6 +74,12 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     hy_array_free(ctx, results);
 }
 
+void hy_results_leave(const hy_results *results)
+{
+    for (const mapping *m = results->first; m; m = m->next)
+        munmap(m->ptr, m->bytes);
+}
+
 /* ---- with the lock held ---------------------------------------------------------- */
 
 static mapping *find(hy_results *results, const void *ptr)

@@ -30,6 +30,10 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
 /* Unmaps everything, handed out or kept. NULL is fine. */
 void hy_results_destroy(hy_context *ctx, hy_results *results);
 
+/* In a child of the process whose results they are: it has the pages no more. Takes no lock
+   and frees nothing else, as threads of the parent may have been about to. */
+void hy_results_leave(const hy_results *results);
+
 /* Reserve address space for `bytes`: the smallest kept mapping that is large enough and
    not far too large, or a new one. Nothing is counted yet. */
 hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);

@@ -208,6 +208,7 @@ hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(begin(engine, trials, row));
     hy_context *ctx = &engine->ctx;
     HY_TRY(hy_check_spgemm(ctx, A, B));
+    HY_TRY(hy_check_patterns(ctx, A, B, 0));
     HY_TRY(hy_csr_check(ctx, C, "C"));
     if (C->rows != A->rows || C->cols != B->cols || C->type != A->type)
         return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, A*B is %lld x %lld",
@@ -222,6 +223,7 @@ static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int trials,
 {
     HY_TRY(begin(engine, trials, row));
     HY_TRY(hy_check_spmm(&engine->ctx, c->A, c->X, c->Y));
+    HY_TRY(hy_check_patterns(&engine->ctx, c->A, NULL, 0));
     return run_trials(&engine->ctx, c, trials, seed, row);
 }
 

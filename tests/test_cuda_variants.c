@@ -8,6 +8,7 @@
 #include "support/hollow.h"
 #include "support/large.h"
 #include "support/not_finite.h"
+#include "support/not_read.h"
 #include "support/open_cuda.h"
 #include "support/panels.h"
 #include "support/pinned_panels.h"
@@ -40,6 +41,21 @@ static int check_not_finite(hybrid_engine *engine, const char *const *names)
     printf("%lld products with infinities checked, %d wrong\n", (long long)checked,
            failed);
     return failed;
+}
+
+static int check_not_read(hybrid_engine *engine, const char *const *names)
+{
+    const char *spmm[ROOM];
+    int64_t checked = 0, count = 0;
+
+    for (; *names; names++)
+        if (strncmp(*names, "spmm.", 5) == 0)
+            spmm[count++] = *names;
+    spmm[count]      = NULL;
+    const int failed = not_read_check(engine, spmm, &checked);
+    printf("%lld products with alpha 0 or beta 0 checked, %d wrong\n", (long long)checked,
+           failed);
+    return failed + (checked < 180);
 }
 
 /* Banded matrices under small budgets. */
@@ -108,7 +124,8 @@ int main(void)
     const int large = large_check(engine, names, &wide);
     printf("%lld large products checked, %d wrong\n", (long long)wide, large);
     failed += large + (wide < 48);
-    failed += check_tf32(engine) + check_not_finite(engine, names);
+    failed += check_tf32(engine) + check_not_finite(engine, names) +
+              check_not_read(engine, names);
     hybrid_engine_destroy(engine);
     failed += budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
     failed += check_windows(names) + check_hollow(names);
