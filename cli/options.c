@@ -185,7 +185,7 @@ static const option_row rows[] = {
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,
      "most device memory to use: 1000000, 512MiB, 4G"},
     {"host-memory", 0, "SIZE", COMPUTES, set_host_memory,
-     "most host memory to use, results included"},
+     "most host memory, with results; resident: +16 MiB"},
     {"chunk-rows", 0, "N", PRODUCT, set_chunk_rows,
      "rows a chunk (from the work and memory found)"},
     {"rates", 0, "FILE", PRODUCT, set_rates,
