@@ -35,9 +35,9 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
-/* Whether this process has the engine from its parent, by fork(). Then there are no
-   threads, locks may be held by nobody, and the device is the parent's: nothing but reading
-   is safe. */
+/* Whether this process has the engine from its parent, by fork(). Then the
+   workers are missing, locks may be held by threads that are missing too, and the device is
+   the parent's: nothing but reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
 /* A public call begins: the sentence of the last one goes. No engine, no call, and none in

@@ -143,9 +143,10 @@ typedef struct hybrid_engine_options {
                                       the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
                                       results included, by whole pages; 0 = no cap.
-                                      With one, what is freed goes back to the system:
-                                      at most the cap is resident, and less than 16 MiB
-                                      of code, stacks and small blocks besides */
+                                      With one, and no allocator of yours, what is
+                                      freed goes back to the system: at most the cap is
+                                      resident, and besides less than 16 MiB of code,
+                                      stacks and small blocks */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
                                       Arrays of results are mapped pages: see
                                       hybrid_engine_trim() */
