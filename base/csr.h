@@ -15,6 +15,11 @@ static inline int64_t hy_offset(const hybrid_csr *A, int64_t i)
                                         : ((const int64_t *)A->row_ptr)[i];
 }
 
+static inline size_t hy_offset_size(const hybrid_csr *A)
+{
+    return A->offset_type == HYBRID_I32 ? 4 : 8;
+}
+
 static inline size_t hy_value_size(hybrid_type type)
 {
     return type == HYBRID_F64 ? 8 : 4;
@@ -26,8 +31,14 @@ static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
     return (char *)matrix->data + (size_t)k * hy_value_size(matrix->type);
 }
 
-/* Sizes, types and NULL pointers; does not look at the arrays. `name` is "A" or "B". */
+/* Sizes, types, pointers that are NULL or not aligned; does not look at the arrays. `name`
+   is "A" or "B". */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
+
+/* Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row. The
+   header is checked. */
+hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
+                                   const char *name);
 
 /* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);

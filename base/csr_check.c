@@ -3,16 +3,41 @@
 #include "base/extremes.h"
 #include "base/pool.h"
 
-enum { CHECK_GRAIN = 1 << 12 };
+enum {
+    CHECK_GRAIN   = 1 << 12, /* rows */
+    OFFSETS_GRAIN = 1 << 16
+};
 
-static const int64_t ROWS_MOST = INT64_MAX / 16; /* bytes of offsets can be counted */
+static const int64_t MOST = INT64_MAX / 16; /* bytes of each array can be counted */
+
+/* An array of numbers of `size` bytes. */
+static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,
+                                 const char *name, const char *which)
+{
+    if (!array)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s is NULL", name, which);
+    if ((uintptr_t)array % size != 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: %s at %p is not aligned to its %zu bytes a number", name,
+                       which, array, size);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_arrays(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(check_array(ctx, A->row_ptr, hy_offset_size(A), name, "row_ptr"));
+    if (A->nnz == 0)
+        return HYBRID_OK;
+    HY_TRY(check_array(ctx, A->col, sizeof *A->col, name, "col"));
+    return check_array(ctx, A->val, hy_value_size(A->type), name, "val");
+}
 
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     if (!A)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
-    if (A->rows < 0 || A->rows > ROWS_MOST || A->cols < 0 || A->cols > INT32_MAX ||
-        A->nnz < 0)
+    if (A->rows < 0 || A->rows > MOST || A->cols < 0 || A->cols > INT32_MAX ||
+        A->nnz < 0 || A->nnz > MOST)
         return hy_fail(
             ctx, HYBRID_BAD_MATRIX,
             "%s: %lld rows, %lld columns or %lld entries is negative or too large", name,
@@ -28,10 +53,85 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: %lld entries do not fit 32-bit offsets", name,
                        (long long)A->nnz);
-    if (!A->row_ptr || (A->nnz > 0 && (!A->col || !A->val)))
-        return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: an array is NULL", name);
+    return check_arrays(ctx, A, name);
+}
+
+/* ---- offsets ------------------------------------------------------------------------
+ */
+
+static hybrid_status check_ends(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    const int64_t first = hy_offset(A, 0), last = hy_offset(A, A->rows);
+
+    if (first != 0 || last != A->nnz)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: row offsets go from %lld to %lld instead of from 0 to %lld",
+                       name, (long long)first, (long long)last, (long long)A->nnz);
     return HYBRID_OK;
 }
+
+static int bad_offsets(const hybrid_csr *A, int64_t i)
+{
+    const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
+    return begin < 0 || end < begin || end > A->nnz;
+}
+
+static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
+                                    const char *name, int64_t i)
+{
+    return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld", name,
+                   (long long)i, (long long)hy_offset(A, i),
+                   (long long)hy_offset(A, i + 1), (long long)A->nnz);
+}
+
+/* Whether offsets [begin, end] fall somewhere: no branch, so that many are compared at
+   once. */
+#define DEFINE_FALLS(word)                                                               \
+    static int falls_##word(const word *offset, int64_t begin, int64_t end)              \
+    {                                                                                    \
+        int fell = 0;                                                                    \
+        for (int64_t i = begin; i < end; i++)                                            \
+            fell |= offset[i + 1] < offset[i];                                           \
+        return fell;                                                                     \
+    }
+DEFINE_FALLS(int32_t)
+DEFINE_FALLS(int64_t)
+
+typedef struct falling {
+    const hybrid_csr *A;
+    int found; /* atomic */
+} falling;
+
+static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
+{
+    falling *f          = arg;
+    const hybrid_csr *A = f->A;
+
+    (void)part;
+    if (A->offset_type == HYBRID_I32 ? falls_int32_t(A->row_ptr, begin, end)
+                                     : falls_int64_t(A->row_ptr, begin, end))
+        __atomic_store_n(&f->found, 1, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+/* Offsets that go from 0 to nnz and never fall are all within. */
+hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    falling f   = {A, 0};
+    int64_t row = 0;
+
+    HY_TRY(check_ends(ctx, A, name));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, find_falling, &f));
+    if (!f.found)
+        return HYBRID_OK;
+    while (!bad_offsets(A, row))
+        row++;
+    return report_offsets(ctx, A, name, row);
+}
+
+/* ---- all rules ----------------------------------------------------------------------
+ */
 
 typedef struct checking {
     const hybrid_csr *A;
@@ -44,7 +144,7 @@ static int64_t bad_entry(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
 
-    if (begin < 0 || end < begin || end > A->nnz)
+    if (bad_offsets(A, i))
         return -2;
     for (int64_t k = begin; k < end; k++) {
         const int32_t j = A->col[k];
@@ -77,10 +177,7 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
     const int64_t begin = hy_offset(A, i);
 
     if (entry == -2)
-        return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld", name,
-                       (long long)i, (long long)begin, (long long)hy_offset(A, i + 1),
-                       (long long)A->nnz);
+        return report_offsets(ctx, A, name, i);
     const int32_t j = A->col[begin + entry];
     if (j < 0 || j >= A->cols)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
@@ -96,11 +193,7 @@ hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *nam
     checking c = {A, INT64_MAX};
 
     HY_TRY(hy_csr_check_header(ctx, A, name));
-    if (hy_offset(A, 0) != 0 || hy_offset(A, A->rows) != A->nnz)
-        return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: row offsets go from %lld to %lld instead of from 0 to %lld",
-                       name, (long long)hy_offset(A, 0), (long long)hy_offset(A, A->rows),
-                       (long long)A->nnz);
+    HY_TRY(check_ends(ctx, A, name));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
     return c.first == INT64_MAX ? HYBRID_OK : report(ctx, A, name, c.first);
 }

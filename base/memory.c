@@ -3,11 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/extremes.h"
+#include "base/pages.h"
 #include "base/results.h"
 
-enum { ALIGNMENT = 64 };
+enum {
+    ALIGNMENT = 64,
+    OWN_PAGES = 32 << 10 /* bytes of an array that can have pages of its own */
+};
 
 /* ---- meters ------------------------------------------------------------------ */
 
@@ -53,6 +58,7 @@ void hy_meter_reset_peak(hy_meter *meter)
 typedef struct header {
     void *block;  /* as the allocator gave it */
     size_t bytes; /* counted */
+    int mapped;   /* pages of its own */
 } header;
 
 _Static_assert(sizeof(header) <= ALIGNMENT, "a header fits before an aligned array");
@@ -64,21 +70,29 @@ int hy_memory_fails(hy_memory *memory)
     return __atomic_sub_fetch(&memory->failures, 1, __ATOMIC_RELAXED) == 0;
 }
 
+/* malloc keeps much of what is freed, for each thread that has called it. */
+static int takes_pages(const hy_memory *memory, size_t bytes)
+{
+    return memory->strict && !memory->allocator.alloc && bytes >= OWN_PAGES;
+}
+
 static void *allocate(hy_memory *memory, size_t bytes)
 {
     if (hy_memory_fails(memory))
         return NULL;
     if (memory->allocator.alloc)
         return memory->allocator.alloc(memory->allocator.user, bytes);
-    return malloc(bytes);
+    return takes_pages(memory, bytes) ? hy_pages_map_small(bytes) : malloc(bytes);
 }
 
-static void release(hy_memory *memory, void *block)
+static void release(hy_memory *memory, const header *h)
 {
-    if (memory->allocator.free)
-        memory->allocator.free(memory->allocator.user, block);
+    if (h->mapped)
+        munmap(h->block, h->bytes);
+    else if (memory->allocator.free)
+        memory->allocator.free(memory->allocator.user, h->block);
     else
-        free(block);
+        free(h->block);
 }
 
 /* Kept pages of results make room before working memory is refused. */
@@ -105,7 +119,10 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     if (count < 0 || (size_t)count > (INT64_MAX - 2 * ALIGNMENT) / size)
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
                        (long long)count, size);
-    const size_t bytes = (size_t)count * size + 2 * ALIGNMENT;
+    size_t bytes     = (size_t)count * size + 2 * ALIGNMENT;
+    const int mapped = takes_pages(memory, bytes);
+    if (mapped)
+        bytes = hy_pages_of(HY_PAGE, bytes);
     if (!count_bytes(ctx, bytes))
         return hy_fail(ctx, HYBRID_NO_MEMORY,
                        "%s needs %zu bytes of host memory: %lld of %lld are in use", what,
@@ -120,7 +137,7 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     const uintptr_t start =
         ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     header *h = (header *)start - 1;
-    *h        = (header){block, bytes};
+    *h        = (header){block, bytes, mapped};
     *out      = (void *)start;
     return HYBRID_OK;
 }
@@ -130,7 +147,7 @@ void hy_array_free(struct hy_context *ctx, void *array)
     if (!array)
         return;
     const header h = ((const header *)array)[-1];
-    release(&ctx->memory, h.block);
+    release(&ctx->memory, &h);
     hy_meter_give(&ctx->memory.meter, h.bytes);
 }
 

@@ -27,7 +27,9 @@ void hy_meter_reset_peak(hy_meter *meter);
 typedef struct hy_memory {
     hybrid_allocator allocator;
     hy_meter meter;   /* host bytes: this allocator's and the results' */
-    int strict;       /* the cap is the caller's: no page is touched that is not counted */
+    int strict;       /* the cap is the caller's: no page is touched that is not counted,
+                         and large arrays that are freed go back to the system at once, so
+                         that what is resident follows the meter */
     int64_t failures; /* tests: the allocation that brings this from 1 to 0
                          fails; 0 = none does */
 } hy_memory;

@@ -4,10 +4,22 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+size_t hy_pages_of(size_t mapped, size_t bytes)
+{
+    const size_t unit = mapped >= HY_HUGE_PAGE ? HY_HUGE_PAGE : HY_PAGE;
+    return (bytes + unit - 1) / unit * unit;
+}
+
 size_t hy_pages_round(size_t bytes)
 {
-    const size_t unit = bytes >= HY_HUGE_PAGE ? HY_HUGE_PAGE : HY_PAGE;
-    return (bytes + unit - 1) / unit * unit;
+    return hy_pages_of(bytes, bytes);
+}
+
+char *hy_pages_map_small(size_t bytes)
+{
+    void *ptr =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return ptr == MAP_FAILED ? NULL : ptr;
 }
 
 /* Large mappings start at a huge page: reserve more, cut the ends off. */

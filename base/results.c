@@ -73,6 +73,12 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     hy_array_free(ctx, results);
 }
 
+void hy_results_leave(const hy_results *results)
+{
+    for (const mapping *m = results->first; m; m = m->next)
+        munmap(m->ptr, m->bytes);
+}
+
 /* ---- with the lock held ---------------------------------------------------------- */
 
 static mapping *find(hy_results *results, const void *ptr)
@@ -246,15 +252,16 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
         return hy_fail(ctx, HYBRID_NO_MEMORY,
                        "a result of %zu bytes exceeds its bound of %zu", bytes,
                        span->bytes);
-    if (!count(ctx, bytes - span->counted))
+    const size_t pages = hy_pages_of(span->bytes, bytes), more = pages - span->counted;
+    if (!count(ctx, more))
         return hy_fail(
             ctx, HYBRID_NO_MEMORY,
-            "a result needs %zu more bytes of host memory: %lld of %lld are in use",
-            bytes - span->counted, (long long)hy_meter_used(&ctx->memory.meter),
+            "a result needs %zu more bytes of host memory: %lld of %lld are in use", more,
+            (long long)hy_meter_used(&ctx->memory.meter),
             (long long)ctx->memory.meter.cap);
-    span->counted = bytes;
+    span->counted = pages;
     pthread_mutex_lock(&ctx->results->lock);
-    find(ctx->results, span->ptr)->counted = bytes;
+    find(ctx->results, span->ptr)->counted = pages;
     pthread_mutex_unlock(&ctx->results->lock);
     return HYBRID_OK;
 }

@@ -30,12 +30,16 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
 /* Unmaps everything, handed out or kept. NULL is fine. */
 void hy_results_destroy(hy_context *ctx, hy_results *results);
 
+/* In a child of the process whose results they are: it has the pages no more. Takes no lock
+   and frees nothing else, as threads of the parent may have been about to. */
+void hy_results_leave(const hy_results *results);
+
 /* Reserve address space for `bytes`: the smallest kept mapping that is large enough and
    not far too large, or a new one. Nothing is counted yet. */
 hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);
 
-/* The first `bytes` of the span are about to be written: count them on the host
-   meter. Fails with NO_MEMORY and a sentence when the cap would be exceeded. */
+/* The first `bytes` of the span are about to be written: count the pages that hold them,
+   huge ones if the mapping has such, on the host meter. Fails with NO_MEMORY and a sentence when the cap would be exceeded. */
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
 
 /* Touch the pages of [begin, end), clipped to the reservation, from the calling

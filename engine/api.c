@@ -6,6 +6,7 @@
 #include "engine/early.h"
 #include "engine/panels.h"
 #include "engine/plan.h"
+#include "engine/scale.h"
 #include "engine/usage.h"
 
 /* ---- plans -------------------------------------------------------------------- */
@@ -42,11 +43,7 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
     HY_TRY(hy_check_spgemm(ctx, A, B));
-    if (o->flags & HYBRID_CHECK) {
-        HY_TRY(hy_csr_check(ctx, A, "A"));
-        if (B != A)
-            HY_TRY(hy_csr_check(ctx, B, "B"));
-    }
+    HY_TRY(hy_check_patterns(ctx, A, B, o->flags));
     return make_plan(engine, A, B, 0, o, plan);
 }
 
@@ -76,8 +73,7 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_check_plan_options(ctx, o));
     HY_TRY(hy_csr_check_header(ctx, A, "A"));
     HY_TRY(check_dense_cols(ctx, A, dense_cols));
-    if (o->flags & HYBRID_CHECK)
-        HY_TRY(hy_csr_check(ctx, A, "A"));
+    HY_TRY(hy_check_patterns(ctx, A, NULL, o->flags));
     return make_plan(engine, A, NULL, dense_cols, o, plan);
 }
 
@@ -273,12 +269,17 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_check_spmm(&plan->engine->ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
+    if (alpha == 0) {
+        HY_TRY(hy_scale(plan->engine, beta, Y, &start, &plan->report));
+        plan->engine->report = plan->report;
+        return HYBRID_OK;
+    }
     return run_spmm(plan, alpha, A, X, beta, Y, &start);
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
-    if (plan)
+    if (plan && !hy_engine_inherited(plan->engine))
         hy_keeper_forget(&plan->site->keeper);
 }
 
@@ -297,6 +298,7 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
+    HY_TRY(hy_check_patterns(&engine->ctx, A, B, 0));
     HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, early, &plan));
     const hybrid_status status = run_spgemm(plan, A, B, &start, C);
@@ -314,6 +316,9 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     const hy_beginning start = hy_usage_begin(engine);
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    if (alpha == 0)
+        return hy_scale(engine, beta, Y, &start, &engine->report);
+    HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
     options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
     HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, NULL, &plan));
     const hybrid_status status = run_spmm(plan, alpha, A, X, beta, Y, &start);
@@ -340,7 +345,7 @@ hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *o
 {
     if (!engine || !out || out->struct_size != sizeof *out)
         return HYBRID_BAD_ARGUMENT;
-    if (engine->report.struct_size == 0)
+    if (engine->report.struct_size == 0 || hy_engine_inherited(engine))
         return HYBRID_BAD_STATE;
     *out = engine->report;
     return HYBRID_OK;
@@ -350,6 +355,8 @@ hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
 {
     if (!plan || !out || out->struct_size != sizeof *out)
         return HYBRID_BAD_ARGUMENT;
+    if (hy_engine_inherited(plan->engine))
+        return HYBRID_BAD_STATE;
     *out = plan->report;
     return HYBRID_OK;
 }
@@ -358,6 +365,8 @@ hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i, hybrid_candi
 {
     if (!plan || !out || i < 0 || i >= plan->candidate_count)
         return HYBRID_BAD_ARGUMENT;
+    if (hy_engine_inherited(plan->engine))
+        return HYBRID_BAD_STATE;
     const hy_candidate *c = &plan->candidates[i];
     *out = (hybrid_candidate){c->variant->name, c->refused, c->predicted_s, c->chosen};
     return HYBRID_OK;

@@ -73,24 +73,78 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
     if (lines > 0 && X->ld > INT64_MAX / 8 / lines)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %lld x %lld elements overflow",
                        name, (long long)lines, (long long)X->ld);
-    if (!X->data && X->rows > 0 && X->cols > 0)
+    if (X->rows == 0 || X->cols == 0)
+        return HYBRID_OK;
+    if (!X->data)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: data is NULL", name);
+    if ((uintptr_t)X->data % hy_value_size(X->type) != 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: data at %p is not aligned to its %zu bytes a number", name,
+                       X->data, hy_value_size(X->type));
     return HYBRID_OK;
 }
 
-/* Elements from the first to one past the last. */
-static int64_t extent(const hybrid_dense *X)
+/* ---- arrays that must not overlap ----------------------------------------------------
+ */
+
+typedef struct array {
+    const char *name;
+    const void *data;
+    size_t bytes;
+} array;
+
+/* From the first element to the last, gaps included. */
+static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
     const int64_t line  = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
-    return lines > 0 && line > 0 ? (lines - 1) * X->ld + line : 0;
+    const int64_t count = lines > 0 && line > 0 ? (lines - 1) * X->ld + line : 0;
+    return (array){name, X->data, (size_t)count * hy_value_size(X->type)};
 }
 
-static int overlap(const hybrid_dense *X, const hybrid_dense *Y)
+static int overlap(const array *a, const array *b)
 {
-    const uintptr_t size = hy_value_size(X->type);
-    const uintptr_t x = (uintptr_t)X->data, y = (uintptr_t)Y->data;
-    return x < y + (uintptr_t)extent(Y) * size && y < x + (uintptr_t)extent(X) * size;
+    const uintptr_t at = (uintptr_t)a->data, bt = (uintptr_t)b->data;
+    return a->bytes > 0 && b->bytes > 0 && at < bt + b->bytes && bt < at + a->bytes;
+}
+
+/* Y is written while the others are read. */
+static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
+                                 const hybrid_dense *X, const hybrid_dense *Y)
+{
+    const size_t nnz   = (size_t)A->nnz;
+    const array y      = array_of(Y, "Y");
+    const array read[] = {
+        array_of(X, "X"),
+        {"A's row_ptr", A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A)},
+        {"A's col", A->col, nnz * sizeof *A->col},
+        {"A's val", A->val, nnz * hy_value_size(A->type)}};
+
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (overlap(&read[i], &y))
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s and Y overlap", read[i].name);
+    return HYBRID_OK;
+}
+
+/* ---- operands ------------------------------------------------------------------------
+ */
+
+static int same_offsets(const hybrid_csr *A, const hybrid_csr *B)
+{
+    return A->row_ptr == B->row_ptr && A->offset_type == B->offset_type &&
+           A->rows == B->rows && A->nnz == B->nnz;
+}
+
+hybrid_status hy_check_patterns(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                unsigned flags)
+{
+    hybrid_status (*const check)(hy_context *, const hybrid_csr *, const char *) =
+        flags & HYBRID_CHECK ? hy_csr_check : hy_csr_check_offsets;
+
+    HY_TRY(check(ctx, A, "A"));
+    return !B || B == A || (check == hy_csr_check_offsets && same_offsets(A, B))
+               ? HYBRID_OK
+               : check(ctx, B, "B");
 }
 
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
@@ -108,7 +162,5 @@ hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_d
             "fit",
             (long long)A->rows, (long long)A->cols, (long long)X->rows,
             (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
-    if (overlap(X, Y))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X and Y overlap");
-    return HYBRID_OK;
+    return check_apart(ctx, A, X, Y);
 }

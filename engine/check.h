@@ -11,4 +11,9 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
 
+/* Offsets of A and B, whose headers are checked, or with HYBRID_CHECK in `flags` all their
+   rules; B NULL: of A. */
+hybrid_status hy_check_patterns(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                unsigned flags);
+
 #endif /* HY_CHECK_H */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cgroup.h"
 #include "base/results.h"
@@ -135,6 +136,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     if (!engine)
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
+    engine->process            = getpid();
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->compact_bytes      = HY_COMPACT_BYTES;
@@ -150,10 +152,27 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     return status;
 }
 
+int hy_engine_inherited(const hybrid_engine *engine)
+{
+    return engine->process != getpid();
+}
+
+/* Without the lock of the message, which a thread of the parent may have held. */
+static hybrid_status refuse_child(hybrid_engine *engine)
+{
+    snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
+             "the engine belongs to process %ld, of which this one, %ld, is a fork: "
+             "create another here",
+             (long)engine->process, (long)getpid());
+    return HYBRID_BAD_STATE;
+}
+
 hybrid_status hy_engine_begin(hybrid_engine *engine)
 {
     if (!engine)
         return HYBRID_BAD_ARGUMENT;
+    if (hy_engine_inherited(engine))
+        return refuse_child(engine);
     hy_message_clear(&engine->ctx.message);
     return HYBRID_OK;
 }
@@ -171,6 +190,11 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     if (!engine)
         return;
     hy_context *ctx = &engine->ctx;
+    if (hy_engine_inherited(engine)) {
+        hy_results_leave(ctx->results);
+        free(engine);
+        return;
+    }
     hy_gears_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx); /* then these: the device has pages of both pinned */
     hy_results_destroy(ctx, ctx->results);
@@ -206,7 +230,7 @@ int hybrid_engine_threads(const hybrid_engine *engine)
 
 void hybrid_engine_trim(hybrid_engine *engine)
 {
-    if (!engine)
+    if (!engine || hy_engine_inherited(engine))
         return;
     hy_gears_trim(&engine->ctx);
     hy_results_trim(&engine->ctx);
@@ -217,6 +241,8 @@ void hybrid_engine_trim(hybrid_engine *engine)
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
 {
+    if (!engine)
+        return;
     engine->trace      = fn;
     engine->trace_user = user;
 }

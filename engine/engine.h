@@ -2,6 +2,8 @@
 #ifndef HY_ENGINE_H
 #define HY_ENGINE_H
 
+#include <sys/types.h>
+
 #include "base/pool.h"
 #include "engine/tables.h"
 
@@ -9,6 +11,7 @@ enum { HY_DEVICE_TEXT = 256, HY_RATES_PATH = 4096 };
 
 struct hybrid_engine {
     hy_context ctx;
+    pid_t process;                     /* that made it */
     hy_topology *topology;
     hy_backend *device;                /* the GPU, or NULL */
     hy_backend *host;                  /* always there */
@@ -32,7 +35,13 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
-/* A public call begins: the sentence of the last one goes. No engine, no call. */
+/* Whether this process has the engine from its parent, by fork(). Then the
+   workers are missing, locks may be held by threads that are missing too, and the device is
+   the parent's: nothing but reading is safe. */
+int hy_engine_inherited(const hybrid_engine *engine);
+
+/* A public call begins: the sentence of the last one goes. No engine, no call, and none in
+   a child of the process that made it. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
 /* The backend on which products run unless a variant says otherwise. */

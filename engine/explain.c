@@ -283,11 +283,11 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
 
 size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
 {
-    writer w = {text, capacity, 0};
+    writer w = {text, text ? capacity : 0, 0};
 
     if (!plan)
         return 0;
-    if (capacity > 0)
+    if (w.capacity > 0)
         text[0] = '\0';
     put_features(&w, plan);
     put_candidates(&w, plan);

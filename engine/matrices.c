@@ -32,7 +32,11 @@ static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_
 
 void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
 {
-    if (engine && matrix)
+    if (!engine || !matrix)
+        return;
+    if (hy_engine_inherited(engine))
+        memset(matrix, 0, sizeof *matrix);
+    else
         hy_csr_free(&engine->ctx, matrix);
 }
 
@@ -69,7 +73,8 @@ void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix)
 {
     if (!engine || !matrix)
         return;
-    hy_results_release(&engine->ctx, matrix->data);
+    if (!hy_engine_inherited(engine))
+        hy_results_release(&engine->ctx, matrix->data);
     memset(matrix, 0, sizeof *matrix);
 }
 

@@ -296,7 +296,7 @@ done:
 
 void hybrid_plan_destroy(hybrid_plan *plan)
 {
-    if (!plan)
+    if (!plan || hy_engine_inherited(plan->engine))
         return;
     hy_context *ctx = &plan->engine->ctx;
     hy_split_close(&plan->split);

@@ -1,8 +1,10 @@
 /* gpu/cuda_backend.cu - one CUDA device: its memory, events and clock. */
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
@@ -185,9 +187,26 @@ static __global__ void nothing()
 {
 }
 
+/* CUDA does not outlive fork(): in a child of the process that started it calls fail, or
+   wait for threads that are not there. 0: not started yet. */
+static std::atomic<pid_t> starter;
+
+static hybrid_status check_process(hy_context *ctx)
+{
+    const pid_t self = getpid();
+    pid_t first      = 0;
+    if (starter.compare_exchange_strong(first, self) || first == self)
+        return HYBRID_OK;
+    return hy_fail(ctx, HYBRID_NO_DEVICE,
+                   "process %ld started CUDA and this one, %ld, is a fork of it, which "
+                   "CUDA does not serve",
+                   long(first), long(self));
+}
+
 static hybrid_status find_device(hy_context *ctx, int device)
 {
-    int count               = 0;
+    int count = 0;
+    HY_TRY(check_process(ctx));
     const cudaError_t error = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     if (error != cudaSuccess)

@@ -16,6 +16,11 @@
               hybrid_engine_message() says in words what went wrong.
    Ownership  Inputs are borrowed: read during the call, never written or kept.
               What the library allocates is freed by the function named beside it.
+   Checks     Shapes, types, and pointers that are NULL, not aligned to their type, or
+              overlap what is written are found in every call (BAD_ARGUMENT, BAD_MATRIX,
+              BAD_SHAPE). Of a sparse matrix each call says how much of its arrays it
+              checks; what it does not check and breaks the rules stated at hybrid_csr is
+              undefined behaviour.
    Threads    One engine, and the plans made from it, serve one thread at a time.
               Different engines are independent, on one GPU too; they share its memory
               (hybrid_engine_options.device_bytes), and memory is pinned for all of them
@@ -86,6 +91,7 @@ typedef enum hybrid_order { HYBRID_ROW_MAJOR = 1, HYBRID_COL_MAJOR = 2 } hybrid_
 /* Sparse matrix in compressed sparse rows. Row i holds entries
    row_ptr[i] .. row_ptr[i+1]-1. Rules: row_ptr[0] == 0, row_ptr never falls,
    row_ptr[rows] == nnz, and columns ascend without repeats inside a row.
+   hybrid_csr_check() verifies all of them.
    Offsets may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold
    is taken without a copy; results carry 64-bit offsets. */
 typedef struct hybrid_csr {
@@ -141,12 +147,15 @@ typedef struct hybrid_engine_options {
                                       once want caps that add up. The host backend keeps
                                       the same cap on the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
-                                      results included; 0 = what the machine has without
-                                      swap, or the process's control groups (version 1
-                                      or 2) allow if that is less. Under a cap that is
-                                      not 0 no result is touched ahead of its use, and
-                                      by default the CPU takes no part in a product of
-                                      the GPU */
+                                      results included, by whole pages; 0 = what the
+                                      machine has without swap, or the process's control
+                                      groups (version 1 or 2) allow if that is less. With
+                                      one that is not 0 no result is touched ahead of its
+                                      use, by default the CPU takes no part in a product of
+                                      the GPU, and, without an allocator of yours, what is
+                                      freed goes back to the system: at most the cap is
+                                      resident, and besides less than 16 MiB of code,
+                                      stacks and small blocks */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
                                       Arrays of results are mapped pages: see
                                       hybrid_engine_trim() */
@@ -165,7 +174,12 @@ typedef struct hybrid_engine_options {
    A file of rates that is malformed is an error, BAD_FILE, the user's too; so is one that
    `options` names and that is about other devices, BAD_STATE.
    On success *engine is to be closed with hybrid_engine_destroy(). On failure
-   there is no engine to ask: the sentence is at options->message. */
+   there is no engine to ask: the sentence is at options->message.
+   An engine belongs to the process that created it. In a child made by fork() calls on it,
+   and on its plans, return BAD_STATE; arrays of results can be read there; functions that
+   free leave the parent's memory alone, and hybrid_engine_destroy() unmaps the results.
+   The child may create an engine of its own. CUDA does not survive fork(): if the parent
+   has used it, HYBRID_AUTO takes the CPU in the child, and HYBRID_CUDA is NO_DEVICE. */
 HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
                                               hybrid_engine **engine);
 
@@ -287,18 +301,25 @@ HYBRID_API hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr);
 /* C = A*B. `C` is overwritten; free its arrays with hybrid_csr_free().
    A and B may be the same matrix. Columns of C ascend; sums that cancel to
    zero stay as stored entries.
-   Fails with BAD_SHAPE unless A.cols == B.rows and the types agree. */
+   Fails with BAD_SHAPE unless A.cols == B.rows and the types agree. Offsets of A and B are
+   checked: BAD_MATRIX names the row. Columns are not: undefined behaviour if one is not in
+   [0, cols), or does not ascend. */
 HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                        const hybrid_csr *B, hybrid_csr *C);
 
 /* Y = alpha*A*X + beta*Y. The caller allocates Y. With beta == 0, Y need not
-   be initialised (NaN in it does not spread). X and Y must not overlap, each from
-   its first element to its last, gaps included: BAD_ARGUMENT. */
+   be initialised (NaN in it does not spread). Y must not overlap X, each from its first
+   element to its last, gaps included, nor an array of A: BAD_ARGUMENT. With alpha == 0,
+   as in BLAS, Y = beta*Y: arguments are checked, but arrays of A and X are not read, so
+   NaN in them does not spread, and the report has no chunk.
+   Offsets of A are checked if alpha != 0: BAD_MATRIX names the row. Columns are not:
+   undefined behaviour if one is not in [0, cols), or does not ascend. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const hybrid_dense *X,
                                      double beta, hybrid_dense *Y);
 
-/* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type. */
+/* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type. What is said at
+   hybrid_spmm() of alpha, beta, overlap and checks holds here too. */
 HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,
                                      double beta, void *y);
@@ -328,7 +349,8 @@ enum {
     HYBRID_EXPLAIN       = 1u << 2, /* predict the bytes of ways not taken too, and look
                                        for what no variant here asks of the pattern, which
                                        takes some milliseconds */
-    HYBRID_CHECK         = 1u << 3, /* verify the CSR rules of every input */
+    HYBRID_CHECK         = 1u << 3, /* verify all CSR rules of what is planned for,
+                                       columns too */
     HYBRID_RESIDENT      = 1u << 4, /* SpMM and SpMV again with the same A: what of A fits
                                        stays on the device, packed. The plan is made for
                                        the runs after the first: see
@@ -381,7 +403,9 @@ typedef struct hybrid_plan_options {
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with
-   hybrid_plan_destroy(). A planned SpMV is an SpMM with dense_cols == 1. */
+   hybrid_plan_destroy(). A planned SpMV is an SpMM with dense_cols == 1.
+   Offsets are checked: BAD_MATRIX names the row. Columns are checked with HYBRID_CHECK;
+   without it, undefined behaviour if one is not in [0, cols), or does not ascend. */
 HYBRID_API hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                             const hybrid_csr *B,
                                             const hybrid_plan_options *options,
@@ -397,7 +421,9 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
    offsets and columns (one parallel pass over them) before it writes anything,
    and a second run counts nothing: rows of C start where they did in the first,
    whose offsets (8 bytes a row) the plan keeps. The bits of C depend on the
-   values alone, not on which run. */
+   values alone, not on which run. Other runs take the pattern on trust: undefined
+   behaviour, with HYBRID_CHECK too, if offsets or columns are not those planned for.
+   Of alpha == 0, beta and overlap hybrid_spmm() says what holds for hybrid_spmm_run(). */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, hybrid_csr *C);
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
@@ -407,8 +433,8 @@ HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 
 /* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if
    resident_chunks == chunks in the report, A's arrays are read up to the first run
-   that succeeds, and again from this call up to the next that does; other runs are
-   given A's shape, and pointers that are not NULL. If less is resident, the rest is
+   that succeeds with an alpha that is not 0, and again from this call up to the next that
+   does; other runs are given A's shape, and pointers as if it were there. If less is resident, the rest is
    read in every run, and without this call a run mixes old and new values. What the
    CPU computes of a split product is not resident, so such a plan reports fewer
    chunks, and none before its first run; once a run has reported all of them, the GPU
@@ -420,8 +446,8 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* Write the plan in words: features found, every candidate with its predicted
    time or why it was refused, the choice, the chunks. Returns the length
-   needed without the final NUL, like snprintf; `text` may be NULL if
-   capacity is 0. */
+   needed without the final NUL, like snprintf; nothing is written if `text` is
+   NULL. */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
 
 /* One registered variant, as the planner saw it. */
@@ -568,7 +594,8 @@ typedef struct hybrid_event {
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never
-   two calls at once, and never after the run has returned. NULL stops it. */
+   two calls at once, and never after the run has returned. NULL stops it. An engine that
+   is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
 
@@ -578,7 +605,7 @@ HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, v
    index that break them. */
 HYBRID_API hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A);
 
-/* T = transpose of A. Free with hybrid_csr_free(). */
+/* T = transpose of A, all of whose rules are verified. Free with hybrid_csr_free(). */
 HYBRID_API hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
                                               hybrid_csr *T);
 
@@ -600,6 +627,7 @@ typedef struct hybrid_matrix_info {
                                  static */
 } hybrid_matrix_info;
 
+/* All rules of A are verified. */
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
                                          hybrid_matrix_info *out);
 
@@ -667,7 +695,7 @@ HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path
    `path` is replaced. The name is "<path>.<process>.partial"; if <path> ends in a
    name of more than 236 bytes, its first 219 and a hash of it stand for that name. The file
    is locked (flock, shared) while it is written: one that is not locked was left behind by
-   a process that died, and may be removed. */
+   a process that died, and may be removed. All rules of the matrix are verified. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
                                           const hybrid_csr *matrix);
 

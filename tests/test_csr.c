@@ -102,9 +102,9 @@ static void header_must_make_sense(void **state)
 
 static void header_is_checked_without_the_arrays(void **state)
 {
-    char nowhere;
-    hybrid_csr A = {INT32_MAX, INT32_MAX,        INT64_MAX, HYBRID_I64,
-                    &nowhere,  (void *)&nowhere, &nowhere,  HYBRID_F32};
+    int64_t nowhere;
+    hybrid_csr A = {INT32_MAX, INT32_MAX,        INT64_MAX / 16, HYBRID_I64,
+                    &nowhere,  (void *)&nowhere, &nowhere,       HYBRID_F32};
 
     (void)state;
     assert_int_equal(hy_csr_check_header(ctx, &A, "A"), HYBRID_OK);

@@ -1,10 +1,12 @@
 /* tests/test_memory.c - working memory, meters, and the sentence of the first error. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -124,6 +126,31 @@ static void kept_results_make_room(void **state)
     assert_true(hy_results_release(ctx, result));
     assert_int_equal(hy_array(ctx, 60000, 1, "x", &array), HYBRID_OK);
     hy_array_free(ctx, array);
+}
+
+/* What malloc keeps of freed arrays is resident, and counted nowhere. */
+static void freed_arrays_are_resident_no_more(void **state)
+{
+    enum { COUNT = 64, BYTES = 100000 };
+    const int64_t before = hy_meter_used(&ctx->memory.meter);
+    unsigned char present;
+    void *arrays[COUNT];
+
+    (void)state;
+    ctx->memory.strict = 1;
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(hy_array(ctx, BYTES, 1, "x", &arrays[i]), HYBRID_OK);
+        assert_int_equal((uintptr_t)arrays[i] % 64, 0);
+        memset(arrays[i], 1, BYTES);
+    }
+    assert_true(hy_meter_used(&ctx->memory.meter) - before >= COUNT * (int64_t)BYTES);
+    for (int i = 0; i < COUNT; i++) {
+        char *page = (char *)(((uintptr_t)arrays[i] + 4095) & ~(uintptr_t)4095);
+        hy_array_free(ctx, arrays[i]);
+        assert_int_equal(mincore(page, 1, &present), -1);
+        assert_int_equal(errno, ENOMEM);
+    }
+    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
 }
 
 static void each_failure_happens_once(void **state)
@@ -262,6 +289,7 @@ int main(void)
         TEST(cap_is_kept_and_named),
         TEST(kept_results_make_room),
         TEST(each_failure_happens_once),
+        TEST(freed_arrays_are_resident_no_more),
         TEST(callers_allocator_is_used),
         TEST(first_sentence_stays),
     };

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/pages.h"
 #include "base/pool.h"
 #include "base/results.h"
 #include "tests/support/context.h"
@@ -71,14 +72,14 @@ static void reserving_costs_nothing(void **state)
     assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 36, &span), HYBRID_OK);
     assert_int_equal(pages_counted(), 0);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), MIB);
+    assert_int_equal(pages_counted(), 2 * MIB); /* a huge page */
     memset(span.ptr, 1, MIB);
     assert_int_equal(hy_results_use(ctx, &span, MIB / 2), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, 3 * MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 3 * MIB);
+    assert_int_equal(pages_counted(), 4 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 9 * MIB), HYBRID_NO_MEMORY);
     assert_non_null(strstr(ctx->message.text, "bytes of host memory"));
-    assert_int_equal(pages_counted(), 3 * MIB);
+    assert_int_equal(pages_counted(), 4 * MIB);
     hy_results_hand_out(ctx, &span, 3 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
 }
@@ -127,6 +128,23 @@ static void large_results_start_at_a_huge_page(void **state)
     hy_results_release(ctx, large);
 }
 
+/* A byte beyond a page brings the whole page, which may be a huge one. */
+static void no_page_is_present_that_is_not_counted(void **state)
+{
+    static const size_t sizes[] = {1,           PAGE + 1,    MIB + 1,
+                                   2 * MIB - 1, 2 * MIB + 1, 4 * MIB - PAGE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t bytes = hy_pages_round(sizes[i]);
+        char *ptr          = array_of(sizes[i]);
+        assert_int_equal(pages_counted(), bytes);
+        assert_true(pages_present(ptr, bytes) * PAGE <= pages_counted());
+        hy_results_release(ctx, ptr);
+        hy_results_trim(ctx);
+    }
+}
+
 /* ---- keeping --------------------------------------------------------------------- */
 
 static void kept_pages_are_used_again(void **state)
@@ -136,12 +154,12 @@ static void kept_pages_are_used_again(void **state)
 
     (void)state;
     assert_true(hy_results_release(ctx, first));
-    assert_int_equal(pages_counted(), 3 * MIB);
+    assert_int_equal(pages_counted(), 4 * MIB);
     assert_int_equal(hy_results_reserve(ctx, 2 * MIB, &span), HYBRID_OK);
     assert_ptr_equal(span.ptr, first);
     assert_int_equal(span.touched, 3 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 2 * MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 3 * MIB); /* they were counted all along */
+    assert_int_equal(pages_counted(), 4 * MIB); /* they were counted all along */
     hy_results_hand_out(ctx, &span, 2 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
 }
@@ -212,12 +230,12 @@ static void kept_pages_make_room_under_the_cap(void **state)
     void *ptr;
 
     (void)state;
-    ctx->memory.meter.cap = before + 6 * MIB;
+    ctx->memory.meter.cap = before + 7 * MIB;
     assert_int_equal(hy_results_array(ctx, 5 * MIB, 1, "y", &ptr), HYBRID_NO_MEMORY);
     assert_null(ptr);
     hy_results_release(ctx, kept);
     other = array_of(5 * MIB);
-    assert_int_equal(pages_counted(), 5 * MIB);
+    assert_int_equal(pages_counted(), 6 * MIB);
     hy_results_release(ctx, other);
 }
 
@@ -337,6 +355,7 @@ int main(void)
         TEST(reserving_costs_nothing),
         TEST(nothing_is_a_result_too),
         TEST(bounds_are_kept),
+        TEST(no_page_is_present_that_is_not_counted),
         TEST(large_results_start_at_a_huge_page),
         TEST(kept_pages_are_used_again),
         TEST(the_smallest_that_fits_is_taken),

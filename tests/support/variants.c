@@ -202,7 +202,7 @@ static void set_options(trial *t, const char *variant, int64_t rows)
     t->options.variant    = variant;
     t->options.chunk_rows = rows;
     t->options.flags      = HYBRID_CHECK | (t->rounded ? HYBRID_ALLOW_TF32 : 0);
-    t->options.split      = t->split;
+    t->options.split      = t->shared ? HYBRID_SPLIT_SHARE : HYBRID_SPLIT_DEFAULT;
     t->options.host_share = 0.5;
 }
 
@@ -259,9 +259,13 @@ int variants_check_one(hybrid_engine *engine, const char *name, const test_case 
 {
     const int on_device = strstr(name, ".host.") == NULL;
     const int split = on_device && dice % 4 == 0, pinned = dice / 4 % 4 == 0;
-    trial t = {.engine = engine, .c = c, .kind = kind, .pinned = pinned && on_device};
+    int64_t shared = 0;
+    trial t        = {.engine = engine,
+                      .c      = c,
+                      .kind   = kind,
+                      .pinned = pinned && on_device,
+                      .shared = split ? &shared : NULL};
 
-    t.split = split ? HYBRID_SPLIT_SHARE : HYBRID_SPLIT_DEFAULT;
     set_options(&t, name, dice / 16 % 4 == 0 ? PRIME_ROWS : 0);
     if (!is_spgemm(name))
         return check_spmm_width(&t, (int)(dice / 64 % FEW_WIDTHS), checked);

@@ -1,0 +1,65 @@
+/* engine/scale.c - Y = alpha*A*X + beta*Y where alpha is 0: as in BLAS, what A and X
+   hold, NaN too, has no part in it. */
+#include "engine/scale.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/extremes.h"
+
+enum { GRAIN = 1 << 16 }; /* elements */
+
+typedef struct scaling {
+    const hybrid_dense *Y;
+    double beta;
+    int64_t length; /* of what lies without a gap: a row, a column, or all of Y */
+} scaling;
+
+/* Elements without a gap. */
+static void scale_run(const scaling *s, void *y, int64_t count)
+{
+    if (s->beta == 0)
+        memset(y, 0, (size_t)count * hy_value_size(s->Y->type));
+    else if (s->Y->type == HYBRID_F64)
+        for (int64_t i = 0; i < count; i++)
+            ((double *)y)[i] *= s->beta;
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((float *)y)[i] = (float)(s->beta * (double)((float *)y)[i]);
+}
+
+/* Of Y's elements, gaps left out, those from `begin` to `end`. */
+static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
+{
+    const scaling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin, next; k < end; k = next) {
+        const int64_t line = k / s->length;
+        next               = hy_lesser((line + 1) * s->length, end);
+        scale_run(s, hy_dense_at(s->Y, line * s->Y->ld + k % s->length), next - k);
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_scale(hybrid_engine *engine, double beta, const hybrid_dense *Y,
+                       const hy_beginning *start, hybrid_report *report)
+{
+    hy_context *ctx              = &engine->ctx;
+    const int64_t count          = Y->rows * Y->cols;
+    const int64_t bytes          = count * (int64_t)hy_value_size(Y->type);
+    const int64_t line           = Y->order == HYBRID_ROW_MAJOR ? Y->cols : Y->rows;
+    const hy_reference reference = {.down = bytes};
+    scaling s                    = {Y, beta, Y->ld == line ? count : line};
+
+    hy_meter_reset_peak(&ctx->memory.meter);
+    if (beta != 1)
+        HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, GRAIN, scale_part, &s));
+    *report                 = (hybrid_report)HYBRID_REPORT_INIT;
+    report->rows            = Y->rows;
+    report->nnz_out         = count;
+    report->host_bytes      = beta == 0 ? bytes : beta == 1 ? 0 : 2 * bytes;
+    report->peak_host_bytes = hy_meter_peak(&ctx->memory.meter);
+    hy_usage_end(engine, engine->host, start, &reference, report);
+    return HYBRID_OK;
+}
