@@ -73,7 +73,7 @@ def bus(line):
 
 
 def reference(line):
-    """The speedup; older lines have one over a time of another kind, in `efficiency`."""
+    """The speedup over the reference time; lines of before 2026-11-23 have none."""
     speedup = line.get("speedup_over_reference") if line else None
     return "" if speedup is None else f"{speedup:.2f}"
 

@@ -259,6 +259,20 @@ static hybrid_status run_spmm(hybrid_plan *plan, double alpha, const hybrid_csr 
     return HYBRID_OK;
 }
 
+/* What is resident, and of how many chunks, is as it was. */
+static hybrid_status scale(hybrid_plan *plan, double beta, const hybrid_dense *Y,
+                           const hy_beginning *start)
+{
+    const hybrid_report before = plan->report;
+
+    HY_TRY(hy_scale(plan->engine, beta, Y, start, &plan->report));
+    plan->report.chunks          = before.chunks;
+    plan->report.resident_chunks = before.resident_chunks;
+    plan->report.resident_bytes  = before.resident_bytes;
+    plan->engine->report         = plan->report;
+    return HYBRID_OK;
+}
+
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                               const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
@@ -269,11 +283,8 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_check_spmm(&plan->engine->ctx, A, X, Y));
     HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
-    if (alpha == 0) {
-        HY_TRY(hy_scale(plan->engine, beta, Y, &start, &plan->report));
-        plan->engine->report = plan->report;
-        return HYBRID_OK;
-    }
+    if (alpha == 0)
+        return scale(plan, beta, Y, &start);
     return run_spmm(plan, alpha, A, X, beta, Y, &start);
 }
 

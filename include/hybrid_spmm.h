@@ -434,8 +434,9 @@ HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 /* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if
    resident_chunks == chunks in the report, A's arrays are read up to the first run
    that succeeds with an alpha that is not 0, and again from this call up to the next that
-   does; other runs are given A's shape, and pointers as if it were there. If less is resident, the rest is
-   read in every run, and without this call a run mixes old and new values. What the
+   does; other runs are given A's shape, and pointers as if it were there. If less is
+   resident, the rest is read in every run, and without this call a run mixes old and new
+   values. What the
    CPU computes of a split product is not resident, so such a plan reports fewer
    chunks, and none before its first run; once a run has reported all of them, the GPU
    is alone up to this call. Other plans, and those of the host, read A in every run.

@@ -56,7 +56,6 @@ static int check_products(hybrid_engine *engine, const char *const *names)
     return failed + tell("products of which both computed a part", shared, 2000, 0);
 }
 
-/* Of SpGEMM, hash alone has no fixed order; of blocks, SpMV takes some matrices. */
 /* Variants of SpGEMM that add in an order of their own. */
 static int in_fixed_order(const char *const *names)
 {
@@ -69,6 +68,7 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
+/* Of blocks, SpMV takes some matrices. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);

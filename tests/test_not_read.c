@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
 #include "support/host_engine.h"
@@ -65,12 +66,44 @@ static void vectors_too(void **state)
     assert_int_equal(hybrid_spmv(engine, 0, &A, NULL, 0, y), HYBRID_BAD_ARGUMENT);
 }
 
+/* A caller may give A's arrays away when a report says that all chunks are resident. */
+static void it_makes_nothing_resident(void **state)
+{
+    const test_kind f64   = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_report report  = HYBRID_REPORT_INIT;
+    hybrid_engine *device = fake_spmm(40000); /* A does not fit beside X */
+    hybrid_dense X, Y;
+    hybrid_plan *plan;
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(700, 60, 9, 1, f64, &A);
+    dense_make(60, 20, 0, HYBRID_ROW_MAJOR, 2, f64, &X);
+    dense_make(700, 20, 0, HYBRID_ROW_MAJOR, 3, f64, &Y);
+    o.flags = HYBRID_RESIDENT;
+    assert_int_equal(hybrid_spmm_plan(device, &A, 20, &o, &plan), HYBRID_OK);
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+        assert_true(report.resident_chunks < report.chunks);
+        assert_int_equal(hybrid_spmm_run(plan, run == 0, &A, &X, 0, &Y), HYBRID_OK);
+    }
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    assert_true(report.resident_chunks < report.chunks);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(device);
+    matrix_free(&A);
+    dense_free(&X);
+    dense_free(&Y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_reads_what_it_should),
         cmocka_unit_test(a_device_does_too),
         cmocka_unit_test(vectors_too),
+        cmocka_unit_test(it_makes_nothing_resident),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);
 }

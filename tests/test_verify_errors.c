@@ -11,7 +11,7 @@
 #include "support/long_rows.h"
 
 enum { TRIALS = 3, SMALL = 1000 };
-enum { FEW_SEEDS = 4, MORE_SEEDS = 50, MANY_SEEDS = 200 };
+enum { FEW_SEEDS = 12, MORE_SEEDS = 50, MANY_SEEDS = 200 };
 
 static hybrid_engine *engine;
 static int slow; /* matrices of more than SMALL entries are given more seeds */
