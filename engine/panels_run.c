@@ -62,6 +62,7 @@ hy_bound hy_panels_bind(const hybrid_plan *plan, hy_problem *problem)
     layout.panels         = panels;
     layout.resident_bytes = hy_layout_image(plan, &layout).bytes;
     bound.list            = hy_chunks_in_panels(&bound.list, &panels, plan->b_cols);
-    bound.up              = hy_traffic_dense_up(plan, &layout);
+    if (bound.up > 0) /* predicted at all */
+        bound.up = hy_traffic_dense_up(plan, &layout);
     return bound;
 }

@@ -83,11 +83,13 @@ static double size_of(double value)
 }
 
 /* DBL_MIN is for r_j b_j / w_j, which may underflow: eps DBL_MIN is the smallest number.
- */
+   -1 of a row without entries: with it there are no products, whatever A has. */
 static double norm(const hy_line *l)
 {
     double sum = 0, most = 0, squares = 0;
 
+    if (l->count == 0)
+        return -1;
     for (int64_t k = 0; k < l->count; k++) {
         const double size = size_of(hy_line_value(l, k));
         sum += size;
@@ -208,7 +210,7 @@ static double right_sums(const check *c, const hy_line *a, sums *out)
     for (int64_t k = 0; k < a->count; k++) {
         const double v     = hy_line_value(a, k);
         const right_row *b = &c->right[hy_line_col(a, k)];
-        if (v == 0 && isinf(b->norm))
+        if (b->norm < 0 || (v == 0 && isinf(b->norm)))
             continue;
         hy_twofold_add(&out->signs, v * b->signs);
         hy_twofold_add(&out->scaled, v * b->scaled);

@@ -48,11 +48,26 @@ cudaStream_t hy_stream(const hy_lane *self)
     return reinterpret_cast<const cuda_lane *>(self)->stream;
 }
 
+/* What had no room for its code when the engine was made may have it now. */
+static cudaError_t load_again(cuda_backend *b)
+{
+    pthread_mutex_lock(&b->lock);
+    if (b->loaded != cudaSuccess) {
+        (void)cudaGetLastError();
+        b->loaded = hy_hash_load(b->device);
+    }
+    const cudaError_t loaded = b->loaded;
+    pthread_mutex_unlock(&b->lock);
+    return loaded;
+}
+
 hybrid_status hy_lane_loaded(hy_lane *self)
 {
-    return hy_cuda_check(self->backend->ctx,
-                         hy_cuda_await_loads(hy_cuda_mine(self->backend)),
-                         "loading kernels");
+    cuda_backend *b   = hy_cuda_mine(self->backend);
+    cudaError_t error = hy_cuda_await_loads(b);
+    if (error != cudaSuccess)
+        error = load_again(b);
+    return hy_cuda_check(self->backend->ctx, error, "loading kernels");
 }
 
 int hy_width(const hy_lane *self)

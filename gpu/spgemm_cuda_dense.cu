@@ -26,7 +26,7 @@
 #include "gpu/hash_walk.cuh"
 
 /* So that 32-bit numbers do not overflow at the end of the last block. */
-constexpr int64_t MOST = INT32_MAX - 65536;
+constexpr int64_t MOST = INT32_MAX - 65536, MOST_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
@@ -336,6 +336,8 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
+    if (f->out_cols > MOST_COLS)
+        return "the result has more than 2^30 columns";
     return f->row_max > MOST ? "a row of A has 2^31 - 2^16 entries or more" : nullptr;
 }
 

@@ -311,7 +311,7 @@ HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *
    be initialised (NaN in it does not spread). Y must not overlap X, each from its first
    element to its last, gaps included, nor an array of A: BAD_ARGUMENT. With alpha == 0,
    as in BLAS, Y = beta*Y: arguments are checked, but arrays of A and X are not read, so
-   NaN in them does not spread, and the report has no chunk.
+   NaN in them does not spread; the report is of a run without products.
    Offsets of A are checked if alpha != 0: BAD_MATRIX names the row. Columns are not:
    undefined behaviour if one is not in [0, cols), or does not ascend. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,

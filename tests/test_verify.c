@@ -373,6 +373,25 @@ static void info_describes_a_stencil(void **state)
     hybrid_csr_free(engine, &A);
 }
 
+/* What meets an empty row of B, or an X without columns, makes no product. */
+static void verify_lets_empty_rows_meet_infinity(void **state)
+{
+    int64_t a_ptr[] = {0, 1, 2, 3}, b_ptr[] = {0, 0, 1, 2}, c_ptr[] = {0, 0, 1, 1};
+    int32_t a_col[] = {0, 1, 2}, b_col[] = {1, 2}, c_col[] = {1};
+    double a[] = {INFINITY, 1, NAN}, b[] = {1, 0}, c[] = {1}, nothing[1] = {0};
+    const hybrid_csr A   = {3, 3, 3, HYBRID_I64, a_ptr, a_col, a, HYBRID_F64};
+    const hybrid_csr B   = {3, 3, 2, HYBRID_I64, b_ptr, b_col, b, HYBRID_F64};
+    const hybrid_csr C   = {3, 3, 1, HYBRID_I64, c_ptr, c_col, c, HYBRID_F64};
+    const hybrid_dense X = {3, 0, 0, HYBRID_ROW_MAJOR, nothing, HYBRID_F64};
+    int64_t row;
+
+    (void)state;
+    assert_int_equal(hybrid_verify_spgemm(engine, &A, &B, &C, 2, 1, &row), HYBRID_OK);
+    assert_int_equal(row, 2); /* NaN times a zero that is stored */
+    assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &X, 2, 1, &row), HYBRID_OK);
+    assert_int_equal(row, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +405,7 @@ int main(void)
         cmocka_unit_test(verify_tells_broken_patterns),
         cmocka_unit_test(verify_compares_nnz_with_offsets),
         cmocka_unit_test(verify_counts_entries_of_rows),
+        cmocka_unit_test(verify_lets_empty_rows_meet_infinity),
         cmocka_unit_test(info_describes_a_stencil),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);
