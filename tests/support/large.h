@@ -5,15 +5,17 @@
 #include "hybrid_spmm.h"
 
 /* SpMM by the named variants with so many rows that kernels take several tiles of columns
-   at once, as they do not with the small cases. Failures are printed; returns how many
-   there were. *checked counts the products; variants of SpMV are passed over. */
-int large_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
+   at once, as they do not with the small cases. One width of `step` is tried with each
+   matrix, in turns; 1: all. Failures are printed; returns how many there were. *checked
+   counts the products; variants of SpMV are passed over. */
+int large_check(hybrid_engine *engine, const char *const *names, int step,
+                int64_t *checked);
 
 /* SpGEMM by the named variants, of both types, of rows with about 64, 128, ... 262144
    products: of each length that kernels treat in a way of its own. */
 int large_check_spgemm(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* Of each variant of SpMM, and of SpGEMM. */
+/* Of each variant of SpMM in all widths, and of SpGEMM. */
 enum { LARGE_PRODUCTS = 96, LARGE_SPGEMM = 2 };
 
 #endif /* LARGE_H */
