@@ -29,10 +29,12 @@ static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
         double value;
         memcpy(&value, c->from + i * 8, 8);
         to[i] = (float)value;
-        if (isinf(to[i]) && !isinf(value))
+        if (isinf(to[i]) && !isinf(value)) {
+            const long long element = c->before + i;
             return hy_fail(c->ctx, HYBRID_BAD_FILE,
                            "%s: value %g of element %lld is too large for 32 bits",
-                           c->source->path, value, (long long)(c->before + i));
+                           c->source->path, value, element);
+        }
     }
     return HYBRID_OK;
 }
