@@ -78,8 +78,12 @@ failed=0
 rounds '' $problems
 again=$("$here/ab.py" --slow "$out/a.jsonl" "$out/b.jsonl") || exit 1
 if [[ -n $again ]]; then
-    # shellcheck disable=SC2086
-    rounds again- $again
+    files=()
+    for name in $again; do # lines name a file without folder and ending
+        [[ -f ${DATA:-}/$name.mtx ]] && name=$DATA/$name.mtx
+        files+=("$name")
+    done
+    rounds again- "${files[@]}"
     set -- "$out/again-a.jsonl" "$out/again-b.jsonl"
 else
     set --
