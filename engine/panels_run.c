@@ -50,13 +50,19 @@ static hy_panels panels_for(const hybrid_plan *plan, const hy_problem *problem)
     return (hy_panels){.cols = 0};
 }
 
+static int are_planned(const hy_panels *panels, const hy_panels *planned)
+{
+    return panels->cols == planned->cols && panels->back == planned->back &&
+           panels->wraps == planned->wraps;
+}
+
 hy_bound hy_panels_bind(const hybrid_plan *plan, hy_problem *problem)
 {
     const hy_panels panels = panels_for(plan, problem);
     hy_bound bound         = hy_plan_bound(plan);
 
     problem->panels = panels;
-    if (panels.cols == 0 && bound.list.panels.cols == 0)
+    if (are_planned(&panels, &plan->layout.panels))
         return bound;
     hy_layout layout      = plan->layout;
     layout.panels         = panels;

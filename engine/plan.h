@@ -69,7 +69,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem, hybrid_order order);
 
 /* HYBRID_RESIDENT: of A's CSR arrays, the bytes of rows that a run after the first needs
-   not send: those that stay, be it that the host took them so far; how many chunks have theirs there; and whether all do, since a run that succeeded: then
+   not send: those that stay, be it that the host took them so far; how many chunks have
+   theirs there; and whether all do, since a run that succeeded: then
    nobody reads A. */
 int64_t hy_plan_there_bytes(const hybrid_plan *plan);
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan);

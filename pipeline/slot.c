@@ -79,7 +79,7 @@ hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device, hy_buffer pin
     slot->device = device;
     slot->pinned = pinned;
     HY_TRY_ELSE_DONE(open_marks(slot, site->stages));
-    if (!site->backend->ops->copy)
+    if (hy_site_in_place(site))
         HY_TRY_ELSE_DONE(hy_gear_run_lane(site->gear, &slot->run));
 done:
     if (status != HYBRID_OK)
@@ -113,7 +113,7 @@ void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
     const hy_chunk *chunk     = &slot->chunk;
     const hy_features *f      = &chunk->features;
     const hy_cost cost        = chunk->variant->cost(f, &slot->site->rates);
-    const int in_host         = slot->site->backend->ops->copy == NULL;
+    const int in_host         = hy_site_in_place(slot->site);
     const size_t room         = hy_align(cost.pack_bytes);
     const size_t work_at      = chunk->kept ? 0 : room;
     const size_t out_at       = work_at + hy_align(cost.work_bytes);

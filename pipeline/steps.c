@@ -16,7 +16,7 @@ static int is_dense(const hy_job *job)
 int hy_step_applies(const hy_slot *slot, hy_step step)
 {
     const hy_variant *variant = slot->job.variant;
-    const int copies          = slot->site->backend->ops->copy != NULL;
+    const int copies          = !hy_site_in_place(slot->site);
 
     switch (step) {
     case HY_STEP_PREPARE:

@@ -141,10 +141,10 @@ static void count_bytes(hybrid_report *report, const hy_slot *slot)
     report->d2h_bytes += bytes_of(slot, HY_STEP_D2H);
     report->host_bytes += bytes_of(slot, HY_STEP_PREPARE) +
                           result_bytes(slot->job.problem, bytes_of(slot, HY_STEP_PLACE));
-    if (slot->site->backend->ops->copy)
-        report->device_bytes += bytes_on_device(slot);
-    else
+    if (hy_site_in_place(slot->site))
         report->host_bytes += bytes_in_place(slot);
+    else
+        report->device_bytes += bytes_on_device(slot);
 }
 
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
