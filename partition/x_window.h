@@ -12,8 +12,16 @@
 #include "partition/shared.h"
 
 enum {
-    HY_WINDOW_PIECES = 8 /* X comes in pieces of that part of a window, or smaller */
+    HY_WINDOW_PIECES = 8, /* X comes in pieces of that part of a window, or smaller */
+    HY_WINDOW_CHUNKS = 8  /* touch its rows, if they are all as long */
 };
+
+/* Chunks that there should be at least of an X of so many rows, so that some are in its
+   window at once. */
+static inline int64_t hy_window_chunks(int64_t window, int64_t rows)
+{
+    return window > 0 ? HY_WINDOW_CHUNKS * (rows / window + 1) : 1;
+}
 
 /* How columns of a chunk become places. */
 typedef struct hy_x_window {
@@ -29,9 +37,9 @@ static inline hy_x_window hy_window_of(const hy_problem *problem, const hy_chunk
     const int64_t rows = problem->window, count = chunk->needs - chunk->first;
 
     return (hy_x_window){.base  = (int32_t)(chunk->first / rows * rows),
-                       .rows  = (int32_t)rows,
-                       .first = (int32_t)chunk->first,
-                       .count = count > 0 ? (uint32_t)count : 0};
+                         .rows  = (int32_t)rows,
+                         .first = (int32_t)chunk->first,
+                         .count = count > 0 ? (uint32_t)count : 0};
 }
 
 static inline int hy_window_has(const hy_x_window *w, int32_t col)
@@ -40,8 +48,8 @@ static inline int hy_window_has(const hy_x_window *w, int32_t col)
 }
 
 /* Whether it has all columns of rows [begin, end) of A, which ascend in each. */
-static inline int hy_window_covers(const hy_x_window *w, const hybrid_csr *A, int64_t begin,
-                                   int64_t end)
+static inline int hy_window_covers(const hy_x_window *w, const hybrid_csr *A,
+                                   int64_t begin, int64_t end)
 {
     int inside = 1;
 
