@@ -291,7 +291,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
     if (plan && !hy_engine_inherited(plan->engine))
-        hy_keeper_forget(&plan->site->keeper);
+        hy_pack_cache_forget(&plan->site->cache);
 }
 
 /* ---- one shot -----------------------------------------------------------------------

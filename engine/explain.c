@@ -137,7 +137,7 @@ static void put_resident(writer *w, const hybrid_plan *plan)
     if (!(plan->flags & HYBRID_RESIDENT) ||
         !plan->candidates[plan->chosen].backend->ops->copy)
         return;
-    const int64_t kept = plan->site->keeper.count * hy_panels_count(plan);
+    const int64_t kept = plan->site->cache.count * hy_panels_count(plan);
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
     put_bytes(w, (double)plan->report.resident_bytes);

@@ -184,8 +184,8 @@ void hy_layout_keep(const hybrid_plan *plan, hy_layout *layout)
 {
     const size_t shared = layout->count > 0 ? layout->shared_bytes : 0;
 
-    hy_keep_choose(&plan->rates, layout->depth, plan->rates.memory - shared,
-                   layout->chunks, layout->count);
+    hy_pack_cache_choose(&plan->rates, layout->depth, plan->rates.memory - shared,
+                         layout->chunks, layout->count);
 }
 
 int hy_layout_keeps_all(const hy_layout *layout)

@@ -266,8 +266,9 @@ static int keeps_all(const hybrid_plan *plan, const hy_layout *layout, size_t x_
 {
     const size_t memory = plan->rates.memory;
 
-    hy_keep_choose(&plan->rates, layout->depth, memory > x_bytes ? memory - x_bytes : 0,
-                   layout->chunks, layout->count);
+    hy_pack_cache_choose(&plan->rates, layout->depth,
+                         memory > x_bytes ? memory - x_bytes : 0, layout->chunks,
+                         layout->count);
     if (memory > x_bytes && hy_layout_keeps_all(layout))
         return 1;
     for (int64_t i = 0; i < layout->count; i++)

@@ -96,22 +96,22 @@ static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
 static hybrid_status open_site(hybrid_plan *plan, hy_loader **early)
 {
     HY_TRY(open_with_room(plan, early));
-    plan->site->keeper.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
+    plan->site->cache.lasts = (plan->flags & HYBRID_RESIDENT) != 0;
     return HYBRID_OK;
 }
 
 int64_t hy_plan_there_bytes(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->site->keeper;
-    int64_t sum             = 0;
+    const hy_pack_cache *cache = &plan->site->cache;
+    int64_t sum                = 0;
 
-    if (hy_keeper_there(keeper) == 0)
+    if (hy_pack_cache_there(cache) == 0)
         return 0;
-    for (int64_t i = 0; i < keeper->count; i++) {
+    for (int64_t i = 0; i < cache->count; i++) {
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (keeper->count == plan->site->ranges) /* and what is left out of A */
+    if (cache->count == plan->site->ranges) /* and what is left out of A */
         sum += 8 * (plan->rows - plan->profile.rows);
     return sum;
 }
@@ -121,21 +121,21 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
    alone. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->site->keeper;
+    const hy_pack_cache *cache = &plan->site->cache;
 
-    if (!keeper->lasts)
+    if (!cache->lasts)
         return 0;
-    if (!plan->split.host || keeper->there)
-        return keeper->count * hy_panels_number(&plan->bound.list.panels, plan->b_cols);
-    const int64_t there = hy_keeper_there(keeper);
+    if (!plan->split.host || cache->there)
+        return cache->count * hy_panels_number(&plan->bound.list.panels, plan->b_cols);
+    const int64_t there = hy_pack_cache_there(cache);
     return there < plan->site->ranges ? there : there - 1;
 }
 
 int hy_plan_has_a(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->site->keeper;
+    const hy_pack_cache *cache = &plan->site->cache;
 
-    return keeper->there && keeper->count == plan->site->ranges;
+    return cache->there && cache->count == plan->site->ranges;
 }
 
 hy_bound hy_plan_bound(const hybrid_plan *plan)
@@ -151,7 +151,7 @@ hy_bound hy_plan_bound(const hybrid_plan *plan)
 
 void hy_plan_start_report(hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->site->keeper;
+    const hy_pack_cache *cache = &plan->site->cache;
 
     plan->report                     = (hybrid_report)HYBRID_REPORT_INIT;
     plan->report.chunks              = plan->bound.list.count;
@@ -162,8 +162,8 @@ void hy_plan_start_report(hybrid_plan *plan)
     plan->report.other_h2d_bytes     = plan->traffic.other_up;
     plan->report.gathered            = plan->layout.gathered;
     plan->report.resident_chunks     = hy_plan_resident_chunks(plan);
-    if (keeper->lasts) {
-        plan->report.resident_bytes = (int64_t)keeper->block.bytes;
+    if (cache->lasts) {
+        plan->report.resident_bytes = (int64_t)cache->block.bytes;
         plan->report.predicted_h2d_bytes += hy_traffic_first(plan);
     }
 }

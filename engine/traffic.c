@@ -142,11 +142,11 @@ int64_t hy_traffic_dense_up(const hybrid_plan *plan, const hy_layout *layout)
 
 int64_t hy_traffic_first(const hybrid_plan *plan)
 {
-    const hy_keeper *keeper = &plan->site->keeper;
-    int64_t sum             = 0;
+    const hy_pack_cache *cache = &plan->site->cache;
+    int64_t sum                = 0;
 
-    for (int64_t i = 0; i < keeper->count; i++)
-        if (keeper->packs[i].bytes == 0)
+    for (int64_t i = 0; i < cache->count; i++)
+        if (cache->packs[i].bytes == 0)
             sum += own_bytes(plan, &plan->layout.chunks[i]);
     return sum;
 }

@@ -18,7 +18,7 @@ static int may_take(const hy_side *device)
     hy_chunk front;
 
     if (run->side_count == 1 || !run->place || run->place->known ||
-        !hy_deck_front(&run->deck, &front))
+        !hy_queue_front(&run->queue, &front))
         return 1;
     return device->next == device->next_lane &&
            (!loader || hy_loader_reached(loader, &front));
@@ -28,7 +28,7 @@ static int may_take(const hy_side *device)
    have nothing better to do. */
 static int may_help(const hy_run *run)
 {
-    return run->deck.sharing->share >= 0 || !run->place ||
+    return run->queue.sharing->share >= 0 || !run->place ||
            !hy_ahead_goes_on(&run->place->ahead);
 }
 
@@ -37,7 +37,7 @@ int hy_claim(hy_side *side, hy_slot *slot)
     hy_run *run = side->run;
 
     if (hy_side_helps(side))
-        return may_help(run) && hy_deck_take_piece(&run->deck, &slot->chunk);
+        return may_help(run) && hy_queue_claim_piece(&run->queue, &slot->chunk);
     const int must = !hy_run_in_flight(run);
-    return (must || may_take(side)) && hy_deck_take(&run->deck, must, &slot->chunk);
+    return (must || may_take(side)) && hy_queue_claim(&run->queue, must, &slot->chunk);
 }

@@ -37,7 +37,7 @@ static void cpu_stage(hy_task *task, int worker)
         passage->done     = 1;
     }
     slot->stage++;
-    hy_slot_push(&run->inbox, slot);
+    hy_inbox_push(&run->inbox, slot);
 }
 
 /* A time between two copies costs the bus some 5 us, a tenth of a copy of 4 MB: those
@@ -86,7 +86,7 @@ static int64_t first_left(const hy_side *side)
 /* Panels, or rows of a window, that no chunk needs any more. */
 static int64_t not_needed(const hy_side *side)
 {
-    const hy_chunk_list *list = &side->run->deck.list;
+    const hy_chunk_list *list = &side->run->queue.list;
     const hy_problem *problem = side->run->problem;
     const int64_t first       = first_left(side);
 
@@ -127,7 +127,7 @@ static hybrid_status finish(hy_slot *slot)
     hy_run *run = slot->side->run;
 
     hy_trace_slot(&run->tracer, slot);
-    hy_deck_done(&run->deck, &slot->chunk, hy_side_helps(slot->side), hy_now_ns());
+    hy_queue_done(&run->queue, &slot->chunk, hy_side_helps(slot->side), hy_now_ns());
     release(slot);
     return HYBRID_OK;
 }
@@ -135,7 +135,7 @@ static hybrid_status finish(hy_slot *slot)
 /* Nothing else is under way or to be begun. */
 static int is_last(const hy_run *run)
 {
-    return run->side_count == 1 && run->deck.next == run->deck.end &&
+    return run->side_count == 1 && run->queue.next == run->queue.end &&
            run->sides->next - run->sides->finished == 1;
 }
 
@@ -146,7 +146,7 @@ static hybrid_status advance(hy_slot *slot);
 static hybrid_status watch(hy_slot *slot)
 {
     if (!is_last(slot->side->run)) {
-        hy_slot_push(&slot->site->gear->watchers[slot->unseen_on].queue, slot);
+        hy_inbox_push(&slot->site->lane_set->watchers[slot->unseen_on].inbox, slot);
         return HYBRID_OK;
     }
     const hybrid_status status = slot->site->backend->ops->host_wait(slot->unseen);
@@ -284,7 +284,7 @@ static void run_chunks(hy_run *run)
 
     issue(run);
     while (hy_run_in_flight(run)) {
-        hy_slot *slot              = hy_slot_pop(&run->inbox);
+        hy_slot *slot              = hy_inbox_pop(&run->inbox);
         const int chunk            = !loader || slot != &loader->tick;
         const hybrid_status status = chunk ? slot->status : hy_loader_ticked(loader);
         if (status != HYBRID_OK)
@@ -304,7 +304,7 @@ static void add_side(hy_run *run, hy_site *site)
     if (!site)
         return;
     run->sides[run->side_count++] = (hy_side){.run = run, .site = site};
-    hy_keeper_begin(&site->keeper);
+    hy_pack_cache_begin(&site->cache);
 }
 
 static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *list,
@@ -316,11 +316,11 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *l
     run->place   = place;
     add_side(run, sites->device);
     add_side(run, sites->host);
-    hy_slot_queue_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
-    hy_deck_open(&run->deck, problem->profile, list, sites->sharing,
-                 place && !place->known);
+    hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
+    hy_queue_open(&run->queue, problem->profile, list, sites->sharing,
+                  place && !place->known);
     if (problem->panels.wraps) /* the host knows no rows in two places */
-        run->deck.devices = list->ranges;
+        run->queue.devices = list->ranges;
 }
 
 /* B or X, if the device holds it. */
@@ -356,9 +356,9 @@ static void end_run(hy_run *run)
     for (int i = 0; run->stopped && i < run->side_count; i++)
         drain_lanes(run->sides[i].site);
     if (!run->stopped)
-        run->tracer.report->chunks = run->deck.dealt;
-    hy_keeper_end(&run->sides->site->keeper, run->status, run->deck.host_work > 0);
-    hy_slot_queue_destroy(&run->inbox);
+        run->tracer.report->chunks = run->queue.dealt;
+    hy_pack_cache_end(&run->sides->site->cache, run->status, run->queue.host_work > 0);
+    hy_inbox_destroy(&run->inbox);
 }
 
 hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,

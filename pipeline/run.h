@@ -16,7 +16,7 @@
 #ifndef HY_RUN_H
 #define HY_RUN_H
 
-#include "pipeline/deck.h"
+#include "pipeline/queue.h"
 #include "pipeline/site.h"
 #include "pipeline/trace.h"
 
@@ -46,8 +46,8 @@ typedef struct hy_run {
     const hy_problem *problem;
     hy_place *place; /* of SpGEMM, else NULL */
     hy_tracer tracer;
-    hy_deck deck;
-    hy_slot_queue inbox;
+    hy_queue queue;
+    hy_inbox inbox;
     hy_side sides[HY_SIDES];
     int side_count;
     hybrid_status status; /* of the first error */

@@ -38,15 +38,15 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
 }
 
 /* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
-static hybrid_status open_gear(hy_site *site, size_t shared_bytes, hy_loader *early)
+static hybrid_status open_lane_set(hy_site *site, size_t shared_bytes, hy_loader *early)
 {
     site->loader = early;
     if (early) {
-        site->gear = early->gear;
+        site->lane_set = early->lane_set;
         return HYBRID_OK;
     }
-    HY_TRY(hy_gear_take(site->ctx, site->backend, &site->gear));
-    return shared_bytes > 0 ? hy_loader_open(site->gear, shared_bytes, &site->loader)
+    HY_TRY(hy_lane_set_take(site->ctx, site->backend, &site->lane_set));
+    return shared_bytes > 0 ? hy_loader_open(site->lane_set, shared_bytes, &site->loader)
                             : HYBRID_OK;
 }
 
@@ -67,30 +67,30 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->rates   = *rates;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
     site->ranges  = hy_chunk_ranges(chunks, count);
-    HY_TRY_ELSE_DONE(open_gear(site, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_lane_set(site, shared_bytes, early));
     HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
-    HY_TRY_ELSE_DONE(hy_keeper_open(site, chunks, count));
+    HY_TRY_ELSE_DONE(hy_pack_cache_open(site, chunks, count));
 done:
     if (status == HYBRID_OK) {
         *out = site;
         return HYBRID_OK;
     }
     if (early) {
-        site->gear   = NULL;
-        site->loader = NULL;
+        site->lane_set = NULL;
+        site->loader   = NULL;
     }
     hy_site_close(site);
     return status;
 }
 
-/* Buffers last: a gear that is closed waits for what its lanes still do with them. */
+/* Buffers last: a lane set that is closed waits for what its lanes still do with them. */
 void hy_site_close(hy_site *site)
 {
     if (!site)
         return;
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
         site->failed = 1;
-    hy_gear_give(site->ctx, site->gear, !site->failed);
+    hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
     for (int i = 0; i < site->depth; i++)
         hy_slot_close(&site->slots[i]);
     hy_array_free(site->ctx, site->slots);
@@ -98,6 +98,6 @@ void hy_site_close(hy_site *site)
     site->backend->ops->free(site->backend, &site->device);
     site->backend->ops->free(site->backend, &site->pinned);
     hy_loader_close(site->loader);
-    hy_keeper_close(site);
+    hy_pack_cache_close(site);
     hy_array_free(site->ctx, site);
 }

@@ -56,16 +56,16 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 
 static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
 {
-    hy_gear *gear = slot->site->gear;
+    hy_lane_set *lane_set = slot->site->lane_set;
 
     for (const hy_stage *s = stages; s->name; s++) {
         if (s->where >= HY_LANES)
             continue;
-        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].begin));
-        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].end));
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].begin));
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].end));
     }
-    if (gear->backend->ops->pack_deltas && stages == hy_spgemm_stages)
-        HY_TRY(hy_gear_mark(gear, &slot->columns));
+    if (lane_set->backend->ops->pack_deltas && stages == hy_spgemm_stages)
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->columns));
     return HYBRID_OK;
 }
 
@@ -80,7 +80,7 @@ hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device, hy_buffer pin
     slot->pinned = pinned;
     HY_TRY_ELSE_DONE(open_marks(slot, site->stages));
     if (hy_site_in_place(site))
-        HY_TRY_ELSE_DONE(hy_gear_run_lane(site->gear, &slot->run));
+        HY_TRY_ELSE_DONE(hy_lane_set_run_lane(site->lane_set, &slot->run));
 done:
     if (status != HYBRID_OK)
         hy_slot_close(slot);
@@ -98,7 +98,7 @@ void hy_slot_close(hy_slot *slot)
 
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
 {
-    return slot->run ? slot->run : slot->site->gear->lanes[where];
+    return slot->run ? slot->run : slot->site->lane_set->lanes[where];
 }
 
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
@@ -117,14 +117,13 @@ void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
     const size_t room         = hy_align(cost.pack_bytes);
     const size_t work_at      = chunk->kept ? 0 : room;
     const size_t out_at       = work_at + hy_align(cost.work_bytes);
-    hy_keeper *keeper         = &slot->site->keeper;
+    hy_pack_cache *cache      = &slot->site->cache;
     hy_job *job               = &slot->job;
 
-    *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in   = chunk->kept
-                    ? hy_buffer_part(&keeper->block, chunk->kept_at, cost.pack_bytes)
-                    : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
-    job->work = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
+    *job    = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
+    job->in = chunk->kept ? hy_buffer_part(&cache->block, chunk->kept_at, cost.pack_bytes)
+                          : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
+    job->work    = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)
@@ -138,7 +137,7 @@ void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
                                &back, 0);
         job->back_room = back.out_bound;
     }
-    job->there    = hy_keeper_has(slot->site, chunk, index);
+    job->there    = hy_pack_cache_has(slot->site, chunk, index);
     job->shared_a = slot->site->backend->ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
     slot->side    = side;
@@ -154,7 +153,7 @@ void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
 
 /* ---- FIFO of slots between threads ---------------------------------------- */
 
-void hy_slot_queue_open(hy_slot_queue *queue, int looks)
+void hy_inbox_open(hy_inbox *queue, int looks)
 {
     memset(queue, 0, sizeof *queue);
     queue->looks = looks;
@@ -162,13 +161,13 @@ void hy_slot_queue_open(hy_slot_queue *queue, int looks)
     pthread_cond_init(&queue->filled, NULL);
 }
 
-void hy_slot_queue_destroy(hy_slot_queue *queue)
+void hy_inbox_destroy(hy_inbox *queue)
 {
     pthread_cond_destroy(&queue->filled);
     pthread_mutex_destroy(&queue->lock);
 }
 
-void hy_slot_push(hy_slot_queue *queue, hy_slot *slot)
+void hy_inbox_push(hy_inbox *queue, hy_slot *slot)
 {
     pthread_mutex_lock(&queue->lock);
     slot->next = NULL;
@@ -182,7 +181,7 @@ void hy_slot_push(hy_slot_queue *queue, hy_slot *slot)
 }
 
 /* Until something is there, or for a while. */
-static void look(const hy_slot_queue *queue)
+static void look(const hy_inbox *queue)
 {
     for (int i = 0; i < HY_LOOKS && queue->looks; i++) {
         if (__atomic_load_n(&queue->first, __ATOMIC_RELAXED))
@@ -191,7 +190,7 @@ static void look(const hy_slot_queue *queue)
     }
 }
 
-hy_slot *hy_slot_pop(hy_slot_queue *queue)
+hy_slot *hy_inbox_pop(hy_inbox *queue)
 {
     look(queue);
     pthread_mutex_lock(&queue->lock);
@@ -207,7 +206,7 @@ hy_slot *hy_slot_pop(hy_slot_queue *queue)
     return slot;
 }
 
-void hy_slot_queue_close(hy_slot_queue *queue)
+void hy_inbox_close(hy_inbox *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->closed = 1;

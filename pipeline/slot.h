@@ -68,19 +68,19 @@ void hy_slot_begin(hy_slot *slot, struct hy_side *side, int64_t index);
 
 /* ---- FIFO of slots between threads ---- */
 
-typedef struct hy_slot_queue {
+typedef struct hy_inbox {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     hy_slot *first, *last; /* first: read without the lock */
     int closed;
     int looks; /* who pops looks for a while before it sleeps */
-} hy_slot_queue;
+} hy_inbox;
 
-void hy_slot_queue_open(hy_slot_queue *queue, int looks);
-void hy_slot_queue_destroy(hy_slot_queue *queue);
-void hy_slot_push(hy_slot_queue *queue, hy_slot *slot);
+void hy_inbox_open(hy_inbox *queue, int looks);
+void hy_inbox_destroy(hy_inbox *queue);
+void hy_inbox_push(hy_inbox *queue, hy_slot *slot);
 /* Waits; NULL when the queue is closed and empty. */
-hy_slot *hy_slot_pop(hy_slot_queue *queue);
-void hy_slot_queue_close(hy_slot_queue *queue);
+hy_slot *hy_inbox_pop(hy_inbox *queue);
+void hy_inbox_close(hy_inbox *queue);
 
 #endif /* HY_SLOT_H */

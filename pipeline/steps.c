@@ -83,7 +83,7 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *kept             = hy_keeper_pack(slot->site, job->chunk, slot->index);
+    hy_pack *kept             = hy_pack_cache_record(slot->site, job->chunk, slot->index);
 
     if (job->there) { /* the stage is there for its marks: what follows waits for X */
         job->pack = *kept;
@@ -199,7 +199,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;
-    hy_lane *lane             = slot->site->gear->lanes[HY_ON_OUT];
+    hy_lane *lane             = slot->site->lane_set->lanes[HY_ON_OUT];
     hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
 
     HY_TRY(copy_turn(slot, lane, first));

@@ -1,4 +1,4 @@
-/* pipeline/deck.h - the rows of a product, handed out to whoever is to compute them.
+/* pipeline/queue.h - the rows of a product, handed out to whoever is to compute them.
 
    The device takes chunks of the plan from the front. If the host takes part, it takes
    pieces of them that are some tenths of a millisecond long:
@@ -14,8 +14,8 @@
    gathered one, because what it carries was counted for all of its rows, and one whose
    pack stays on the device, which has it whole or not. The host takes all of such a chunk
    and computes it piece by piece. */
-#ifndef HY_DECK_H
-#define HY_DECK_H
+#ifndef HY_QUEUE_H
+#define HY_QUEUE_H
 
 #include "partition/chunks.h"
 
@@ -37,7 +37,7 @@ typedef struct hy_pace {
     int64_t first_ns, last_ns;
 } hy_pace;
 
-typedef struct hy_deck {
+typedef struct hy_queue {
     const hy_profile *profile;
     hy_chunk_list list;
     const hy_sharing *sharing; /* NULL: all is the device's */
@@ -46,28 +46,28 @@ typedef struct hy_deck {
     int64_t next, end; /* chunks that are left; */
     int64_t row_begin,
         row_end;       /* of the first from this row on, of the last up to this */
-    hy_chunk hand;     /* rows that are the host's and not begun; may be none */
+    hy_chunk claim;     /* rows that are the host's and not begun; may be none */
     int64_t all, left; /* work; left: what nobody took */
     int64_t host_work; /* what the host took */
     int64_t dealt;     /* chunks and pieces; their ids */
     hy_pace device, host;
-} hy_deck;
+} hy_queue;
 
 /* All chunks, unbegun. `in_order`: places in C follow from each other. */
-void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk_list *list,
+void hy_queue_open(hy_queue *queue, const hy_profile *profile, const hy_chunk_list *list,
                   const hy_sharing *sharing, int in_order);
 
 /* The chunk that the device would take next, not yet cut. 0: none is left. */
-int hy_deck_front(const hy_deck *deck, hy_chunk *out);
+int hy_queue_front(const hy_queue *queue, hy_chunk *out);
 
 /* A chunk for the device. 0: none is left, or the host will be done with the rest sooner,
    unless it `must`. */
-int hy_deck_take(hy_deck *deck, int must, hy_chunk *out);
+int hy_queue_claim(hy_queue *queue, int must, hy_chunk *out);
 
 /* A piece for the host. 0: none, or none that it would finish in time. */
-int hy_deck_take_piece(hy_deck *deck, hy_chunk *out);
+int hy_queue_claim_piece(hy_queue *queue, hy_chunk *out);
 
 /* It is computed, at that time. */
-void hy_deck_done(hy_deck *deck, const hy_chunk *chunk, int on_host, int64_t ns);
+void hy_queue_done(hy_queue *queue, const hy_chunk *chunk, int on_host, int64_t ns);
 
-#endif /* HY_DECK_H */
+#endif /* HY_QUEUE_H */

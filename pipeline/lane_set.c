@@ -1,6 +1,6 @@
-/* pipeline/gear.c - what a pipeline works with besides memory: lanes, marks and threads.
+/* pipeline/lane_set.c - what a site works with besides memory: lanes, marks and threads.
  */
-#include "pipeline/gear.h"
+#include "pipeline/lane_set.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void *serve(void *arg)
     hy_thread *thread = arg;
     hy_slot *slot;
 
-    while ((slot = hy_slot_pop(&thread->queue)))
+    while ((slot = hy_inbox_pop(&thread->inbox)))
         thread->serve(slot);
     return NULL;
 }
@@ -25,9 +25,9 @@ static hybrid_status start(hy_context *ctx, hy_thread *thread,
                            void (*what)(hy_slot *slot))
 {
     thread->serve = what;
-    hy_slot_queue_open(&thread->queue, hy_pool_leaves_cores(ctx->pool));
+    hy_inbox_open(&thread->inbox, hy_pool_leaves_cores(ctx->pool));
     if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
-        hy_slot_queue_destroy(&thread->queue);
+        hy_inbox_destroy(&thread->inbox);
         return hy_fail(ctx, HYBRID_NO_MEMORY, "no thread for a pipeline");
     }
     thread->started = 1;
@@ -38,9 +38,9 @@ static void end(hy_thread *thread)
 {
     if (!thread->started)
         return;
-    hy_slot_queue_close(&thread->queue);
+    hy_inbox_close(&thread->inbox);
     pthread_join(thread->id, NULL);
-    hy_slot_queue_destroy(&thread->queue);
+    hy_inbox_destroy(&thread->inbox);
 }
 
 static void watch(hy_slot *slot)
@@ -48,13 +48,14 @@ static void watch(hy_slot *slot)
     slot->status  = slot->site->backend->ops->host_wait(slot->unseen);
     slot->seen_ns = hy_now_ns();
     slot->unseen  = NULL;
-    hy_slot_push(&slot->side->run->inbox, slot);
+    hy_inbox_push(&slot->side->run->inbox, slot);
 }
 
-hybrid_status hy_gear_loader(hy_gear *gear, void (*load)(hy_slot *slot))
+hybrid_status hy_lane_set_loader(hy_lane_set *lane_set, void (*load)(hy_slot *slot))
 {
-    return gear->loader.started ? HYBRID_OK
-                                : start(gear->backend->ctx, &gear->loader, load);
+    return lane_set->loader.started
+               ? HYBRID_OK
+               : start(lane_set->backend->ctx, &lane_set->loader, load);
 }
 
 /* ---- marks, and lanes of slots --------------------------------------------------- */
@@ -75,10 +76,10 @@ static hybrid_status make_room(hy_context *ctx, hy_made *made)
     return HYBRID_OK;
 }
 
-hybrid_status hy_gear_mark(hy_gear *gear, hy_mark **out)
+hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out)
 {
-    hy_backend *backend = gear->backend;
-    hy_made *made       = &gear->marks;
+    hy_backend *backend = lane_set->backend;
+    hy_made *made       = &lane_set->marks;
 
     if (made->used == made->count) {
         HY_TRY(make_room(backend->ctx, made));
@@ -89,10 +90,10 @@ hybrid_status hy_gear_mark(hy_gear *gear, hy_mark **out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_gear_run_lane(hy_gear *gear, hy_lane **out)
+hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out)
 {
-    hy_backend *backend = gear->backend;
-    hy_made *made       = &gear->runs;
+    hy_backend *backend = lane_set->backend;
+    hy_made *made       = &lane_set->runs;
 
     if (made->used == made->count) {
         HY_TRY(make_room(backend->ctx, made));
@@ -114,69 +115,70 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
 /* Where the backend computes in place, each slot has a run lane of its own instead, so
    that parallel loops of one chunk fill the barriers of another. One watcher is enough:
    it waits in the order of chunks, in which they are to finish. */
-static hybrid_status open_lanes(hy_gear *gear)
+static hybrid_status open_lanes(hy_lane_set *lane_set)
 {
     static const char *const names[HY_LANES] = {"h2d", "run", "d2h"};
-    hy_backend *backend                      = gear->backend;
+    hy_backend *backend                      = lane_set->backend;
 
     for (hy_where lane = 0; lane < HY_LANES; lane++) {
         if (backend->ops->copy)
             HY_TRY(backend->ops->lane_open(backend, names[lane], lane != HY_ON_RUN,
-                                           &gear->lanes[lane]));
+                                           &lane_set->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
         if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
-            HY_TRY(start(backend->ctx, &gear->watchers[lane], watch));
+            HY_TRY(start(backend->ctx, &lane_set->watchers[lane], watch));
     }
     return HYBRID_OK;
 }
 
 /* Lanes before marks: one may still have marks to reach. */
-static void close_gear(hy_context *ctx, hy_gear *gear)
+static void close_lane_set(hy_context *ctx, hy_lane_set *lane_set)
 {
-    const hy_backend_ops *ops = gear->backend->ops;
+    const hy_backend_ops *ops = lane_set->backend->ops;
 
-    end(&gear->loader);
+    end(&lane_set->loader);
     for (int lane = 0; lane < HY_LANES; lane++) {
-        end(&gear->watchers[lane]);
-        ops->lane_close(gear->lanes[lane]);
+        end(&lane_set->watchers[lane]);
+        ops->lane_close(lane_set->lanes[lane]);
     }
-    for (int i = 0; i < gear->runs.count; i++)
-        ops->lane_close(gear->runs.items[i]);
-    for (int i = 0; i < gear->marks.count; i++)
-        ops->mark_free(gear->marks.items[i]);
-    hy_array_free(ctx, gear->runs.items);
-    hy_array_free(ctx, gear->marks.items);
-    hy_array_free(ctx, gear);
+    for (int i = 0; i < lane_set->runs.count; i++)
+        ops->lane_close(lane_set->runs.items[i]);
+    for (int i = 0; i < lane_set->marks.count; i++)
+        ops->mark_free(lane_set->marks.items[i]);
+    hy_array_free(ctx, lane_set->runs.items);
+    hy_array_free(ctx, lane_set->marks.items);
+    hy_array_free(ctx, lane_set);
 }
 
-static hybrid_status open_gear(hy_context *ctx, hy_backend *backend, hy_gear **out)
+static hybrid_status open_lane_set(hy_context *ctx, hy_backend *backend,
+                                   hy_lane_set **out)
 {
     void *memory;
 
-    HY_TRY(hy_array(ctx, 1, sizeof(hy_gear), "lanes and threads", &memory));
-    hy_gear *gear = memory;
-    memset(gear, 0, sizeof *gear);
-    gear->backend              = backend;
-    const hybrid_status status = open_lanes(gear);
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_lane_set), "lanes and threads", &memory));
+    hy_lane_set *lane_set = memory;
+    memset(lane_set, 0, sizeof *lane_set);
+    lane_set->backend          = backend;
+    const hybrid_status status = open_lanes(lane_set);
     if (status == HYBRID_OK)
-        *out = gear;
+        *out = lane_set;
     else
-        close_gear(ctx, gear);
+        close_lane_set(ctx, lane_set);
     return status;
 }
 
 /* ---- from pipeline to pipeline -------------------------------------------------------
  */
 
-hybrid_status hy_gear_take(hy_context *ctx, hy_backend *backend, hy_gear **out)
+hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out)
 {
-    hy_gear **link = &ctx->gears;
+    hy_lane_set **link = &ctx->lane_sets;
 
     while (*link && (*link)->backend != backend)
         link = &(*link)->next;
     if (!*link)
-        return open_gear(ctx, backend, out);
+        return open_lane_set(ctx, backend, out);
     *out  = *link;
     *link = (*out)->next;
     return HYBRID_OK;
@@ -186,29 +188,29 @@ static int count_idle(const hy_context *ctx, const hy_backend *backend)
 {
     int count = 0;
 
-    for (const hy_gear *gear = ctx->gears; gear; gear = gear->next)
-        count += gear->backend == backend;
+    for (const hy_lane_set *idle = ctx->lane_sets; idle; idle = idle->next)
+        count += idle->backend == backend;
     return count;
 }
 
-void hy_gear_give(hy_context *ctx, hy_gear *gear, int clean)
+void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean)
 {
-    if (!gear)
+    if (!lane_set)
         return;
-    if (!clean || count_idle(ctx, gear->backend) >= KEPT) {
-        close_gear(ctx, gear);
+    if (!clean || count_idle(ctx, lane_set->backend) >= KEPT) {
+        close_lane_set(ctx, lane_set);
         return;
     }
-    gear->marks.used = gear->runs.used = 0;
-    gear->next                         = ctx->gears;
-    ctx->gears                         = gear;
+    lane_set->marks.used = lane_set->runs.used = 0;
+    lane_set->next                             = ctx->lane_sets;
+    ctx->lane_sets                             = lane_set;
 }
 
-void hy_gears_trim(hy_context *ctx)
+void hy_lane_sets_trim(hy_context *ctx)
 {
-    while (ctx->gears) {
-        hy_gear *gear = ctx->gears;
-        ctx->gears    = gear->next;
-        close_gear(ctx, gear);
+    while (ctx->lane_sets) {
+        hy_lane_set *lane_set = ctx->lane_sets;
+        ctx->lane_sets        = lane_set->next;
+        close_lane_set(ctx, lane_set);
     }
 }
