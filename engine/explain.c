@@ -217,8 +217,9 @@ static void put_split(writer *w, const hybrid_plan *plan)
         put_forecast(w, all);
     }
     if (split->host) {
-        put(w, "; pieces of %.3g products, slots %d x ", (double)pinned->sharing.products,
-            split->slots);
+        put(w, "%s; pieces of %.3g products, slots %d x ",
+            plan->op == HY_SPGEMM ? " in runs after the first" : "",
+            (double)pinned->sharing.products, split->slots);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
     }
     put(w, "\n");

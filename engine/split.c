@@ -134,6 +134,11 @@ static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_option
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
+    if (plan->op == HY_SPGEMM && o->split == HYBRID_SPLIT_DEFAULT)
+        return "so it is by default where the result is sparse";
+    if (plan->op == HY_SPGEMM && !(o->flags & HYBRID_REUSE))
+        return "where the host's rows belong in C is known after a first run: make the "
+               "plan with HYBRID_REUSE to share later ones";
     if (plan->layout.panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
     if (hy_is_compact(&plan->compact))
@@ -145,17 +150,11 @@ static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_option
     return NULL;
 }
 
-/* Unless a share is asked for. Where places in C follow from the rows before, a device's
-   chunk waits for the host's pieces in front of it: measured, that costs up to a third of
-   the run and gains 3 % at best (docs/performance.md). */
+/* Unless a share is asked for. */
 static const char *find_loss(const hybrid_plan *plan)
 {
     const hy_layout *layout = &plan->layout;
 
-    if (plan->op == HY_SPGEMM && plan->split.mode == HYBRID_SPLIT_DEFAULT)
-        return "so it is by default where the result is sparse";
-    if (plan->op == HY_SPGEMM && !(plan->flags & HYBRID_REUSE))
-        return "its chunks would wait for the host's to know their place";
     if (plan->engine->ctx.memory.strict)
         return "host memory is capped";
     if (layout->gathered &&
@@ -323,6 +322,13 @@ static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *proble
            ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
 }
 
+/* Whether each row's place in the result is known before the run, as it must be where two
+   compute: rows of C have theirs from an earlier one (docs/lab/in-order-split.md). */
+static int knows_places(const hybrid_plan *plan)
+{
+    return plan->op == HY_SPMM || plan->pattern.known;
+}
+
 /* Once all of A is on the device nobody promises that it is still in host memory. */
 hy_sites hy_split_sites(const hybrid_plan *plan, const hy_problem *problem)
 {
@@ -330,7 +336,7 @@ hy_sites hy_split_sites(const hybrid_plan *plan, const hy_problem *problem)
     const int idle              = split->host && leaves_workers_idle(plan, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_plan_has_a(plan))
+    if (!split->host || forecast->why_not || hy_plan_has_a(plan) || !knows_places(plan))
         return (hy_sites){plan->site, NULL, NULL};
     return (hy_sites){plan->site, split->host, &forecast->sharing};
 }

@@ -1,5 +1,8 @@
 /* engine/split.h - how much of a product the host takes from the device.
 
+   It takes rows whose place in the result is known: of Y, and of C in runs of a plan with
+   HYBRID_REUSE after the first.
+
    A plan knows neither X nor Y. Where both are pinned the device copies by itself, and
    workers are free to compute; in other runs they load X and store Y. So of SpMM there
    are two forecasts, and each run goes by the one that is about it. */

@@ -9,21 +9,6 @@ int hy_run_in_flight(const hy_run *run)
     return 0;
 }
 
-/* Shared chunks that get their place in order are not taken before they can enter the
-   lanes: pieces behind them would wait in the host's slots. */
-static int may_take(const hy_side *device)
-{
-    const hy_run *run = device->run;
-    hy_loader *loader = device->site->loader;
-    hy_chunk front;
-
-    if (run->side_count == 1 || !run->place || run->place->known ||
-        !hy_queue_front(&run->queue, &front))
-        return 1;
-    return device->next == device->next_lane &&
-           (!loader || hy_loader_reached(loader, &front));
-}
-
 /* While pages of C are made ready by workers that have nothing better to do, they shall
    have nothing better to do. */
 static int may_help(const hy_run *run)
@@ -38,6 +23,5 @@ int hy_claim(hy_side *side, hy_slot *slot)
 
     if (hy_side_helps(side))
         return may_help(run) && hy_queue_claim_piece(&run->queue, &slot->chunk);
-    const int must = !hy_run_in_flight(run);
-    return (must || may_take(side)) && hy_queue_claim(&run->queue, must, &slot->chunk);
+    return hy_queue_claim(&run->queue, !hy_run_in_flight(run), &slot->chunk);
 }

@@ -13,16 +13,15 @@ static int64_t work_of(const hy_chunk *chunk)
 }
 
 void hy_queue_open(hy_queue *queue, const hy_profile *profile, const hy_chunk_list *list,
-                   const hy_sharing *sharing, int in_order)
+                   const hy_sharing *sharing)
 {
     hy_chunk chunk;
 
     memset(queue, 0, sizeof *queue);
-    queue->profile   = profile;
-    queue->list      = *list;
-    queue->sharing   = sharing;
-    queue->from_back = !in_order;
-    queue->end       = list->count;
+    queue->profile = profile;
+    queue->list    = *list;
+    queue->sharing = sharing;
+    queue->end     = list->count;
     for (int64_t i = 0; i < list->count; i++) {
         chunk            = hy_chunk_at(list, i);
         queue->row_begin = i == 0 ? chunk.row_begin : queue->row_begin;
@@ -98,16 +97,15 @@ static int fits(const hy_sharing *s, const hy_features *f)
            hy_cost_bytes(&cost) <= s->slot_bytes;
 }
 
-/* Most rows, from the front or the back of `from`, that a slot of the host holds. */
-static int64_t fitting_rows(const hy_queue *queue, const hy_chunk *from, int back)
+/* Most rows at the end of `from` that a slot of the host holds. */
+static int64_t fitting_rows(const hy_queue *queue, const hy_chunk *from)
 {
     int64_t low = 0, high = from->row_end - from->row_begin;
 
     high = high < queue->sharing->rows ? high : queue->sharing->rows;
     while (low < high) {
         const int64_t rows  = low + (high - low + 1) / 2;
-        const int64_t begin = back ? from->row_end - rows : from->row_begin;
-        const hy_chunk part = piece_of(queue, from, begin, begin + rows);
+        const hy_chunk part = piece_of(queue, from, from->row_end - rows, from->row_end);
         if (fits(queue->sharing, &part.features))
             low = rows;
         else
@@ -129,25 +127,16 @@ static int every_row_fits(const hy_queue *queue, const hy_chunk *chunk)
     return fits(queue->sharing, &f);
 }
 
-/* What is left of the chunk that the host would take from. */
-static hy_chunk hosts_rest(const hy_queue *queue)
-{
-    return rest_of(queue, queue->from_back ? queue->end - 1 : queue->next);
-}
-
-/* What it would take of that: no rows where it cannot. */
+/* What the host would take of the rest of the last chunk: no rows where it cannot. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_chunk *rest)
 {
-    const int back      = queue->from_back;
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
     if (queue->end <= queue->devices)
         return piece_of(queue, rest, end, end);
     if (rest->gathered || rest->kept) /* to be taken whole */
         return piece_of(queue, rest, begin, every_row_fits(queue, rest) ? end : begin);
-    const int64_t rows = fitting_rows(queue, rest, back);
-    return back ? piece_of(queue, rest, end - rows, end)
-                : piece_of(queue, rest, begin, begin + rows);
+    return piece_of(queue, rest, end - fitting_rows(queue, rest), end);
 }
 
 /* ---- whose turn it is ---------------------------------------------------------------
@@ -193,21 +182,13 @@ static int host_wants(const hy_queue *queue, int64_t work)
 /* ---- taking -------------------------------------------------------------------------
  */
 
-int hy_queue_front(const hy_queue *queue, hy_chunk *out)
-{
-    if (queue->next == queue->end)
-        return 0;
-    *out = hy_chunk_at(&queue->list, queue->next);
-    return 1;
-}
-
 /* The host can take what is left, and had better. */
 static int leaves_to_host(const hy_queue *queue, const hy_chunk *rest)
 {
     if (!queue->sharing || !device_yields(queue, work_of(rest)))
         return 0;
-    const hy_chunk from  = hosts_rest(queue);
-    const hy_chunk piece = find_piece(queue, &from);
+    const hy_chunk last  = rest_of(queue, queue->end - 1);
+    const hy_chunk piece = find_piece(queue, &last);
     return piece.row_begin < piece.row_end;
 }
 
@@ -219,7 +200,7 @@ int hy_queue_claim(hy_queue *queue, int must, hy_chunk *out)
     if (!must && leaves_to_host(queue, &rest))
         return 0;
     *out    = rest;
-    out->id = queue->dealt++;
+    out->id = queue->claimed++;
     drop_first(queue);
     queue->left -= work_of(&rest);
     queue->device.flying += work_of(&rest);
@@ -231,17 +212,15 @@ static int fill_claim(hy_queue *queue)
 {
     if (queue->next == queue->end)
         return 0;
-    const hy_chunk rest  = hosts_rest(queue);
+    const hy_chunk rest  = rest_of(queue, queue->end - 1);
     const hy_chunk piece = find_piece(queue, &rest);
     const int64_t work   = work_of(&piece);
     if (piece.row_begin == piece.row_end || !host_wants(queue, work))
         return 0;
     if (piece.features.rows == rest.features.rows)
-        (queue->from_back ? drop_last : drop_first)(queue);
-    else if (queue->from_back)
-        queue->row_end = piece.row_begin;
+        drop_last(queue);
     else
-        queue->row_begin = piece.row_end;
+        queue->row_end = piece.row_begin;
     queue->claim = piece;
     queue->left -= work;
     queue->host_work += work;
@@ -255,10 +234,10 @@ int hy_queue_claim_piece(hy_queue *queue, hy_chunk *out)
 
     if (claim->row_begin == claim->row_end && !fill_claim(queue))
         return 0;
-    const int64_t rows = fitting_rows(queue, claim, 0);
-    *out    = piece_of(queue, claim, claim->row_begin, claim->row_begin + rows);
-    out->id = queue->dealt++;
-    claim->row_begin += rows;
+    const int64_t begin = claim->row_end - fitting_rows(queue, claim);
+    *out                = piece_of(queue, claim, begin, claim->row_end);
+    out->id             = queue->claimed++;
+    claim->row_end      = begin;
     return 1;
 }
 

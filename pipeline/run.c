@@ -115,13 +115,6 @@ static int may_enter(const hy_slot *slot)
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
-/* Whether a parked slot's turn has come. */
-static int may_go_on(const hy_slot *slot)
-{
-    return slot->on_lanes ? hy_place_turn(slot->side->run->place, &slot->job)
-                          : may_enter(slot);
-}
-
 static hybrid_status finish(hy_slot *slot)
 {
     hy_run *run = slot->side->run;
@@ -185,9 +178,6 @@ static hybrid_status advance(hy_slot *slot)
             slot->placing = stage->step == HY_STEP_PLACE;
             hy_pool_submit(slot->site->ctx->pool, urgency(slot), &slot->task);
             return HYBRID_OK;
-        } else if (stage->step == HY_STEP_RESERVE && !may_go_on(slot)) {
-            slot->parked = 1;
-            return HYBRID_OK;
         } else {
             HY_TRY(hy_step_run(slot, stage, NULL));
         }
@@ -210,7 +200,7 @@ static void drive(hy_slot *slot)
 static hy_slot *find_parked(const hy_site *site)
 {
     for (int i = 0; i < site->depth; i++)
-        if (site->slots[i].parked && may_go_on(&site->slots[i]))
+        if (site->slots[i].parked && may_enter(&site->slots[i]))
             return &site->slots[i];
     return NULL;
 }
@@ -241,8 +231,7 @@ static int issue_some(hy_side *side)
     return 1;
 }
 
-/* The host first: what it takes from the front is computed at once, a device's chunk is
-   some way from having its place. */
+/* The host first: of a chunk that the device has claimed nothing is left for it. */
 static void issue(hy_run *run)
 {
     int some = 1;
@@ -317,8 +306,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *l
     add_side(run, sites->device);
     add_side(run, sites->host);
     hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
-    hy_queue_open(&run->queue, problem->profile, list, sites->sharing,
-                  place && !place->known);
+    hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
     if (problem->panels.wraps) /* the host knows no rows in two places */
         run->queue.devices = list->ranges;
 }
@@ -356,7 +344,7 @@ static void end_run(hy_run *run)
     for (int i = 0; run->stopped && i < run->side_count; i++)
         drain_lanes(run->sides[i].site);
     if (!run->stopped)
-        run->tracer.report->chunks = run->queue.dealt;
+        run->tracer.report->chunks = run->queue.claimed;
     hy_pack_cache_end(&run->sides->site->cache, run->status, run->queue.host_work > 0);
     hy_inbox_destroy(&run->inbox);
 }

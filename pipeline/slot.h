@@ -42,7 +42,7 @@ typedef struct hy_slot {
     hy_passage passage[HY_STEPS];
     hybrid_status status;
     int busy;     /* holds a chunk */
-    int parked;   /* waits for its turn, on the lanes or, once on_lanes, in C */
+    int parked;   /* waits for its turn on the lanes */
     int on_lanes; /* had its turn there */
     int placing;  /* workers have its result, or had */
 } hy_slot;
