@@ -111,7 +111,7 @@ int64_t hy_plan_there_bytes(const hybrid_plan *plan)
         const hy_features *f = &plan->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (cache->count == plan->site->ranges) /* and what is left out of A */
+    if (cache->count == cache->ranges) /* and what is left out of A */
         sum += 8 * (plan->rows - plan->profile.rows);
     return sum;
 }
@@ -128,14 +128,14 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
     if (!plan->split.host || cache->there)
         return cache->count * hy_panels_number(&plan->bound.list.panels, plan->b_cols);
     const int64_t there = hy_pack_cache_there(cache);
-    return there < plan->site->ranges ? there : there - 1;
+    return there < cache->ranges ? there : there - 1;
 }
 
 int hy_plan_has_a(const hybrid_plan *plan)
 {
     const hy_pack_cache *cache = &plan->site->cache;
 
-    return cache->there && cache->count == plan->site->ranges;
+    return cache->there && cache->count == cache->ranges;
 }
 
 hy_bound hy_plan_bound(const hybrid_plan *plan)

@@ -4,27 +4,24 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "pipeline/run.h"
-
 enum { KEPT = 2, FIRST_ROOM = 32 }; /* idle ones of a backend; marks and lanes at first */
 
 /* ---- threads ------------------------------------------------------------------- */
 
+enum { NO_WORKER = -1 }; /* of the pool */
+
 static void *serve(void *arg)
 {
     hy_thread *thread = arg;
-    hy_slot *slot;
+    hy_task *task;
 
-    while ((slot = hy_inbox_pop(&thread->inbox)))
-        thread->serve(slot);
+    while ((task = hy_inbox_pop(&thread->inbox)))
+        task->run(task, NO_WORKER);
     return NULL;
 }
 
-static hybrid_status start(hy_context *ctx, hy_thread *thread,
-                           void (*what)(hy_slot *slot))
+static hybrid_status start(hy_context *ctx, hy_thread *thread)
 {
-    thread->serve = what;
     hy_inbox_open(&thread->inbox, hy_pool_leaves_cores(ctx->pool));
     if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
         hy_inbox_destroy(&thread->inbox);
@@ -43,19 +40,10 @@ static void end(hy_thread *thread)
     hy_inbox_destroy(&thread->inbox);
 }
 
-static void watch(hy_slot *slot)
+hybrid_status hy_lane_set_loader(hy_lane_set *lane_set)
 {
-    slot->status  = slot->site->backend->ops->host_wait(slot->unseen);
-    slot->seen_ns = hy_now_ns();
-    slot->unseen  = NULL;
-    hy_inbox_push(&slot->side->run->inbox, slot);
-}
-
-hybrid_status hy_lane_set_loader(hy_lane_set *lane_set, void (*load)(hy_slot *slot))
-{
-    return lane_set->loader.started
-               ? HYBRID_OK
-               : start(lane_set->backend->ctx, &lane_set->loader, load);
+    return lane_set->loader.started ? HYBRID_OK
+                                    : start(lane_set->backend->ctx, &lane_set->loader);
 }
 
 /* ---- marks, and lanes of slots --------------------------------------------------- */
@@ -127,7 +115,7 @@ static hybrid_status open_lanes(hy_lane_set *lane_set)
         else if (lane != HY_ON_RUN)
             continue;
         if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
-            HY_TRY(start(backend->ctx, &lane_set->watchers[lane], watch));
+            HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
     }
     return HYBRID_OK;
 }
@@ -168,8 +156,7 @@ static hybrid_status open_lane_set(hy_context *ctx, hy_backend *backend,
     return status;
 }
 
-/* ---- from pipeline to pipeline -------------------------------------------------------
- */
+/* ---- from site to site ----------------------------------------------------------- */
 
 hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out)
 {

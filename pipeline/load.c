@@ -223,10 +223,11 @@ static void load_x(hy_loader *loader)
 
 /* The thread of the lane set. Who makes a plan meanwhile shall not hear what goes wrong
    here. */
-static void load(hy_slot *go)
+static void load(hy_task *go, int worker)
 {
     hy_loader *loader = (hy_loader *)go;
 
+    (void)worker;
     hy_message_aside(&loader->said);
     (loader->problem.op == HY_SPGEMM ? load_b : load_x)(loader);
     hybrid_status status = hy_load_flush(loader);
@@ -260,7 +261,8 @@ static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
         HY_TRY(hy_lane_set_mark(loader->lane_set, &loader->pieces[i].begin));
         HY_TRY(hy_lane_set_mark(loader->lane_set, &loader->pieces[i].end));
     }
-    return hy_lane_set_loader(loader->lane_set, load);
+    loader->go.run = load;
+    return hy_lane_set_loader(loader->lane_set);
 }
 
 hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out)

@@ -46,7 +46,7 @@ typedef struct hy_load_piece {
 } hy_load_piece;
 
 typedef struct hy_loader {
-    hy_slot go; /* first: tells the lane set's thread to load */
+    hy_task go; /* first: tells the lane set's thread to load */
     hy_backend *backend;
     hy_lane_set *lane_set;      /* whose lane and thread it uses */
     hy_problem problem; /* whose B or X it loads */
@@ -77,7 +77,7 @@ typedef struct hy_loader {
     int loading; /* the thread is at it */
     hybrid_status status;
     int ticking;  /* the tick is in the driver's inbox */
-    hy_slot tick; /* says that what it waits for is under way, or failed */
+    hy_task tick; /* says that what it waits for is under way, or failed */
 } hy_loader;
 
 /* Room on the device for an operand of that many bytes, ring and marks. The lane set is

@@ -1,9 +1,6 @@
 /* pipeline/pack_cache.c - packs of A that stay on the device. */
 #include "pipeline/pack_cache.h"
 
-#include "partition/chunks.h"
-#include "pipeline/site.h"
-
 /* ---- which ------------------------------------------------------------------------ */
 
 /* Bytes of a chunk's pack, at most, and of all that it needs. */
@@ -74,37 +71,41 @@ int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64
 
 /* ---- open and close --------------------------------------------------------------- */
 
-hybrid_status hy_pack_cache_open(hy_site *site, const hy_chunk *chunks, int64_t count)
+hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
+                                 const hy_chunk *chunks, int64_t count,
+                                 hy_pack_cache *cache)
 {
-    hy_pack_cache *cache = &site->cache;
     size_t bytes;
     void *packs;
 
-    cache->count = hy_pack_cache_count(&site->rates, chunks, count, &bytes);
+    cache->ranges = hy_chunk_ranges(chunks, count);
+    cache->count  = hy_pack_cache_count(rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_array(site->ctx, cache->count, sizeof(hy_pack), "packs that stay", &packs));
+    HY_TRY(
+        hy_array(backend->ctx, cache->count, sizeof(hy_pack), "packs that stay", &packs));
     cache->packs = packs;
     hy_pack_cache_forget(cache);
-    return site->backend->ops->alloc(site->backend, HY_DEVICE, bytes, &cache->block);
+    return backend->ops->alloc(backend, HY_DEVICE, bytes, &cache->block);
 }
 
-void hy_pack_cache_close(hy_site *site)
+void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache)
 {
-    hy_array_free(site->ctx, site->cache.packs);
-    site->backend->ops->free(site->backend, &site->cache.block);
+    hy_array_free(backend->ctx, cache->packs);
+    backend->ops->free(backend, &cache->block);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-int hy_pack_cache_has(const hy_site *site, const hy_chunk *chunk, int64_t index)
+int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept && (index >= site->ranges || site->cache.packs[index].bytes > 0);
+    return chunk->kept && (index >= cache->ranges || cache->packs[index].bytes > 0);
 }
 
-hy_pack *hy_pack_cache_record(hy_site *site, const hy_chunk *chunk, int64_t index)
+hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
+                              int64_t index)
 {
-    return chunk->kept ? &site->cache.packs[index % site->ranges] : NULL;
+    return chunk->kept ? &cache->packs[index % cache->ranges] : NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------ */

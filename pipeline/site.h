@@ -6,8 +6,6 @@
 #ifndef HY_SITE_H
 #define HY_SITE_H
 
-#include "pipeline/lane_set.h"
-#include "pipeline/pack_cache.h"
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 
@@ -15,6 +13,7 @@
 typedef struct hy_turned_y {
     size_t room;      /* bytes that are left for it, and for X as much; 0: none */
     hy_buffer buffer; /* had when it is first needed */
+    int turns;        /* Y of this run is transposed so */
 } hy_turned_y;
 
 typedef struct hy_site {
@@ -22,7 +21,6 @@ typedef struct hy_site {
     hy_backend *backend;
     hy_rates rates;
     const hy_stage *stages;
-    int64_t ranges;    /* chunks of one panel of columns */
     hy_lane_set *lane_set;     /* lanes and watchers */
     hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
     hy_pack_cache cache;  /* of A */
@@ -41,6 +39,10 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth,
                            size_t shared_bytes, hy_loader *early, hy_site **out);
 void hy_site_close(hy_site *site); /* NULL is fine */
+
+/* A run failed: wait for what lanes still do with the buffers of slots. The lane set will
+   not be used again. */
+void hy_site_drain(hy_site *site);
 
 /* Whether it computes on host memory: nothing is copied. */
 static inline int hy_site_in_place(const hy_site *site)

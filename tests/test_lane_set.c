@@ -211,9 +211,14 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
-/* ---- queues between threads ------------------------------------------------------ */
+/* ---- inboxes of threads ---------------------------------------------------------- */
 
 enum { TURNS = 2000 };
+
+typedef struct letter {
+    hy_task task; /* first */
+    int read;
+} letter;
 
 typedef struct pair {
     hy_inbox there, back;
@@ -222,20 +227,20 @@ typedef struct pair {
 static void *send_back(void *arg)
 {
     pair *p = arg;
-    hy_slot *slot;
+    hy_task *task;
 
-    while ((slot = hy_inbox_pop(&p->there))) {
-        slot->index++;
-        hy_inbox_push(&p->back, slot);
+    while ((task = hy_inbox_pop(&p->there))) {
+        ((letter *)task)->read++;
+        hy_inbox_push(&p->back, task);
     }
     return NULL;
 }
 
-/* Whether who pops sleeps at once or looks first, slots come in order and belong to one
+/* Whether who pops sleeps at once or looks first, tasks come in order and belong to one
    thread at a time. */
-static void slots_go_to_and_fro(void **state)
+static void tasks_go_to_and_fro(void **state)
 {
-    hy_slot slots[2] = {{.index = 0}, {.index = 0}};
+    letter letters[2] = {{.read = 0}, {.read = 0}};
     pthread_t thread;
     pair p;
 
@@ -245,18 +250,18 @@ static void slots_go_to_and_fro(void **state)
         hy_inbox_open(&p.back, looks);
         assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
         for (int i = 0; i < TURNS; i++) {
-            hy_inbox_push(&p.there, &slots[0]);
-            hy_inbox_push(&p.there, &slots[1]);
-            assert_ptr_equal(hy_inbox_pop(&p.back), &slots[0]);
-            assert_ptr_equal(hy_inbox_pop(&p.back), &slots[1]);
+            hy_inbox_push(&p.there, &letters[0].task);
+            hy_inbox_push(&p.there, &letters[1].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[0].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[1].task);
         }
         hy_inbox_close(&p.there);
         assert_int_equal(pthread_join(thread, NULL), 0);
         hy_inbox_destroy(&p.there);
         hy_inbox_destroy(&p.back);
     }
-    assert_int_equal(slots[0].index, 2 * TURNS);
-    assert_int_equal(slots[1].index, 2 * TURNS);
+    assert_int_equal(letters[0].read, 2 * TURNS);
+    assert_int_equal(letters[1].read, 2 * TURNS);
 }
 
 int main(void)
@@ -268,7 +273,7 @@ int main(void)
         cmocka_unit_test(what_failed_is_not_kept),
         cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
         cmocka_unit_test(trim_closes_what_is_idle),
-        cmocka_unit_test(slots_go_to_and_fro),
+        cmocka_unit_test(tasks_go_to_and_fro),
     };
     return cmocka_run_group_tests_name("lane_set", tests, open_world, close_world);
 }
