@@ -117,16 +117,6 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-/* Y goes down while X comes up, once the first chunk is computed: the sooner the better
-   where that needs a part of X. */
-static int ramps(const hybrid_plan *plan, const hy_layout *layout, int64_t chunk_rows)
-{
-    const hy_candidate *c = &plan->candidates[plan->chosen];
-    return plan->op == HY_SPMM && c->backend->ops->copy && !layout->gathered &&
-           layout->window == 0 && chunk_rows == 0 &&
-           chunk_products(plan, layout) > MIN_PRODUCTS;
-}
-
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
     const hybrid_plan *plan = p->plan;
@@ -146,7 +136,6 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .rates        = &plan->rates,
         .slot_bytes   = (plan->rates.memory - kept) / parts & ~(size_t)255,
         .products_max = rows > 0 ? INT64_MAX : chunk_products(plan, layout),
-        .ramp         = ramps(plan, layout, rows),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
         .panels       = layout->panels};
