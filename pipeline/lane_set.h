@@ -29,7 +29,7 @@ typedef struct hy_lane_set {
     hy_lane *lanes[HY_LANES];     /* NULL where slots have their own, or there is none */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* if B or X was ever loaded */
-    hy_made marks, runs; /* runs: lanes of slots */
+    hy_made marks, runs;          /* runs: lanes of slots */
 } hy_lane_set;
 
 /* An idle lane set of that backend, or a new one. */

@@ -48,9 +48,9 @@ typedef struct hy_load_piece {
 typedef struct hy_loader {
     hy_task go; /* first: tells the lane set's thread to load */
     hy_backend *backend;
-    hy_lane_set *lane_set;      /* whose lane and thread it uses */
-    hy_problem problem; /* whose B or X it loads */
-    hy_buffer shared;   /* on the device */
+    hy_lane_set *lane_set; /* whose lane and thread it uses */
+    hy_problem problem;    /* whose B or X it loads */
+    hy_buffer shared;      /* on the device */
     hy_buffer ring;
     hy_buffer turned; /* on the device: room for a part of X in columns; may be none */
     size_t turns;     /* X of this run comes so, in parts of so many bytes; 0: it does not */
@@ -69,7 +69,7 @@ typedef struct hy_loader {
 
     pthread_mutex_t lock;   /* guards what follows */
     pthread_cond_t changed; /* `free`, `stop` or `loading` was */
-    hy_inbox *inbox;   /* of the driver; NULL before there is a run */
+    hy_inbox *inbox;        /* of the driver; NULL before there is a run */
     int64_t free;    /* panels, or rows of a window, before it are not needed any more */
     int64_t entries; /* of B (elements of X) under way or there */
     int64_t wanted;  /* the driver waits for so many; -1 = it does not */

@@ -35,7 +35,7 @@ typedef struct hy_slot {
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
     hy_chunk chunk;
-    int64_t index;         /* of its chunk among those of the site */
+    int64_t index;         /* of its chunk among those that the run began on the site */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
