@@ -260,16 +260,17 @@ static int check_kinds(trial t, int count, const char *const *names, int64_t *ch
 
 int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
                        test_kind kind, const oracle *product, uint64_t dice,
-                       int64_t *checked)
+                       int64_t *checked, int64_t *rounded)
 {
     const int on_device = strstr(name, ".host.") == NULL;
     const int split = on_device && dice % 4 == 0, pinned = dice / 4 % 4 == 0;
     int64_t shared = 0;
-    trial t        = {.engine = engine,
-                      .c      = c,
-                      .kind   = kind,
-                      .pinned = pinned && on_device,
-                      .shared = split ? &shared : NULL};
+    trial t        = {.engine  = engine,
+                      .c       = c,
+                      .kind    = kind,
+                      .pinned  = pinned && on_device,
+                      .rounded = rounded,
+                      .shared  = split ? &shared : NULL};
 
     set_options(&t, name, dice / 16 % 4 == 0 ? PRIME_ROWS : 0);
     if (!is_spgemm(name))
