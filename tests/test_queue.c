@@ -42,8 +42,8 @@ typedef struct product {
     hy_chunk chunks[CHUNKS];
     hy_sharing sharing;
     hy_queue queue;
-    int64_t front, back; /* rows that nobody has claimed are between these, */
-    int64_t owned_end; /* and from here to `back` those of the chunk that is the host's */
+    int64_t front, back; /* nobody has claimed the rows between these */
+    int64_t begun;       /* the host has claimed those from `back` on, and begun these */
     int64_t device_work, host_work;
 } product;
 
@@ -77,7 +77,7 @@ static void open_product(product *p, unsigned seed, int kept, double share)
                                             .host_rate   = 1e6};
     const hy_chunk_list list = hy_chunks_of(p->chunks, CHUNKS);
     hy_queue_open(&p->queue, &p->profile, &list, share <= 1 ? &p->sharing : NULL);
-    p->back = p->owned_end = ROWS;
+    p->back = p->begun = ROWS;
 }
 
 static void close_product(product *p)
@@ -141,12 +141,12 @@ static int host_claims(product *p)
     const hy_chunk *home = home_of(p, c.row_begin);
     assert_in_range(c.row_end - c.row_begin, 1, PIECE_ROWS);
     assert_true(c.row_end <= home->row_end);
-    assert_int_equal(c.row_end, p->owned_end);
+    assert_int_equal(c.row_end, p->begun);
     assert_ptr_equal(c.variant, &host);
     assert_false(c.kept || c.gathered);
     check_features(p, &c);
-    p->owned_end = c.row_begin;
-    p->back      = home->kept ? home->row_begin : c.row_begin;
+    p->begun = c.row_begin;
+    p->back  = home->kept ? home->row_begin : c.row_begin;
     p->host_work += work_of(&c);
     hy_queue_done(&p->queue, &c, 1, 1000);
     return 1;
@@ -163,7 +163,7 @@ static void claim_all(product *p, uint64_t seed)
         const int more = claims || (host_begins ? device_claims(p, 0) : host_claims(p));
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
-    assert_int_equal(p->front, p->owned_end); /* all rows, each once */
+    assert_int_equal(p->front, p->begun); /* all rows, each once */
     assert_int_equal(p->queue.host_work, p->host_work);
     assert_int_equal(p->device_work + p->host_work, p->queue.all);
     assert_int_equal(p->queue.left, 0);
@@ -215,7 +215,7 @@ static void chunks_that_stay_are_not_divided(void **state)
     assert_int_equal(p.front, rest);
     while (host_claims(&p))
         continue;
-    assert_int_equal(p.owned_end, rest);
+    assert_int_equal(p.begun, rest);
     close_product(&p);
 }
 
@@ -243,10 +243,10 @@ static void the_first_chunks_can_be_the_devices(void **state)
     p.queue.devices = CHUNKS - 2;
     while (host_claims(&p))
         continue;
-    assert_int_equal(p.owned_end, p.chunks[CHUNKS - 3].row_end);
+    assert_int_equal(p.begun, p.chunks[CHUNKS - 3].row_end);
     while (device_claims(&p, 0))
         continue;
-    assert_int_equal(p.front, p.owned_end);
+    assert_int_equal(p.front, p.begun);
     close_product(&p);
 }
 
