@@ -221,8 +221,7 @@ static void load_x(hy_loader *loader)
     }
 }
 
-/* The thread of the lane set. Who makes a plan meanwhile shall not hear what goes wrong
-   here. */
+/* A plan that is made meanwhile shall not hear what goes wrong here. */
 static void load(hy_task *go, int worker)
 {
     hy_loader *loader = (hy_loader *)go;
