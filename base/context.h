@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct hy_pool hy_pool;
 typedef struct hy_results hy_results;
-struct hy_gear;
+struct hy_lane_set;
 
 typedef struct hy_context {
     hy_memory memory;      /* working memory */
@@ -21,7 +21,7 @@ typedef struct hy_context {
     hy_pool *pool;         /* CPU workers */
     hy_results *results;   /* pages of results */
     hy_pins pins;          /* memory of the caller that is pinned */
-    struct hy_gear *gears; /* idle lanes, marks and threads of pipelines */
+    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
 } hy_context;
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ enum { HY_DRIVER_CORES = 3 }; /* for the threads that feed a device */
    `run` may free or queue it again. */
 typedef struct hy_task {
     void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
-    struct hy_task *next;                          /* the pool's */
+    struct hy_task *next;                          /* of the queue that it is in */
 } hy_task;
 
 /* threads = 0: one a core; and `reserve` more, who sleep until they are called. Workers are

@@ -1,4 +1,4 @@
-/* base/tasks.h - tasks in the order in which they came; with the pool's lock held. */
+/* base/tasks.h - tasks in the order in which they came; with their owner's lock held. */
 #ifndef HY_TASKS_H
 #define HY_TASKS_H
 

@@ -70,24 +70,25 @@ for problem in "${problems[@]}"; do
     done
 done
 
-# What malloc is given back it keeps, so that results of peers find pages that were used.
-run "$bench" spmm "${problems[@]}" --dump "$scratch" "${options[@]}"
-MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/peers.py" \
-    "$scratch" --reps "$peer_reps" --keep "$peer_reps" --budget "$budget" \
-    --commit "$commit" --json "$out/peers.jsonl"
-rm -rf "${scratch:?}"/*
-
 if [[ -n $gpu ]]; then
     [[ -n ${DATA-} ]] && unpack "$scratch"
     mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
         sort -n | cut -d ' ' -f 2-) # what takes longest is last, should time run out
-    for type in f32 f64; do
-        for op in spgemm spmm; do
+    for op in spmm spgemm; do
+        for type in f32 f64; do
             run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
                 --mode core --type $type --cols 32,128 --reps "$core_reps" \
                 --json "$out/core.jsonl" "${options[@]}"
         done
     done
+    rm -rf "${scratch:?}"/*
 fi
+
+# What malloc is given back it keeps, so that results of peers find pages that were used.
+run "$bench" spmm "${problems[@]}" --dump "$scratch" "${options[@]}"
+MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/peers.py" \
+    "$scratch" --reps "$peer_reps" --keep "$peer_reps" --budget "$budget" \
+    --commit "$commit" --json "$out/peers.jsonl"
+
 "$python" "$here/check_readme.py" --show "$out"/*.jsonl || failed=1
 exit $failed

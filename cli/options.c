@@ -179,7 +179,7 @@ static const option_row rows[] = {
     {"variant", 0, "NAME", PRODUCT, set_variant,
      "algorithm, or beginning of its name; see list"},
     {"split", 0, "HOW", PRODUCT, set_split,
-     "auto, gpu, host, or the CPU's share: 0 to 1"},
+     "auto, gpu, host, or the CPU's share of A*X: 0 to 1"},
     {"threads", 0, "N", COMPUTES | CLI_CALIBRATE, set_threads,
      "CPU workers (one a core; three fewer beside a GPU)"},
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,

@@ -157,7 +157,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
     if (plan && !hy_engine_inherited(plan->product.engine))
-        hy_keeper_forget(&plan->site->keeper);
+        hy_pack_cache_forget(&plan->site->cache);
 }
 
 /* ---- one shot -----------------------------------------------------------------------

@@ -21,12 +21,12 @@ static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,
 static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t room,
                                  hy_loader **out)
 {
-    hy_gear *gear;
+    hy_lane_set *lane_set;
 
-    HY_TRY(hy_gear_take(ctx, device, &gear));
-    const hybrid_status status = hy_loader_open(gear, room, out);
+    HY_TRY(hy_lane_set_take(ctx, device, &lane_set));
+    const hybrid_status status = hy_loader_open(lane_set, room, out);
     if (status != HYBRID_OK)
-        hy_gear_give(ctx, gear, 1);
+        hy_lane_set_give(ctx, lane_set, 1);
     return status;
 }
 
@@ -91,7 +91,7 @@ hybrid_status hy_early_end(hy_loader **early)
     if (!loader)
         return HYBRID_OK;
     const hybrid_status status = hy_loader_finish(loader);
-    hy_gear_give(loader->backend->ctx, loader->gear, status == HYBRID_OK);
+    hy_lane_set_give(loader->backend->ctx, loader->lane_set, status == HYBRID_OK);
     hy_loader_close(loader);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "base/cgroup.h"
 #include "base/results.h"
-#include "pipeline/gear.h"
+#include "pipeline/lane_set.h"
 
 enum { MANY_CORES = 8 };
 
@@ -192,8 +192,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         free(engine);
         return;
     }
-    hy_gears_trim(ctx); /* first: lanes need the backends and the pool */
-    hy_pins_close(ctx); /* then these: the device has pages of both pinned */
+    hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
+    hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
     hy_results_destroy(ctx, ctx->results);
     if (engine->device)
         engine->device->ops->close(engine->device);
@@ -229,7 +229,7 @@ void hybrid_engine_trim(hybrid_engine *engine)
 {
     if (!engine || hy_engine_inherited(engine))
         return;
-    hy_gears_trim(&engine->ctx);
+    hy_lane_sets_trim(&engine->ctx);
     hy_results_trim(&engine->ctx);
     engine->host->ops->trim(engine->host);
     if (engine->device)

@@ -144,7 +144,7 @@ static void put_resident(writer *w, const hybrid_plan *plan)
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
         !hy_product_on_device(&plan->product))
         return;
-    const int64_t kept = plan->site->keeper.count * panels_of(plan);
+    const int64_t kept = plan->site->cache.count * panels_of(plan);
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
     put_bytes(w, (double)plan->history.report.resident_bytes);
@@ -224,8 +224,9 @@ static void put_split(writer *w, const hybrid_plan *plan)
         put_forecast(w, all);
     }
     if (split->host) {
-        put(w, "; pieces of %.3g products, slots %d x ", (double)pinned->sharing.products,
-            split->slots);
+        put(w, "%s; pieces of %.3g products, slots %d x ",
+            plan->product.op == HY_SPGEMM ? " in runs after the first" : "",
+            (double)pinned->sharing.products, split->slots);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
     }
     put(w, "\n");

@@ -6,7 +6,7 @@
 #include "partition/chunks.h"
 #include "partition/shared.h"
 #include "partition/x_window.h"
-#include "pipeline/keep.h"
+#include "pipeline/pack_cache.h"
 
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
@@ -116,15 +116,6 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-/* Y goes down while X comes up, once the first chunk is computed: the sooner the better
-   where that needs a part of X. */
-static int ramps(const hy_product *product, const hy_layout *layout, int64_t chunk_rows)
-{
-    return product->op == HY_SPMM && product->backend->ops->copy && !layout->gathered &&
-           layout->window == 0 && chunk_rows == 0 &&
-           chunk_products(product, layout) > MIN_PRODUCTS;
-}
-
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
     const hy_product *product = p->product;
@@ -143,7 +134,6 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .rates        = &product->rates,
         .slot_bytes   = (product->rates.memory - kept) / parts & ~(size_t)255,
         .products_max = rows > 0 ? INT64_MAX : chunk_products(product, layout),
-        .ramp         = ramps(product, layout, rows),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
         .panels       = layout->panels};
@@ -182,8 +172,8 @@ void hy_layout_keep(const hy_product *product, hy_layout *layout)
 {
     const size_t shared = layout->count > 0 ? layout->shared_bytes : 0;
 
-    hy_keep_choose(&product->rates, layout->depth, product->rates.memory - shared,
-                   layout->chunks, layout->count);
+    hy_pack_cache_choose(&product->rates, layout->depth, product->rates.memory - shared,
+                         layout->chunks, layout->count);
 }
 
 int hy_layout_keeps_all(const hy_layout *layout)

@@ -68,7 +68,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     hybrid_report *report     = &history->report;
     hy_problem problem        = {
                .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &product->profile};
-    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, &problem);
+    const hy_sites sites =
+        hy_split_sites(&plan->split, product, plan->site, &problem, known != NULL);
     hybrid_status status;
     hy_place place;
 
@@ -107,7 +108,7 @@ static hybrid_status run_chunks(const hybrid_plan *plan, hy_problem *problem,
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, problem);
+    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, problem, 1);
     const int compact    = hy_is_compact(&product->compact);
     hybrid_status empty  = HYBRID_OK;
     hy_empty_rows rows;

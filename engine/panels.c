@@ -13,7 +13,7 @@
 #include "engine/rank.h"
 #include "partition/chunks.h"
 #include "partition/shared.h"
-#include "pipeline/keep.h"
+#include "pipeline/pack_cache.h"
 
 enum {
     MOST        = 4,
@@ -273,9 +273,9 @@ static int keeps_all(const hy_product *product, const hy_layout *layout, size_t 
 {
     const size_t memory = product->rates.memory;
 
-    hy_keep_choose(&product->rates, layout->depth,
-                   memory > x_bytes ? memory - x_bytes : 0, layout->chunks,
-                   layout->count);
+    hy_pack_cache_choose(&product->rates, layout->depth,
+                         memory > x_bytes ? memory - x_bytes : 0, layout->chunks,
+                         layout->count);
     if (memory > x_bytes && hy_layout_keeps_all(layout))
         return 1;
     for (int64_t i = 0; i < layout->count; i++)

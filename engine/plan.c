@@ -159,7 +159,7 @@ static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
 static hybrid_status open_site(hybrid_plan *plan, hy_loader **early)
 {
     HY_TRY(open_with_room(plan, early));
-    plan->site->keeper.lasts = (plan->product.options.flags & HYBRID_RESIDENT) != 0;
+    plan->site->cache.lasts = (plan->product.options.flags & HYBRID_RESIDENT) != 0;
     return HYBRID_OK;
 }
 
@@ -240,9 +240,9 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
 
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
 {
-    const hy_product *product = &plan->product;
-    const hy_keeper *keeper   = &plan->site->keeper;
-    hybrid_report report      = HYBRID_REPORT_INIT;
+    const hy_product *product  = &plan->product;
+    const hy_pack_cache *cache = &plan->site->cache;
+    hybrid_report report       = HYBRID_REPORT_INIT;
 
     report.chunks              = bound->list.count;
     report.rows                = product->rows;
@@ -252,8 +252,8 @@ hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
     report.other_h2d_bytes     = plan->traffic.other_up;
     report.gathered            = plan->layout.gathered;
     report.resident_chunks     = hy_plan_resident_chunks(plan, bound);
-    if (keeper->lasts) {
-        report.resident_bytes = (int64_t)keeper->block.bytes;
+    if (cache->lasts) {
+        report.resident_bytes = (int64_t)cache->block.bytes;
         report.predicted_h2d_bytes +=
             hy_traffic_first(product, &plan->layout, plan->site);
     }

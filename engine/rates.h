@@ -47,7 +47,7 @@ hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char 
 
 /* ---- rates_file.c: what is in it -------------------------------------------------- */
 
-/* `bytes` of text, with zeros as behind that of a hy_source. BAD_FILE names the line. */
+/* `bytes` of text, with zeros as behind that of an hy_input. BAD_FILE names the line. */
 hybrid_status hy_rates_parse(hy_context *ctx, const char *name, const char *text,
                              size_t bytes, hy_rates_file *out);
 hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *out);

@@ -252,15 +252,15 @@ hybrid_status hy_rates_parse(hy_context *ctx, const char *name, const char *text
 
 hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *out)
 {
-    hy_source source;
+    hy_input input;
 
-    HY_TRY(hy_source_open(ctx, path, &source));
+    HY_TRY(hy_input_open(ctx, path, &input));
     const hybrid_status status =
-        source.last && source.bytes < HY_HEAD_BYTES
-            ? hy_rates_parse(ctx, path, source.text, source.bytes, out)
+        input.last && input.bytes < HY_HEAD_BYTES
+            ? hy_rates_parse(ctx, path, input.text, input.bytes, out)
             : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a file of rates has less than %d bytes",
                       path, HY_HEAD_BYTES);
-    hy_source_close(ctx, &source);
+    hy_input_close(ctx, &input);
     return status;
 }
 

@@ -6,16 +6,16 @@
 int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
                           const hy_site *site)
 {
-    const hy_keeper *keeper = &site->keeper;
-    int64_t sum             = 0;
+    const hy_pack_cache *cache = &site->cache;
+    int64_t sum                = 0;
 
-    if (hy_keeper_there(keeper) == 0)
+    if (hy_pack_cache_there(cache) == 0)
         return 0;
-    for (int64_t i = 0; i < keeper->count; i++) {
+    for (int64_t i = 0; i < cache->count; i++) {
         const hy_features *f = &layout->chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (keeper->count == site->ranges) /* and what is left out of A */
+    if (cache->count == cache->ranges) /* and what is left out of A */
         sum += 8 * (product->rows - product->profile.rows);
     return sum;
 }
@@ -25,17 +25,17 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
    alone. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared)
 {
-    const hy_keeper *keeper = &site->keeper;
+    const hy_pack_cache *cache = &site->cache;
 
-    if (!keeper->lasts)
+    if (!cache->lasts)
         return 0;
-    if (!shared || keeper->there)
-        return keeper->count * panels;
-    const int64_t there = hy_keeper_there(keeper);
-    return there < site->ranges ? there : there - 1;
+    if (!shared || cache->there)
+        return cache->count * panels;
+    const int64_t there = hy_pack_cache_there(cache);
+    return there < cache->ranges ? there : there - 1;
 }
 
 int hy_resident_all(const hy_site *site)
 {
-    return site->keeper.there && site->keeper.count == site->ranges;
+    return site->cache.there && site->cache.count == site->cache.ranges;
 }

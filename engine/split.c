@@ -136,6 +136,11 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
+    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
+        return "so it is by default where the result is sparse";
+    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
+        return "where the host's rows belong in C is known after a first run: make the "
+               "plan with HYBRID_REUSE to share later ones";
     if (layout->panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
     if (hy_is_compact(&product->compact))
@@ -147,15 +152,9 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
     return NULL;
 }
 
-/* Unless a share is asked for. Where places in C follow from the rows before, a device's
-   chunk waits for the host's pieces in front of it: measured, that costs up to a third of
-   the run and gains 3 % at best (docs/performance.md). */
+/* Unless a share is asked for. */
 static const char *find_loss(const hy_product *product, const hy_layout *layout)
 {
-    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
-        return "so it is by default where the result is sparse";
-    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
-        return "its chunks would wait for the host's to know their place";
     if (product->engine->ctx.memory.strict)
         return "host memory is capped";
     if (layout->gathered &&
@@ -324,14 +323,16 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
            ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
 }
 
-/* Once all of A is on the device nobody promises that it is still in host memory. */
+/* Where two compute, each row's place in the result must be known
+   (docs/lab/in-order-split.md). Once all of A is on the device nobody promises that it is
+   still in host memory. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem)
+                        const hy_problem *problem, int places_known)
 {
     const int idle              = split->host && leaves_workers_idle(product, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_resident_all(device))
+    if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known)
         return (hy_sites){device, NULL, NULL};
     return (hy_sites){device, split->host, &forecast->sharing};
 }

@@ -1,5 +1,8 @@
 /* engine/split.h - how much of a product the host takes from the device.
 
+   It takes rows whose place in the result is known: of Y, and of C in runs of a plan with
+   HYBRID_REUSE after the first.
+
    A plan knows neither X nor Y. Where both are pinned the device copies by itself, and
    workers are free to compute; in other runs they load X and store Y. So of SpMM there
    are two forecasts, and each run goes by the one that is about it. */
@@ -32,8 +35,9 @@ hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
                             hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* Who takes part in a run on the device's site. */
+/* Who takes part in a run on the device's site; `places_known`: each row's place in the result
+   is, as rows of C have theirs from an earlier run. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem);
+                        const hy_problem *problem, int places_known);
 
 #endif /* HY_SPLIT_H */

@@ -143,11 +143,11 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site)
 {
-    const hy_keeper *keeper = &site->keeper;
-    int64_t sum             = 0;
+    const hy_pack_cache *cache = &site->cache;
+    int64_t sum                = 0;
 
-    for (int64_t i = 0; i < keeper->count; i++)
-        if (keeper->packs[i].bytes == 0)
+    for (int64_t i = 0; i < cache->count; i++)
+        if (cache->packs[i].bytes == 0)
             sum += own_bytes(product, &layout->chunks[i]);
     return sum;
 }

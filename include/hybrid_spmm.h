@@ -363,8 +363,10 @@ enum {
 
 /* Who computes. The CPU can take a part of a product from the GPU: pieces of rows, while
    the GPU waits for its copies. Packing for the GPU and storing what comes back go before
-   computing. Of an engine without a GPU the CPU computes all, whatever is said here, but
-   GPU and SHARE are refused (NO_DEVICE). */
+   computing. The CPU stores its rows where they belong, which has to be known: of Y it
+   always is, of C in runs after the first of a plan with HYBRID_REUSE; in all other runs
+   the GPU is alone. Of an engine without a GPU the CPU computes all, whatever is said
+   here, but GPU and SHARE are refused (NO_DEVICE). */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
                                  idle: X and Y are pinned and copied directly, as at
@@ -382,7 +384,9 @@ typedef enum hybrid_split {
                                  GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
-    HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU */
+    HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU. UNSUPPORTED if
+                                 it can take part in no run, as in SpGEMM by a plan
+                                 without HYBRID_REUSE */
 } hybrid_split;
 
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */

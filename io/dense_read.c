@@ -14,7 +14,7 @@ enum { PIECE_VALUES = 1 << 18 };
 
 typedef struct conversion {
     hy_context *ctx;
-    hy_source *source;
+    hy_input *input;
     const char *from; /* not necessarily aligned */
     void *to;
     int64_t before; /* elements in earlier windows */
@@ -33,7 +33,7 @@ static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
             const long long element = c->before + i;
             return hy_fail(c->ctx, HYBRID_BAD_FILE,
                            "%s: value %g of element %lld is too large for 32 bits",
-                           c->source->path, value, element);
+                           c->input->path, value, element);
         }
     }
     return HYBRID_OK;
@@ -72,7 +72,7 @@ static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
     const size_t size = hy_value_size(c->from_type);
 
     for (;;) {
-        const hy_source *s  = c->source;
+        const hy_input *s   = c->input;
         const int64_t found = s->text + s->bytes - c->from;
         const int64_t count = found / (int64_t)size;
         HY_TRY(hy_npy_check_bytes(c->ctx, s, h, c->before * (int64_t)size + found));
@@ -80,18 +80,18 @@ static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
         if (s->last)
             return HYBRID_OK;
         c->before += count;
-        HY_TRY(hy_source_next(c->ctx, c->source, c->from + (size_t)count * size));
+        HY_TRY(hy_input_next(c->ctx, c->input, c->from + (size_t)count * size));
         c->from = s->text;
     }
 }
 
-static hybrid_status read_npy(hy_context *ctx, hy_source *source, hybrid_type type,
+static hybrid_status read_npy(hy_context *ctx, hy_input *input, hybrid_type type,
                               hybrid_dense *out)
 {
     hy_npy_header h;
-    conversion c = {.ctx = ctx, .source = source, .to_type = type};
+    conversion c = {.ctx = ctx, .input = input, .to_type = type};
 
-    HY_TRY(hy_npy_read_header(ctx, source, &h));
+    HY_TRY(hy_npy_read_header(ctx, input, &h));
     c.from      = h.data;
     c.from_type = h.type;
     HY_TRY(hy_results_array(ctx, h.rows * h.cols, hy_value_size(type),
@@ -112,52 +112,51 @@ static hybrid_status read_npy(hy_context *ctx, hy_source *source, hybrid_type ty
 
 /* ---- Matrix Market -------------------------------------------------------------- */
 
-static hybrid_status read_array(hy_context *ctx, hy_source *source, hybrid_type type,
+static hybrid_status read_array(hy_context *ctx, hy_input *input, hybrid_type type,
                                 hybrid_dense *out)
 {
     hy_mtx_header header;
 
-    HY_TRY(hy_mtx_read_header(ctx, source, &header));
+    HY_TRY(hy_mtx_read_header(ctx, input, &header));
     if (!header.array)
-        return hy_mtx_fail(ctx, source, source->text,
+        return hy_mtx_fail(ctx, input, input->text,
                            "a coordinate file is sparse; a dense matrix needs the format "
                            "'array' or a .npy file");
-    return hy_mtx_read_array(ctx, source, &header, type, out);
+    return hy_mtx_read_array(ctx, input, &header, type, out);
 }
 
 /* ---- either --------------------------------------------------------------------- */
 
-static hybrid_status read_source(hy_context *ctx, hy_source *source, hybrid_type type,
-                                 hybrid_dense *out)
+static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,
+                                hybrid_dense *out)
 {
     hybrid_status status;
 
-    if (hy_npy_is(source))
-        status = read_npy(ctx, source, type, out);
-    else if (source->bytes > 0 && source->text[0] != '%')
-        status =
-            hy_fail(ctx, HYBRID_BAD_FILE,
-                    "%s: neither a .npy file nor a Matrix Market file", source->path);
+    if (hy_npy_is(input))
+        status = read_npy(ctx, input, type, out);
+    else if (input->bytes > 0 && input->text[0] != '%')
+        status = hy_fail(ctx, HYBRID_BAD_FILE,
+                         "%s: neither a .npy file nor a Matrix Market file", input->path);
     else
-        status = read_array(ctx, source, type, out);
-    hy_source_close(ctx, source);
+        status = read_array(ctx, input, type, out);
+    hy_input_close(ctx, input);
     return status;
 }
 
 hybrid_status hy_read_dense(hy_context *ctx, const char *path, hybrid_type type,
                             hybrid_dense *out)
 {
-    hy_source source;
+    hy_input input;
 
-    HY_TRY(hy_source_open(ctx, path, &source));
-    return read_source(ctx, &source, type, out);
+    HY_TRY(hy_input_open(ctx, path, &input));
+    return read_input(ctx, &input, type, out);
 }
 
 hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
                                    size_t bytes, hybrid_type type, hybrid_dense *out)
 {
-    hy_source source;
+    hy_input input;
 
-    HY_TRY(hy_source_copy(ctx, name, data, bytes, &source));
-    return read_source(ctx, &source, type, out);
+    HY_TRY(hy_input_copy(ctx, name, data, bytes, &input));
+    return read_input(ctx, &input, type, out);
 }

@@ -1,4 +1,4 @@
-/* io/io.h - matrix files: what the engine calls, and the source and sink under it.
+/* io/io.h - matrix files: what the engine calls, and the input and sink under it.
 
    Matrices that are read are made of pages of results: free a hybrid_csr with
    hy_csr_free() and the data of a hybrid_dense with hy_results_release(). */
@@ -27,7 +27,7 @@ hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *
 hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
                                    size_t bytes, hybrid_type type, hybrid_dense *out);
 
-/* ---- source: the text of a file, a window at a time ------------------------ */
+/* ---- input: the text of a file, a window at a time ------------------------ */
 
 enum { HY_HEAD_BYTES = 1 << 20 }; /* the first window: a file says in there what it is */
 
@@ -37,7 +37,7 @@ extern size_t hy_window_bytes; /* of the others, if more; tests make it small */
    a device, or is compressed, is read as it is asked for: a window is all that is kept of
    it. The bytes after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that
    scanning for a character that ends a token needs no bound. */
-typedef struct hy_source {
+typedef struct hy_input {
     const char *path; /* borrowed */
     const char *text; /* the window: `bytes` bytes and zeros */
     size_t bytes;
@@ -48,22 +48,22 @@ typedef struct hy_source {
     size_t map_bytes;
     void *array; /* NULL, or the array that holds the text, */
     size_t room; /* up to so many bytes of it */
-} hy_source;
+} hy_input;
 
 /* Open `path` and read the first window. IO_FAILED and the system's reason when it cannot
    be read; BAD_FILE when gzip data are damaged. */
-hybrid_status hy_source_open(hy_context *ctx, const char *path, hy_source *out);
-hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data,
-                             size_t bytes, hy_source *out);
+hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out);
+hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
+                            size_t bytes, hy_input *out);
 /* The window after one that is not the last: what that holds from `from` on, and the next
    bytes of the file. Pointers into the text are no longer good. */
-hybrid_status hy_source_next(hy_context *ctx, hy_source *source, const char *from);
-void hy_source_close(hy_context *ctx, hy_source *source); /* zeroed is fine */
+hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from);
+void hy_input_close(hy_context *ctx, hy_input *input); /* zeroed is fine */
 
 /* Bytes of the text that belong to the head of the file. */
-static inline size_t hy_source_head(const hy_source *source)
+static inline size_t hy_input_head(const hy_input *input)
 {
-    return hy_smaller(source->bytes, HY_HEAD_BYTES);
+    return hy_smaller(input->bytes, HY_HEAD_BYTES);
 }
 
 /* ---- sink: a file that appears when it is complete ------------------------- */

@@ -27,7 +27,7 @@ typedef struct hy_mtx_header {
     const char *body;   /* the line after the sizes */
 } hy_mtx_header;
 
-hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_source *source,
+hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out);
 
 /* ---- words ------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static inline int hy_word_ends(const char *p)
 }
 
 /* BAD_FILE "path:line: why", where `at` is somewhere in that line; NULL: "path: why". */
-hybrid_status hy_mtx_fail(hy_context *ctx, const hy_source *source, const char *at,
+hybrid_status hy_mtx_fail(hy_context *ctx, const hy_input *input, const char *at,
                           const char *why);
 
 /* A value of the given field at `p` that fits `type`. Returns where it ends, or NULL
@@ -90,7 +90,7 @@ typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
 
 /* The body of a file, and what becomes of it. */
 struct hy_lines {
-    hy_source *source;
+    hy_input *input;
     const char *body;  /* of the window that is read */
     int64_t announced; /* items */
     const char *noun;  /* what a line holds: "entries" */
@@ -187,7 +187,7 @@ hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *heade
 void hy_entries_free(hy_context *ctx, hy_entries *entries); /* zeroed is fine */
 
 /* Matrix Market array file of which the header has been read. */
-hybrid_status hy_mtx_read_array(hy_context *ctx, hy_source *source,
+hybrid_status hy_mtx_read_array(hy_context *ctx, hy_input *input,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out);
 

@@ -49,9 +49,9 @@ static void put_values(void *arg, const void *items, int64_t count, int64_t firs
 /* Values in the order of the file; room only for what the file can hold, if that is
  * known.
  */
-static hybrid_status read_values(hy_context *ctx, hy_source *source, reader *r)
+static hybrid_status read_values(hy_context *ctx, hy_input *input, reader *r)
 {
-    hy_lines lines = {.source      = source,
+    hy_lines lines = {.input       = input,
                       .body        = r->header->body,
                       .announced   = r->header->count,
                       .noun        = "values",
@@ -114,14 +114,14 @@ static hybrid_status expand(hy_context *ctx, reader *r)
     return status;
 }
 
-hybrid_status hy_mtx_read_array(hy_context *ctx, hy_source *source,
+hybrid_status hy_mtx_read_array(hy_context *ctx, hy_input *input,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out)
 {
     reader r = {.header = header, .type = type};
     hybrid_status status;
 
-    HY_TRY_ELSE_DONE(read_values(ctx, source, &r));
+    HY_TRY_ELSE_DONE(read_values(ctx, input, &r));
     if (header->symmetry != HY_MTX_GENERAL)
         HY_TRY_ELSE_DONE(expand(ctx, &r));
     *out = (hybrid_dense){.rows  = header->rows,

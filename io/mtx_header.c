@@ -23,19 +23,19 @@ hy_word hy_mtx_word(const char *p)
     return word;
 }
 
-hybrid_status hy_mtx_fail(hy_context *ctx, const hy_source *source, const char *at,
+hybrid_status hy_mtx_fail(hy_context *ctx, const hy_input *input, const char *at,
                           const char *why)
 {
-    int64_t line  = source->lines + 1;
-    const char *p = source->text;
+    int64_t line  = input->lines + 1;
+    const char *p = input->text;
 
     if (!at)
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: %s", source->path, why);
+        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: %s", input->path, why);
     while (p < at && (p = memchr(p, '\n', (size_t)(at - p)))) {
         line++;
         p++;
     }
-    return hy_fail(ctx, HYBRID_BAD_FILE, "%s:%lld: %s", source->path, (long long)line,
+    return hy_fail(ctx, HYBRID_BAD_FILE, "%s:%lld: %s", input->path, (long long)line,
                    why);
 }
 
@@ -118,7 +118,7 @@ static const char *next_word(const char *p)
     return hy_skip_blanks(p);
 }
 
-static hybrid_status choose(hy_context *ctx, const hy_source *source, const char *what,
+static hybrid_status choose(hy_context *ctx, const hy_input *input, const char *what,
                             const choice *choices, size_t count, const char **p,
                             int *value)
 {
@@ -128,14 +128,14 @@ static hybrid_status choose(hy_context *ctx, const hy_source *source, const char
         if (!is_word(*p, choices[i].name))
             continue;
         if (choices[i].value < 0)
-            return hy_mtx_fail(ctx, source, source->text, choices[i].refused);
+            return hy_mtx_fail(ctx, input, input->text, choices[i].refused);
         *value = choices[i].value;
         *p     = next_word(*p);
         return HYBRID_OK;
     }
     snprintf(why, sizeof why, "%s '%s' of the banner is unknown", what,
              hy_mtx_word(*p).text);
-    return hy_mtx_fail(ctx, source, source->text, why);
+    return hy_mtx_fail(ctx, input, input->text, why);
 }
 
 static void say_unexpected(char why[HY_WHY_BYTES], const char *p, const char *where)
@@ -146,36 +146,36 @@ static void say_unexpected(char why[HY_WHY_BYTES], const char *p, const char *wh
         snprintf(why, HY_WHY_BYTES, "unexpected '%s' %s", hy_mtx_word(p).text, where);
 }
 
-static hybrid_status read_banner(hy_context *ctx, const hy_source *source,
+static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out, const char **end)
 {
-    const char *p = source->text;
+    const char *p = input->text;
     char why[HY_WHY_BYTES];
     int field = 0, symmetry = 0;
 
     if (!is_word(p, "%%MatrixMarket"))
-        return hy_mtx_fail(ctx, source, p,
+        return hy_mtx_fail(ctx, input, p,
                            "the banner '%%MatrixMarket matrix ...' is missing");
     p = next_word(p);
     if (!is_word(p, "matrix")) {
         snprintf(why, sizeof why, "object '%s' of the banner is not 'matrix'",
                  hy_mtx_word(p).text);
-        return hy_mtx_fail(ctx, source, source->text, why);
+        return hy_mtx_fail(ctx, input, input->text, why);
     }
     p = next_word(p);
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-    HY_TRY(choose(ctx, source, "format", formats, COUNT(formats), &p, &out->array));
-    HY_TRY(choose(ctx, source, "field", fields, COUNT(fields), &p, &field));
-    HY_TRY(choose(ctx, source, "symmetry", symmetries, COUNT(symmetries), &p, &symmetry));
+    HY_TRY(choose(ctx, input, "format", formats, COUNT(formats), &p, &out->array));
+    HY_TRY(choose(ctx, input, "field", fields, COUNT(fields), &p, &field));
+    HY_TRY(choose(ctx, input, "symmetry", symmetries, COUNT(symmetries), &p, &symmetry));
 #undef COUNT
     out->field    = (hy_mtx_field)field;
     out->symmetry = (hy_mtx_symmetry)symmetry;
-    if (*p != '\n' && p != source->text + source->bytes) {
+    if (*p != '\n' && p != input->text + input->bytes) {
         say_unexpected(why, p, "at the end of the banner");
-        return hy_mtx_fail(ctx, source, source->text, why);
+        return hy_mtx_fail(ctx, input, input->text, why);
     }
     if (out->field == HY_MTX_PATTERN && (out->array || out->symmetry == HY_MTX_SKEW))
-        return hy_mtx_fail(ctx, source, source->text,
+        return hy_mtx_fail(ctx, input, input->text,
                            out->array ? "an array cannot have the field 'pattern'"
                                       : "a pattern cannot be skew-symmetric");
     *end = p;
@@ -185,9 +185,9 @@ static hybrid_status read_banner(hy_context *ctx, const hy_source *source,
 /* ---- sizes ---------------------------------------------------------------------- */
 
 /* The next line that is neither blank nor a comment, from the end of a line on. */
-static const char *next_line(const hy_source *source, const char *p)
+static const char *next_line(const hy_input *input, const char *p)
 {
-    const char *end = source->text + hy_source_head(source);
+    const char *end = input->text + hy_input_head(input);
 
     while (p && p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         p = hy_skip_blanks(p + 1);
@@ -197,7 +197,7 @@ static const char *next_line(const hy_source *source, const char *p)
     return NULL;
 }
 
-static hybrid_status read_size(hy_context *ctx, const hy_source *source, const char *what,
+static hybrid_status read_size(hy_context *ctx, const hy_input *input, const char *what,
                                int64_t limit, const char **p, int64_t *size)
 {
     char why[HY_WHY_BYTES];
@@ -218,7 +218,7 @@ static hybrid_status read_size(hy_context *ctx, const hy_source *source, const c
         *p = hy_skip_blanks(end);
         return HYBRID_OK;
     }
-    return hy_mtx_fail(ctx, source, word, why);
+    return hy_mtx_fail(ctx, input, word, why);
 }
 
 /* Values that an array file stores: all, or the triangle with or without diagonal. */
@@ -234,25 +234,25 @@ static int64_t stored_values(const hy_mtx_header *h)
     }
 }
 
-static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
-                                const char *line, hy_mtx_header *out)
+static hybrid_status read_sizes(hy_context *ctx, const hy_input *input, const char *line,
+                                hy_mtx_header *out)
 {
     const char *p = line;
     char why[HY_WHY_BYTES];
 
-    HY_TRY(read_size(ctx, source, "rows", INT32_MAX, &p, &out->rows));
-    HY_TRY(read_size(ctx, source, "columns", INT32_MAX, &p, &out->cols));
+    HY_TRY(read_size(ctx, input, "rows", INT32_MAX, &p, &out->rows));
+    HY_TRY(read_size(ctx, input, "columns", INT32_MAX, &p, &out->cols));
     if (!out->array)
-        HY_TRY(read_size(ctx, source, "entries", INT64_MAX - 1, &p, &out->count));
-    if (*p != '\n' && p != source->text + source->bytes) {
+        HY_TRY(read_size(ctx, input, "entries", INT64_MAX - 1, &p, &out->count));
+    if (*p != '\n' && p != input->text + input->bytes) {
         say_unexpected(why, p, "after the sizes");
-        return hy_mtx_fail(ctx, source, p, why);
+        return hy_mtx_fail(ctx, input, p, why);
     }
     if (out->symmetry != HY_MTX_GENERAL && out->rows != out->cols) {
         snprintf(why, sizeof why, "a %s matrix must be square, not %lld x %lld",
                  symmetries[out->symmetry].name, (long long)out->rows,
                  (long long)out->cols);
-        return hy_mtx_fail(ctx, source, line, why);
+        return hy_mtx_fail(ctx, input, line, why);
     }
     if (out->array)
         out->count = stored_values(out);
@@ -260,23 +260,23 @@ static hybrid_status read_sizes(hy_context *ctx, const hy_source *source,
     return HYBRID_OK;
 }
 
-hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_source *source,
+hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out)
 {
-    const char *end = source->text + hy_source_head(source), *p = NULL;
-    const int whole = source->last && source->bytes <= HY_HEAD_BYTES;
+    const char *end = input->text + hy_input_head(input), *p = NULL;
+    const int whole = input->last && input->bytes <= HY_HEAD_BYTES;
     char why[HY_WHY_BYTES];
 
-    if (source->bytes == 0)
-        return hy_mtx_fail(ctx, source, source->text, "the file is empty");
-    HY_TRY(read_banner(ctx, source, out, &p));
-    const char *line = next_line(source, p);
+    if (input->bytes == 0)
+        return hy_mtx_fail(ctx, input, input->text, "the file is empty");
+    HY_TRY(read_banner(ctx, input, out, &p));
+    const char *line = next_line(input, p);
     if (!whole && !(line && memchr(line, '\n', (size_t)(end - line)))) {
         snprintf(why, sizeof why, "the first %d bytes end before the sizes",
                  HY_HEAD_BYTES);
-        return hy_mtx_fail(ctx, source, end - 1, why);
+        return hy_mtx_fail(ctx, input, end - 1, why);
     }
     if (!line)
-        return hy_mtx_fail(ctx, source, end - 1, "the file ends before the sizes");
-    return read_sizes(ctx, source, line, out);
+        return hy_mtx_fail(ctx, input, end - 1, "the file ends before the sizes");
+    return read_sizes(ctx, input, line, out);
 }

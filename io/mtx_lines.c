@@ -58,11 +58,11 @@ static int64_t most_items(const hy_lines *lines, size_t bytes)
 
 int64_t hy_lines_most(const hy_lines *lines)
 {
-    const hy_source *source = lines->source;
-    const size_t left       = (size_t)(source->text + source->bytes - lines->body);
-    const int64_t most      = most_items(lines, left);
+    const hy_input *input = lines->input;
+    const size_t left     = (size_t)(input->text + input->bytes - lines->body);
+    const int64_t most    = most_items(lines, left);
 
-    return source->last && most < lines->announced ? most : lines->announced;
+    return input->last && most < lines->announced ? most : lines->announced;
 }
 
 const char *hy_lines_at(const hy_lines *lines, int64_t index)
@@ -195,23 +195,23 @@ static hybrid_status judge(const reading *r)
     const hy_lines *lines = r->lines;
     const int none        = r->bad == lines->blocks;
     const int64_t count   = lines->first[none ? r->bad : r->bad + 1];
-    const char *last      = lines->end - (lines->end > lines->source->text);
+    const char *last      = lines->end - (lines->end > lines->input->text);
     char why[HY_WHY_BYTES];
 
     if (!none && r->at && count < lines->announced)
-        return hy_mtx_fail(r->ctx, lines->source, r->at, r->why);
+        return hy_mtx_fail(r->ctx, lines->input, r->at, r->why);
     if (none &&
-        (count == lines->announced || (count < lines->announced && !lines->source->last)))
+        (count == lines->announced || (count < lines->announced && !lines->input->last)))
         return HYBRID_OK;
     if (none && count < lines->announced) {
         snprintf(why, sizeof why, "the file ends after %lld of the %lld %s announced",
                  (long long)count, (long long)lines->announced, lines->noun);
-        return hy_mtx_fail(r->ctx, lines->source, last, why);
+        return hy_mtx_fail(r->ctx, lines->input, last, why);
     }
     snprintf(why, sizeof why, "there are more than the %lld %s announced",
              (long long)lines->announced, lines->noun);
     return hy_mtx_fail(
-        r->ctx, lines->source,
+        r->ctx, lines->input,
         count == lines->announced ? r->at : hy_lines_at(lines, lines->announced), why);
 }
 
@@ -273,28 +273,28 @@ done:
 /* Up to the end of the last line that is whole. */
 static hybrid_status find_end(hy_context *ctx, hy_lines *lines)
 {
-    const hy_source *source = lines->source;
-    const char *end         = source->text + source->bytes;
+    const hy_input *input = lines->input;
+    const char *end       = input->text + input->bytes;
     char why[HY_WHY_BYTES];
 
     lines->end = end;
-    if (source->last)
+    if (input->last)
         return HYBRID_OK;
     const char *newline = memrchr(lines->body, '\n', (size_t)(end - lines->body));
     if (newline) {
         lines->end = newline + 1;
         return HYBRID_OK;
     }
-    snprintf(why, sizeof why, "the line is longer than %zu bytes", source->bytes);
-    return hy_mtx_fail(ctx, source, lines->body, why);
+    snprintf(why, sizeof why, "the line is longer than %zu bytes", input->bytes);
+    return hy_mtx_fail(ctx, input, lines->body, why);
 }
 
 static hybrid_status next_window(hy_context *ctx, hy_lines *lines)
 {
     lines->before = lines->first[lines->blocks];
     hy_lines_close(ctx, lines);
-    HY_TRY(hy_source_next(ctx, lines->source, lines->end));
-    lines->body = lines->source->text;
+    HY_TRY(hy_input_next(ctx, lines->input, lines->end));
+    lines->body = lines->input->text;
     return HYBRID_OK;
 }
 
@@ -303,7 +303,7 @@ hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
     for (;;) {
         HY_TRY(find_end(ctx, lines));
         HY_TRY(read_window(ctx, lines));
-        if (lines->source->last)
+        if (lines->input->last)
             return HYBRID_OK;
         HY_TRY(next_window(ctx, lines));
     }

@@ -207,7 +207,7 @@ static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
     snprintf(why, sizeof why,
              "entry (%d,%d) and its mirror (%d,%d) are both stored in a symmetric file",
              row, col, col, row);
-    return hy_mtx_fail(ctx, lines->source, hy_lines_at(lines, bad), why);
+    return hy_mtx_fail(ctx, lines->input, hy_lines_at(lines, bad), why);
 }
 
 /* ---- the file ------------------------------------------------------------------------
@@ -228,13 +228,13 @@ static hybrid_status open_entries(hy_context *ctx, int64_t count, hy_entries *ou
     return HYBRID_OK;
 }
 
-static hybrid_status read_entries(hy_context *ctx, hy_source *source,
+static hybrid_status read_entries(hy_context *ctx, hy_input *input,
                                   const hy_mtx_header *header, hybrid_type type,
                                   hy_entries *out)
 {
     const int general = header->symmetry == HY_MTX_GENERAL;
     reader r          = {.header = header, .type = type, .out = out};
-    hy_lines lines    = {.source     = source,
+    hy_lines lines    = {.input      = input,
                          .body       = header->body,
                          .announced  = header->count,
                          .noun       = "entries",
@@ -259,42 +259,42 @@ done:
     return status;
 }
 
-static hybrid_status read_source(hy_context *ctx, hy_source *source, hybrid_type type,
-                                 hybrid_csr *out)
+static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,
+                                hybrid_csr *out)
 {
     hy_mtx_header header;
     hy_entries entries = {0};
     hybrid_status status;
 
-    HY_TRY_ELSE_DONE(hy_mtx_read_header(ctx, source, &header));
+    HY_TRY_ELSE_DONE(hy_mtx_read_header(ctx, input, &header));
     if (header.array)
-        HY_TRY_ELSE_DONE(hy_mtx_fail(ctx, source, source->text,
+        HY_TRY_ELSE_DONE(hy_mtx_fail(ctx, input, input->text,
                                      "an array file is dense; a sparse matrix needs the "
                                      "format 'coordinate'"));
-    HY_TRY_ELSE_DONE(read_entries(ctx, source, &header, type, &entries));
-    hy_source_close(ctx, source);
+    HY_TRY_ELSE_DONE(read_entries(ctx, input, &header, type, &entries));
+    hy_input_close(ctx, input);
     HY_TRY_ELSE_DONE((entries.ascend ? hy_mtx_build_ascending
                                      : hy_mtx_build)(ctx, &header, &entries, type, out));
 done:
     hy_entries_free(ctx, &entries);
-    hy_source_close(ctx, source);
+    hy_input_close(ctx, input);
     return status;
 }
 
 hybrid_status hy_read_mtx(hy_context *ctx, const char *path, hybrid_type type,
                           hybrid_csr *out)
 {
-    hy_source source;
+    hy_input input;
 
-    HY_TRY(hy_source_open(ctx, path, &source));
-    return read_source(ctx, &source, type, out);
+    HY_TRY(hy_input_open(ctx, path, &input));
+    return read_input(ctx, &input, type, out);
 }
 
 hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *data,
                                  size_t bytes, hybrid_type type, hybrid_csr *out)
 {
-    hy_source source;
+    hy_input input;
 
-    HY_TRY(hy_source_copy(ctx, name, data, bytes, &source));
-    return read_source(ctx, &source, type, out);
+    HY_TRY(hy_input_copy(ctx, name, data, bytes, &input));
+    return read_input(ctx, &input, type, out);
 }

@@ -16,7 +16,7 @@ enum { MAGIC_BYTES = sizeof magic - 1, MAX_AXES = 3, SEEN_ALL = 7 };
 
 typedef struct parser {
     hy_context *ctx;
-    const hy_source *source;
+    const hy_input *input;
     const char *p, *end; /* what is left of the dictionary */
     int64_t shape[MAX_AXES];
     int axes, fortran;
@@ -24,14 +24,14 @@ typedef struct parser {
     int seen; /* bit i: key i */
 } parser;
 
-int hy_npy_is(const hy_source *source)
+int hy_npy_is(const hy_input *input)
 {
-    return source->bytes >= MAGIC_BYTES && memcmp(source->text, magic, MAGIC_BYTES) == 0;
+    return input->bytes >= MAGIC_BYTES && memcmp(input->text, magic, MAGIC_BYTES) == 0;
 }
 
 static hybrid_status fail(const parser *s, const char *why)
 {
-    return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: %s", s->source->path, why);
+    return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: %s", s->input->path, why);
 }
 
 /* ---- tokens of the dictionary --------------------------------------------------- */
@@ -62,7 +62,7 @@ static hybrid_status expect(parser *s, const char *text)
     if (accept(s, text))
         return HYBRID_OK;
     snprintf(why, sizeof why, "the .npy header has no '%s' at byte %lld", text,
-             (long long)(s->p - s->source->text));
+             (long long)(s->p - s->input->text));
     return fail(s, why);
 }
 
@@ -186,8 +186,8 @@ static hybrid_status take_dictionary(parser *s)
 /* Point the parser at the dictionary. */
 static hybrid_status find_dictionary(parser *s)
 {
-    const unsigned char *p = (const unsigned char *)s->source->text;
-    const size_t bytes     = hy_source_head(s->source);
+    const unsigned char *p = (const unsigned char *)s->input->text;
+    const size_t bytes     = hy_input_head(s->input);
     char why[128];
 
     if (bytes < MAGIC_BYTES + 4)
@@ -211,15 +211,15 @@ static hybrid_status find_dictionary(parser *s)
                  length, bytes);
         return fail(s, why);
     }
-    s->p   = s->source->text + at;
+    s->p   = s->input->text + at;
     s->end = s->p + length;
     return HYBRID_OK;
 }
 
-hybrid_status hy_npy_read_header(hy_context *ctx, const hy_source *source,
+hybrid_status hy_npy_read_header(hy_context *ctx, const hy_input *input,
                                  hy_npy_header *out)
 {
-    parser s = {.ctx = ctx, .source = source};
+    parser s = {.ctx = ctx, .input = input};
     int64_t count;
 
     HY_TRY(find_dictionary(&s));
@@ -232,16 +232,16 @@ hybrid_status hy_npy_read_header(hy_context *ctx, const hy_source *source,
     if (__builtin_mul_overflow(out->rows, out->cols, &count) ||
         __builtin_mul_overflow(count, (int64_t)hy_value_size(s.type), &out->bytes))
         return fail(&s, "the shape is too large");
-    return hy_npy_check_bytes(ctx, source, out, source->text + source->bytes - s.end);
+    return hy_npy_check_bytes(ctx, input, out, input->text + input->bytes - s.end);
 }
 
-hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_source *source,
+hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_input *input,
                                  const hy_npy_header *header, int64_t found)
 {
-    if (found == header->bytes || (found < header->bytes && !source->last))
+    if (found == header->bytes || (found < header->bytes && !input->last))
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_BAD_FILE,
-                   "%s: %s%lld bytes of data where the shape needs %lld", source->path,
-                   source->last ? "" : "at least ", (long long)found,
+                   "%s: %s%lld bytes of data where the shape needs %lld", input->path,
+                   input->last ? "" : "at least ", (long long)found,
                    (long long)header->bytes);
 }

@@ -6,15 +6,11 @@
 #include "base/csr.h"
 #include "partition/shared.h"
 
-enum {
-    FIRST_CAPACITY = 64,
-    BATCH          = 64, /* rows of a gathered chunk */
-    RAMP           = 3   /* chunks until they are as long as others */
-};
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
 
 /* What a cut holds while it is made. */
 typedef struct cutter {
-    hy_cut *cut; /* products_max is that of the chunk */
+    const hy_cut *cut;
     hy_context *ctx;
     int64_t width; /* columns of the widest panel */
     hy_chunk *chunks;
@@ -266,13 +262,10 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
 /* Chunks of all rows, for the first panel. */
 static hybrid_status cut_rows(cutter *c)
 {
-    hy_cut *cut        = c->cut;
-    const int64_t most = cut->products_max;
-    int64_t row        = 0;
+    const hy_cut *cut = c->cut;
+    int64_t row       = 0;
 
     while (row < cut->profile->rows) {
-        if (cut->ramp)
-            cut->products_max = c->count < RAMP ? most >> (RAMP - c->count) : most;
         if (c->count == c->capacity)
             HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
         hy_chunk *chunk = &c->chunks[c->count];
@@ -373,8 +366,7 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count)
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count)
 {
-    hy_cut own = *cut;
-    cutter c   = {.cut = &own, .ctx = ctx};
+    cutter c = {.cut = cut, .ctx = ctx};
     hybrid_status status;
     void *stamp = NULL;
 

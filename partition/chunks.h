@@ -30,7 +30,6 @@ typedef struct hy_cut {
     const hy_rates *rates;
     size_t slot_bytes;    /* device bytes of one chunk, at most */
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
-    int ramp; /* 1: the first chunks are an eighth of that, a fourth and a half */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
     hy_panels panels;     /* cols > 0: X is resident in these */

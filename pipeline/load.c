@@ -74,7 +74,7 @@ static void tick(hy_loader *loader)
 {
     loader->wanted = -1;
     if (!loader->ticking)
-        hy_slot_push(loader->inbox, &loader->tick);
+        hy_inbox_push(loader->inbox, &loader->tick);
     loader->ticking = 1;
 }
 
@@ -221,11 +221,12 @@ static void load_x(hy_loader *loader)
     }
 }
 
-/* The gear's thread. Who makes a plan meanwhile shall not hear what goes wrong here. */
-static void load(hy_slot *go)
+/* A plan that is made meanwhile shall not hear what goes wrong here. */
+static void load(hy_task *go, int worker)
 {
     hy_loader *loader = (hy_loader *)go;
 
+    (void)worker;
     hy_message_aside(&loader->said);
     (loader->problem.op == HY_SPGEMM ? load_b : load_x)(loader);
     hybrid_status status = hy_load_flush(loader);
@@ -256,21 +257,22 @@ static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
     HY_TRY(ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * loader->piece_bytes,
                       &loader->ring));
     for (int i = 0; i < HY_LOAD_PIECES; i++) {
-        HY_TRY(hy_gear_mark(loader->gear, &loader->pieces[i].begin));
-        HY_TRY(hy_gear_mark(loader->gear, &loader->pieces[i].end));
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &loader->pieces[i].begin));
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &loader->pieces[i].end));
     }
-    return hy_gear_loader(loader->gear, load);
+    loader->go.run = load;
+    return hy_lane_set_loader(loader->lane_set);
 }
 
-hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out)
+hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out)
 {
     void *memory;
 
-    HY_TRY(hy_array(gear->backend->ctx, 1, sizeof(hy_loader), "loader", &memory));
+    HY_TRY(hy_array(lane_set->backend->ctx, 1, sizeof(hy_loader), "loader", &memory));
     hy_loader *loader = memory;
     memset(loader, 0, sizeof *loader);
-    loader->backend = gear->backend;
-    loader->gear    = gear;
+    loader->backend  = lane_set->backend;
+    loader->lane_set = lane_set;
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->changed, NULL);
     hy_message_init(&loader->said);
@@ -300,7 +302,7 @@ void hy_loader_close(hy_loader *loader)
 
 /* The thread is not at it. */
 static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
-                  hy_slot_queue *inbox)
+                  hy_inbox *inbox)
 {
     hy_message_clear(&loader->said);
     loader->problem        = *problem;
@@ -319,7 +321,7 @@ static void begin(hy_loader *loader, const hy_problem *problem, int64_t free,
     for (int i = 0; i < HY_LOAD_PIECES; i++)
         loader->pieces[i].bytes = 0;
     loader->loading = 1;
-    hy_slot_push(&loader->gear->loader.queue, &loader->go);
+    hy_inbox_push(&loader->lane_set->loader.inbox, &loader->go);
 }
 
 void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
@@ -330,7 +332,7 @@ void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first)
 }
 
 void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
-                     hy_slot_queue *inbox, int timed)
+                     hy_inbox *inbox, int timed)
 {
     if (!loader->begun) {
         loader->timed = timed;

@@ -14,7 +14,7 @@
 #define HY_LOAD_H
 
 #include "partition/shared.h"
-#include "pipeline/gear.h"
+#include "pipeline/lane_set.h"
 
 enum {
     HY_LOAD_PIECES = 4,
@@ -46,11 +46,11 @@ typedef struct hy_load_piece {
 } hy_load_piece;
 
 typedef struct hy_loader {
-    hy_slot go; /* first: tells the gear's thread to load */
+    hy_task go; /* first: tells the lane set's thread to load */
     hy_backend *backend;
-    hy_gear *gear;      /* whose lane and thread it uses */
-    hy_problem problem; /* whose B or X it loads */
-    hy_buffer shared;   /* on the device */
+    hy_lane_set *lane_set; /* whose lane and thread it uses */
+    hy_problem problem;    /* whose B or X it loads */
+    hy_buffer shared;      /* on the device */
     hy_buffer ring;
     hy_buffer turned; /* on the device: room for a part of X in columns; may be none */
     size_t turns;     /* X of this run comes so, in parts of so many bytes; 0: it does not */
@@ -69,7 +69,7 @@ typedef struct hy_loader {
 
     pthread_mutex_t lock;   /* guards what follows */
     pthread_cond_t changed; /* `free`, `stop` or `loading` was */
-    hy_slot_queue *inbox;   /* of the driver; NULL before there is a run */
+    hy_inbox *inbox;        /* of the driver; NULL before there is a run */
     int64_t free;    /* panels, or rows of a window, before it are not needed any more */
     int64_t entries; /* of B (elements of X) under way or there */
     int64_t wanted;  /* the driver waits for so many; -1 = it does not */
@@ -77,14 +77,14 @@ typedef struct hy_loader {
     int loading; /* the thread is at it */
     hybrid_status status;
     int ticking;  /* the tick is in the driver's inbox */
-    hy_slot tick; /* says that what it waits for is under way, or failed */
+    hy_task tick; /* says that what it waits for is under way, or failed */
 } hy_loader;
 
-/* Room on the device for an operand of that many bytes, ring and marks. The gear is
-   borrowed, and its thread set up. On failure nothing is held but marks of the gear. */
-hybrid_status hy_loader_open(hy_gear *gear, size_t shared_bytes, hy_loader **out);
+/* Room on the device for an operand of that many bytes, ring and marks. The lane set is
+   borrowed, and its thread set up. On failure nothing is held but marks of the lane set. */
+hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out);
 
-/* Nothing is under way: it is finished, and if that failed, the gear is closed. NULL is
+/* Nothing is under way: it is finished, and if that failed, the lane set is closed. NULL is
    fine. */
 void hy_loader_close(hy_loader *loader);
 
@@ -95,7 +95,7 @@ void hy_loader_begin(hy_loader *loader, const hy_problem *problem, int first);
 /* A run begins, with `free` of its panels or rows not needed: load for it, or go on.
    Ticks come to `inbox`. `timed`: somebody asks for the times of copies. */
 void hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
-                     hy_slot_queue *inbox, int timed);
+                     hy_inbox *inbox, int timed);
 
 /* load_count.c: products of the rows of A, counted by the device when all of B is there,
    for an A that is B and has rows of no more than HY_COUNTED_ROW entries; in the ring,

@@ -18,7 +18,7 @@ static int await_sent(hy_loader *loader)
 static hybrid_status count(hy_loader *loader, hy_mark *counted)
 {
     const hy_backend_ops *ops = loader->backend->ops;
-    hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
+    hy_lane *lane             = loader->lane_set->lanes[HY_ON_IN];
     const hy_csr_view b       = hy_shared_b(&loader->problem);
 
     HY_TRY(ops->products(lane, b.rows, b.row_ptr, b.col, b.row_ptr, loader->ring.ptr));
@@ -43,7 +43,7 @@ hybrid_status hy_loader_count(hy_loader *loader, const uint32_t **products)
     *products = NULL;
     if (!ops->products || bytes > loader->ring.bytes || !await_sent(loader))
         return HYBRID_OK;
-    HY_TRY(hy_gear_mark(loader->gear, &counted));
+    HY_TRY(hy_lane_set_mark(loader->lane_set, &counted));
     const hybrid_status status = count(loader, counted);
     if (status != HYBRID_OK)
         note(loader, status);

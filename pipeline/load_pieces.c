@@ -134,7 +134,7 @@ static hybrid_status copy_part(const hy_loader *loader, hy_lane *lane,
 static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = loader->backend->ops;
-    hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
+    hy_lane *lane             = loader->lane_set->lanes[HY_ON_IN];
     const int direct          = piece->part.direct != NULL;
 
     piece->follows = direct && !loader->paused && is_under_way(loader, piece);

@@ -19,7 +19,7 @@ static hybrid_status copy_rows(hy_loader *loader, const hy_row_copy *copies, int
                                size_t bytes)
 {
     const hy_backend_ops *ops = loader->backend->ops;
-    hy_lane *lane             = loader->gear->lanes[HY_ON_IN];
+    hy_lane *lane             = loader->lane_set->lanes[HY_ON_IN];
     hy_load_piece *piece;
 
     HY_TRY(hy_load_flush(loader));

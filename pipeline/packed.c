@@ -2,7 +2,7 @@
 #include "pipeline/packed.h"
 
 #include "partition/deltas.h"
-#include "pipeline/run.h"
+#include "pipeline/site.h"
 
 enum {
     LEAST_ENTRIES = 1 << 14, /* of a chunk: a kernel more costs as much as it saves */
@@ -22,7 +22,7 @@ static int may_pay(const hy_slot *slot)
     const double workers_do = hy_pool_threads(site->ctx->pool) * UNPACK_BPS;
 
     return site->backend->ops->pack_deltas && hy_deltas_quick() &&
-           hy_place_pins(slot->side->run->place) && workers_do >= site->rates.d2h_Bps &&
+           hy_place_pins(slot->place) && workers_do >= site->rates.d2h_Bps &&
            f->out_bound >= LEAST_ENTRIES &&
            hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
 }
@@ -103,7 +103,7 @@ hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
 
 hybrid_status hy_packed_store(const hy_slot *slot)
 {
-    HY_TRY(hy_place_unpack(slot->side->run->place, &slot->job, slot->packed.ptr));
+    HY_TRY(hy_place_unpack(slot->place, &slot->job, slot->packed.ptr));
     return slot->site->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
 }
 

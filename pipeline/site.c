@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "partition/chunks.h"
-
 /* Of all slots: to pin a block takes 1.2 ms, however small it is. */
 static hybrid_status open_blocks(hy_site *site, size_t device, size_t pinned)
 {
@@ -30,23 +28,25 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     HY_TRY(open_blocks(site, (size_t)depth * device, (size_t)depth * pinned));
     for (site->depth = 0; site->depth < depth; site->depth++) {
         const size_t k = (size_t)site->depth;
-        HY_TRY(hy_slot_open(site, hy_buffer_part(&site->device, k * device, device),
+        HY_TRY(hy_slot_open(site->lane_set, site->stages,
+                            hy_buffer_part(&site->device, k * device, device),
                             hy_buffer_part(&site->pinned, k * pinned, pinned),
                             &site->slots[k]));
+        site->slots[k].site = site;
     }
     return HYBRID_OK;
 }
 
 /* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
-static hybrid_status open_gear(hy_site *site, size_t shared_bytes, hy_loader *early)
+static hybrid_status open_lane_set(hy_site *site, size_t shared_bytes, hy_loader *early)
 {
     site->loader = early;
     if (early) {
-        site->gear = early->gear;
+        site->lane_set = early->lane_set;
         return HYBRID_OK;
     }
-    HY_TRY(hy_gear_take(site->ctx, site->backend, &site->gear));
-    return shared_bytes > 0 ? hy_loader_open(site->gear, shared_bytes, &site->loader)
+    HY_TRY(hy_lane_set_take(site->ctx, site->backend, &site->lane_set));
+    return shared_bytes > 0 ? hy_loader_open(site->lane_set, shared_bytes, &site->loader)
                             : HYBRID_OK;
 }
 
@@ -66,38 +66,53 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->backend = backend;
     site->rates   = *rates;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    site->ranges  = hy_chunk_ranges(chunks, count);
-    HY_TRY_ELSE_DONE(open_gear(site, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_lane_set(site, shared_bytes, early));
     HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
-    HY_TRY_ELSE_DONE(hy_keeper_open(site, chunks, count));
+    HY_TRY_ELSE_DONE(
+        hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
 done:
     if (status == HYBRID_OK) {
         *out = site;
         return HYBRID_OK;
     }
     if (early) {
-        site->gear   = NULL;
-        site->loader = NULL;
+        site->lane_set = NULL;
+        site->loader   = NULL;
     }
     hy_site_close(site);
     return status;
 }
 
-/* Buffers last: a gear that is closed waits for what its lanes still do with them. */
+/* Buffers last: a lane set that is closed waits for what its lanes still do with them. */
 void hy_site_close(hy_site *site)
 {
     if (!site)
         return;
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
         site->failed = 1;
-    hy_gear_give(site->ctx, site->gear, !site->failed);
+    hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
     for (int i = 0; i < site->depth; i++)
-        hy_slot_close(&site->slots[i]);
+        hy_slot_close(site->backend, &site->slots[i]);
     hy_array_free(site->ctx, site->slots);
     site->backend->ops->free(site->backend, &site->turned.buffer);
     site->backend->ops->free(site->backend, &site->device);
     site->backend->ops->free(site->backend, &site->pinned);
     hy_loader_close(site->loader);
-    hy_keeper_close(site);
+    hy_pack_cache_close(site->backend, &site->cache);
     hy_array_free(site->ctx, site);
+}
+
+void hy_site_drain(hy_site *site)
+{
+    const hy_backend_ops *ops = site->backend->ops;
+
+    site->failed = 1;
+    for (int i = 0; i < site->depth; i++)
+        for (const hy_stage *s = site->stages; s->name; s++) {
+            hy_mark *mark = site->slots[i].passage[s->step].end;
+            hy_lane *lane =
+                s->where < HY_LANES ? hy_slot_lane(&site->slots[i], s->where) : NULL;
+            if (lane && ops->mark_set(lane, mark) == HYBRID_OK)
+                ops->host_wait(mark);
+        }
 }

@@ -6,8 +6,6 @@
 #ifndef HY_SITE_H
 #define HY_SITE_H
 
-#include "pipeline/gear.h"
-#include "pipeline/keep.h"
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 
@@ -15,6 +13,7 @@
 typedef struct hy_turned_y {
     size_t room;      /* bytes that are left for it, and for X as much; 0: none */
     hy_buffer buffer; /* had when it is first needed */
+    int turns;        /* Y of this run is transposed so */
 } hy_turned_y;
 
 typedef struct hy_site {
@@ -22,10 +21,9 @@ typedef struct hy_site {
     hy_backend *backend;
     hy_rates rates;
     const hy_stage *stages;
-    int64_t ranges;    /* chunks of one panel of columns */
-    hy_gear *gear;     /* lanes and watchers */
+    hy_lane_set *lane_set;     /* lanes and watchers */
     hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
-    hy_keeper keeper;  /* of A */
+    hy_pack_cache cache;  /* of A */
     hy_slot *slots;
     int depth;
     hy_buffer device, pinned; /* of all slots */
@@ -33,14 +31,18 @@ typedef struct hy_site {
     int failed; /* a run did: lanes may be in any state */
 } hy_site;
 
-/* A gear, `depth` slots for any of the chunks, and `shared_bytes` on the device.
+/* A lane set, `depth` slots for any of the chunks, and `shared_bytes` on the device.
    `early` may be NULL, or a loader of the backend, with
-   so many bytes, that has begun with what the run will need: it and its gear are the
+   so many bytes, that has begun with what the run will need: it and its lane set are the
    site's then. On failure nothing is held, and `early` is the caller's as before. */
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth,
                            size_t shared_bytes, hy_loader *early, hy_site **out);
 void hy_site_close(hy_site *site); /* NULL is fine */
+
+/* A run failed: wait for what lanes still do with the buffers of slots. The lane set will
+   not be used again. */
+void hy_site_drain(hy_site *site);
 
 /* Whether it computes on host memory: nothing is copied. */
 static inline int hy_site_in_place(const hy_site *site)

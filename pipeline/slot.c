@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "base/look.h"
-#include "partition/chunks.h"
 #include "partition/pack.h"
-#include "pipeline/run.h"
 
 enum {
     WORD_BYTES    = 256, /* room for out_nnz and units */
@@ -54,51 +51,49 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
     }
 }
 
-static hybrid_status open_marks(hy_slot *slot, const hy_stage *stages)
+static hybrid_status open_marks(hy_slot *slot)
 {
-    hy_gear *gear = slot->site->gear;
+    hy_lane_set *lane_set = slot->lane_set;
 
-    for (const hy_stage *s = stages; s->name; s++) {
+    for (const hy_stage *s = slot->stages; s->name; s++) {
         if (s->where >= HY_LANES)
             continue;
-        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].begin));
-        HY_TRY(hy_gear_mark(gear, &slot->passage[s->step].end));
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].begin));
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].end));
     }
-    if (gear->backend->ops->pack_deltas && stages == hy_spgemm_stages)
-        HY_TRY(hy_gear_mark(gear, &slot->columns));
+    if (lane_set->backend->ops->pack_deltas && slot->stages == hy_spgemm_stages)
+        HY_TRY(hy_lane_set_mark(lane_set, &slot->columns));
     return HYBRID_OK;
 }
 
-hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device, hy_buffer pinned,
-                           hy_slot *slot)
+hybrid_status hy_slot_open(hy_lane_set *lane_set, const hy_stage *stages,
+                           hy_buffer device, hy_buffer pinned, hy_slot *slot)
 {
     hybrid_status status;
 
     memset(slot, 0, sizeof *slot);
-    slot->site   = site;
-    slot->device = device;
-    slot->pinned = pinned;
-    HY_TRY_ELSE_DONE(open_marks(slot, site->stages));
-    if (hy_site_in_place(site))
-        HY_TRY_ELSE_DONE(hy_gear_run_lane(site->gear, &slot->run));
+    slot->lane_set = lane_set;
+    slot->stages   = stages;
+    slot->device   = device;
+    slot->pinned   = pinned;
+    HY_TRY_ELSE_DONE(open_marks(slot));
+    if (!lane_set->backend->ops->copy) /* computes in place */
+        HY_TRY_ELSE_DONE(hy_lane_set_run_lane(lane_set, &slot->run));
 done:
     if (status != HYBRID_OK)
-        hy_slot_close(slot);
+        hy_slot_close(lane_set->backend, slot);
     return status;
 }
 
-void hy_slot_close(hy_slot *slot)
+void hy_slot_close(hy_backend *backend, hy_slot *slot)
 {
-    if (!slot->site)
-        return;
-    hy_backend *backend = slot->site->backend;
     backend->ops->free(backend, &slot->packed);
     memset(slot, 0, sizeof *slot);
 }
 
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
 {
-    return slot->run ? slot->run : slot->site->gear->lanes[where];
+    return slot->run ? slot->run : slot->lane_set->lanes[where];
 }
 
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
@@ -107,24 +102,23 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
     return b;
 }
 
-void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
+void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
+                   const hy_pack_cache *cache, int64_t index)
 {
-    const hy_problem *problem = side->run->problem;
+    const hy_backend_ops *ops = slot->lane_set->backend->ops;
     const hy_chunk *chunk     = &slot->chunk;
     const hy_features *f      = &chunk->features;
-    const hy_cost cost        = chunk->variant->cost(f, &slot->site->rates);
-    const int in_host         = hy_site_in_place(slot->site);
+    const hy_cost cost        = chunk->variant->cost(f, rates);
+    const int in_host         = ops->copy == NULL;
     const size_t room         = hy_align(cost.pack_bytes);
     const size_t work_at      = chunk->kept ? 0 : room;
     const size_t out_at       = work_at + hy_align(cost.work_bytes);
-    hy_keeper *keeper         = &slot->site->keeper;
     hy_job *job               = &slot->job;
 
-    *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in   = chunk->kept
-                    ? hy_buffer_part(&keeper->block, chunk->kept_at, cost.pack_bytes)
-                    : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
-    job->work = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
+    *job    = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
+    job->in = chunk->kept ? hy_buffer_part(&cache->block, chunk->kept_at, cost.pack_bytes)
+                          : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
+    job->work    = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)
@@ -138,79 +132,15 @@ void hy_slot_begin(hy_slot *slot, hy_side *side, int64_t index)
                                &back, 0);
         job->back_room = back.out_bound;
     }
-    job->there    = hy_keeper_has(slot->site, chunk, index);
-    job->shared_a = slot->site->backend->ops->rebase && hy_pack_csr_shares(job);
+    job->there    = hy_pack_cache_has(cache, chunk, index);
+    job->shared_a = ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
-    slot->side    = side;
     slot->index   = index;
-    slot->stage   = slot->site->stages;
+    slot->stage   = slot->stages;
     slot->unseen  = NULL;
     slot->status  = HYBRID_OK;
     slot->busy    = 1;
     slot->parked = slot->on_lanes = slot->placing = 0;
     for (int step = 0; step < HY_STEPS; step++)
         slot->passage[step].done = 0;
-}
-
-/* ---- FIFO of slots between threads ---------------------------------------- */
-
-void hy_slot_queue_open(hy_slot_queue *queue, int looks)
-{
-    memset(queue, 0, sizeof *queue);
-    queue->looks = looks;
-    pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->filled, NULL);
-}
-
-void hy_slot_queue_destroy(hy_slot_queue *queue)
-{
-    pthread_cond_destroy(&queue->filled);
-    pthread_mutex_destroy(&queue->lock);
-}
-
-void hy_slot_push(hy_slot_queue *queue, hy_slot *slot)
-{
-    pthread_mutex_lock(&queue->lock);
-    slot->next = NULL;
-    if (queue->last)
-        queue->last->next = slot;
-    else
-        __atomic_store_n(&queue->first, slot, __ATOMIC_RELAXED);
-    queue->last = slot;
-    pthread_cond_signal(&queue->filled);
-    pthread_mutex_unlock(&queue->lock);
-}
-
-/* Until something is there, or for a while. */
-static void look(const hy_slot_queue *queue)
-{
-    for (int i = 0; i < HY_LOOKS && queue->looks; i++) {
-        if (__atomic_load_n(&queue->first, __ATOMIC_RELAXED))
-            return;
-        hy_relax();
-    }
-}
-
-hy_slot *hy_slot_pop(hy_slot_queue *queue)
-{
-    look(queue);
-    pthread_mutex_lock(&queue->lock);
-    while (!queue->first && !queue->closed)
-        pthread_cond_wait(&queue->filled, &queue->lock);
-    hy_slot *slot = queue->first;
-    if (slot) {
-        __atomic_store_n(&queue->first, slot->next, __ATOMIC_RELAXED);
-        if (!slot->next)
-            queue->last = NULL;
-    }
-    pthread_mutex_unlock(&queue->lock);
-    return slot;
-}
-
-void hy_slot_queue_close(hy_slot_queue *queue)
-{
-    pthread_mutex_lock(&queue->lock);
-    queue->closed = 1;
-    pthread_cond_broadcast(&queue->filled);
-    pthread_mutex_unlock(&queue->lock);
 }

@@ -1,13 +1,13 @@
 /* pipeline/slot.h - buffers, marks and state of one chunk in flight.
 
-   A slot belongs to one thread at a time: it changes hands by being pushed into a
-   queue, and so it has no lock. */
+   A slot belongs to one thread at a time: it goes from one to the other as a task, through
+   the pool or an inbox, and so it has no lock. */
 #ifndef HY_SLOT_H
 #define HY_SLOT_H
 
-#include "base/pool.h"
+#include "pipeline/lane_set.h"
+#include "pipeline/pack_cache.h"
 #include "pipeline/place.h"
-#include "pipeline/stage.h"
 
 struct hy_site;
 struct hy_side;
@@ -23,17 +23,19 @@ typedef struct hy_passage {
 } hy_passage;
 
 typedef struct hy_slot {
-    hy_task task;         /* first: the pool hands it back */
-    struct hy_slot *next; /* in a queue */
+    hy_task task; /* first: whoever does it has the slot */
     struct hy_site *site;
-    struct hy_side *side; /* of the run that it is in */
+    struct hy_side *side; /* of the run that it is in, and */
+    hy_place *place;      /* where C of that run grows; NULL: Y is there */
+    hy_lane_set *lane_set;
+    const hy_stage *stages;
     hy_job job;
     hy_lane *run;     /* where the backend computes in place; else NULL */
     hy_buffer device; /* job.in, work and out lie here: parts of the site's blocks */
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
     hy_chunk chunk;
-    int64_t index;         /* of its chunk among those of the site */
+    int64_t index;         /* of its chunk among those that the run began on the site */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
@@ -42,7 +44,7 @@ typedef struct hy_slot {
     hy_passage passage[HY_STEPS];
     hybrid_status status;
     int busy;     /* holds a chunk */
-    int parked;   /* waits for its turn, on the lanes or, once on_lanes, in C */
+    int parked;   /* waits for its turn on the lanes */
     int on_lanes; /* had its turn there */
     int placing;  /* workers have its result, or had */
 } hy_slot;
@@ -51,10 +53,11 @@ typedef struct hy_slot {
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
 
-/* Get marks; the blocks are borrowed. On failure nothing is held. */
-hybrid_status hy_slot_open(struct hy_site *site, hy_buffer device,
-                           hy_buffer pinned, hy_slot *slot);
-void hy_slot_close(hy_slot *slot);
+/* Get marks of the lane set, which is borrowed, as the blocks are. On failure nothing is
+   held. */
+hybrid_status hy_slot_open(hy_lane_set *lane_set, const hy_stage *stages,
+                           hy_buffer device, hy_buffer pinned, hy_slot *slot);
+void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
 /* Bytes [at, at + bytes) of a block. */
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
@@ -62,25 +65,9 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 /* The lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
-/* Point the job's buffers into the slot's blocks for slot->chunk, which is the side's
-   chunk `index`. */
-void hy_slot_begin(hy_slot *slot, struct hy_side *side, int64_t index);
-
-/* ---- FIFO of slots between threads ---- */
-
-typedef struct hy_slot_queue {
-    pthread_mutex_t lock;
-    pthread_cond_t filled;
-    hy_slot *first, *last; /* first: read without the lock */
-    int closed;
-    int looks; /* who pops looks for a while before it sleeps */
-} hy_slot_queue;
-
-void hy_slot_queue_open(hy_slot_queue *queue, int looks);
-void hy_slot_queue_destroy(hy_slot_queue *queue);
-void hy_slot_push(hy_slot_queue *queue, hy_slot *slot);
-/* Waits; NULL when the queue is closed and empty. */
-hy_slot *hy_slot_pop(hy_slot_queue *queue);
-void hy_slot_queue_close(hy_slot_queue *queue);
+/* Point the job's buffers into the slot's blocks for slot->chunk, which is chunk `index` of
+   those that the run has begun on this site, or into the cache of packs. */
+void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
+                   const hy_pack_cache *cache, int64_t index);
 
 #endif /* HY_SLOT_H */

@@ -5,7 +5,6 @@
 #include "partition/pack.h"
 #include "partition/shared.h"
 #include "pipeline/packed.h"
-#include "pipeline/run.h"
 #include "pipeline/turned.h"
 
 static int is_dense(const hy_job *job)
@@ -39,7 +38,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || !slot->side->run->place->known || slot->job.deltas;
+    return step != HY_STEP_RESERVE || !slot->place->known || slot->job.deltas;
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
@@ -61,7 +60,7 @@ static int64_t out_bytes(const hy_slot *slot)
 
     if (is_dense(job))
         return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
-    const int64_t offsets = slot->side->run->place->known ? 0 : chunk_rows(job) + 1;
+    const int64_t offsets = slot->place->known ? 0 : chunk_rows(job) + 1;
     return offsets * 8 + job->nnz * (4 + size);
 }
 
@@ -73,7 +72,7 @@ static int64_t stored_bytes(const hy_slot *slot)
 
     if (is_dense(job))
         return out_bytes(slot);
-    const int64_t offsets = slot->side->run->place->known ? 0 : chunk_rows(job);
+    const int64_t offsets = slot->place->known ? 0 : chunk_rows(job);
     const int64_t values  = job->direct ? 0 : size;
     const int64_t columns = job->direct && !job->unpacks ? 0 : 4;
     return offsets * 8 + job->nnz * (columns + values);
@@ -83,7 +82,7 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *kept             = hy_keeper_pack(slot->site, job->chunk, slot->index);
+    hy_pack *kept = hy_pack_cache_record(&slot->site->cache, job->chunk, slot->index);
 
     if (job->there) { /* the stage is there for its marks: what follows waits for X */
         job->pack = *kept;
@@ -141,13 +140,13 @@ static hybrid_status copy_columns(const hy_slot *slot, hy_lane *lane)
 
     if (job->unpacks)
         return hy_packed_copy(slot, lane);
-    return copy_direct(lane, &slot->side->run->place->col, (size_t)job->offset * 4,
+    return copy_direct(lane, &slot->place->col, (size_t)job->offset * 4,
                        (const char *)job->out.col, (size_t)job->nnz * 4);
 }
 
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
-    const hy_place *place = slot->side->run->place;
+    const hy_place *place = slot->place;
     hy_job *job           = &slot->job;
     const size_t size     = hy_value_size(job->problem->A->type);
 
@@ -189,7 +188,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
     if (is_dense(job))
         return copy_dense(slot, lane);
-    if (!slot->side->run->place->known)
+    if (!slot->place->known)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
     return job->nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
@@ -199,7 +198,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;
-    hy_lane *lane             = slot->site->gear->lanes[HY_ON_OUT];
+    hy_lane *lane             = slot->site->lane_set->lanes[HY_ON_OUT];
     hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
 
     HY_TRY(copy_turn(slot, lane, first));
@@ -222,7 +221,7 @@ static hybrid_status check_count(const hy_job *job)
 static hybrid_status store_sparse(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    hy_place *place   = slot->side->run->place;
+    hy_place *place   = slot->place;
     const int64_t nnz = job->nnz;
 
     HY_TRY(check_count(job));
@@ -274,7 +273,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
             status = hy_packed_make(slot, lane);
         break;
     case HY_STEP_RESERVE:
-        return hy_place_take(slot->side->run->place, job);
+        return hy_place_take(slot->place, job);
     case HY_STEP_D2H:
         status         = copy_out(slot, lane);
         passage->bytes = out_bytes(slot) - hy_packed_saved(slot);

@@ -3,7 +3,7 @@
 
 #include "base/csr.h"
 #include "pipeline/packed.h"
-#include "pipeline/run.h"
+#include "pipeline/site.h"
 
 /* The field of the report that a step's busy time is added to. */
 static double *report_field(hybrid_report *report, hy_step step)
@@ -28,15 +28,22 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-static void emit(const hy_tracer *tracer, const hy_run *run, hybrid_event *event)
+static void emit(const hy_tracer *tracer, hybrid_event *event)
 {
+    const hy_backend *backend = tracer->backend;
+
     if (!tracer->fn)
         return;
-    const hy_backend *backend = run->sides->site->backend;
-    event->device_bytes       = hy_meter_used(&backend->device);
+    event->device_bytes = hy_meter_used(&backend->device);
     event->host_bytes =
-        hy_meter_used(&run->ctx->memory.meter) + hy_meter_used(&backend->pinned);
+        hy_meter_used(&backend->ctx->memory.meter) + hy_meter_used(&backend->pinned);
     tracer->fn(tracer->user, event);
+}
+
+/* Whether the host computed it as its part of a device's product. */
+static int is_hosts_part(const hy_tracer *tracer, const hy_slot *slot)
+{
+    return slot->site->backend != tracer->backend;
 }
 
 /* When the chunk was computed. */
@@ -69,7 +76,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     const hy_chunk *chunk     = slot->job.chunk;
     const hy_problem *problem = slot->job.problem;
     const int on_lane         = stage->where < HY_LANES;
-    const int helps           = hy_side_helps(slot->side);
+    const int hosts           = is_hosts_part(tracer, slot);
     hybrid_event event        = {.stage     = stage->name,
                                  .variant   = chunk->variant->name,
                                  .chunk     = chunk->id,
@@ -82,7 +89,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     } else if (on_lane && passage->untimed) {
         event.begin_ns = event.end_ns = 0; /* nothing was copied */
     } else if (on_lane) {
-        event.lane     = helps ? "host" : hy_slot_lane(slot, stage->where)->name;
+        event.lane     = hosts ? "host" : hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);
     } else {
@@ -92,10 +99,10 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     }
     if (stage->step == HY_STEP_MULTIPLY)
         event.flops = 2 * chunk->features.products;
-    *(on_lane && helps ? &tracer->report->host_s
+    *(on_lane && hosts ? &tracer->report->host_s
                        : report_field(tracer->report, stage->step)) +=
         (double)(event.end_ns - event.begin_ns) * 1e-9;
-    emit(tracer, slot->side->run, &event);
+    emit(tracer, &event);
 }
 
 static int64_t bytes_of(const hy_slot *slot, hy_step step)
@@ -150,29 +157,28 @@ static void count_bytes(hybrid_report *report, const hy_slot *slot)
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
 {
     count_bytes(tracer->report, slot);
-    if (hy_side_helps(slot->side)) {
+    if (is_hosts_part(tracer, slot)) {
         tracer->report->host_chunks++;
         tracer->report->host_products += slot->chunk.features.products;
     }
-    for (const hy_stage *s = slot->site->stages; s->name; s++)
+    for (const hy_stage *s = slot->stages; s->name; s++)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
             trace_stage(tracer, slot, s);
 }
 
-void hy_trace_load(const hy_tracer *tracer, const hy_run *run)
+void hy_trace_load(const hy_tracer *tracer, const hy_loader *loader)
 {
-    const hy_loader *loader = run->sides->site->loader;
-    hybrid_event event      = {.stage    = "load",
-                               .variant  = "",
-                               .lane     = "load",
-                               .chunk    = -1,
-                               .begin_ns = loader->begin_ns,
-                               .end_ns   = loader->end_ns,
-                               .bytes    = loader->bytes};
+    hybrid_event event = {.stage    = "load",
+                          .variant  = "",
+                          .lane     = "load",
+                          .chunk    = -1,
+                          .begin_ns = loader->begin_ns,
+                          .end_ns   = loader->end_ns,
+                          .bytes    = loader->bytes};
 
     tracer->report->load_s += (double)loader->busy_ns * 1e-9;
     tracer->report->h2d_bytes += loader->bytes;
     tracer->report->host_bytes += loader->ring_bytes;
     tracer->report->device_bytes += loader->bytes;
-    emit(tracer, run, &event);
+    emit(tracer, &event);
 }

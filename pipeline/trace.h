@@ -2,14 +2,14 @@
 #ifndef HY_TRACE_H
 #define HY_TRACE_H
 
+#include "pipeline/load.h"
 #include "pipeline/slot.h"
-
-struct hy_run;
 
 typedef struct hy_tracer {
     hybrid_trace_fn fn; /* may be NULL */
     void *user;
     hybrid_report *report;
+    hy_backend *backend; /* of the run's first site; chunks of another are the host's part */
     int64_t down_ns; /* until when copies down have been counted that have no times */
 } hy_tracer;
 
@@ -17,6 +17,6 @@ typedef struct hy_tracer {
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot);
 
 /* The operand that stays on the device was loaded. */
-void hy_trace_load(const hy_tracer *tracer, const struct hy_run *run);
+void hy_trace_load(const hy_tracer *tracer, const hy_loader *loader);
 
 #endif /* HY_TRACE_H */

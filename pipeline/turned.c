@@ -77,16 +77,14 @@ static hybrid_status get_room(const hy_site *site, hy_buffer *room)
     return backend->ops->alloc(backend, HY_DEVICE, bytes, room);
 }
 
-hybrid_status hy_turned_begin(hy_side *side)
+hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem)
 {
-    hy_site *site             = side->site;
-    const hy_problem *problem = side->run->problem;
-    const int can             = site->turned.room > 0 && !problem->in_cols;
+    const int can = site->turned.room > 0 && !problem->in_cols;
 
     if (problem->op != HY_SPMM) /* B may be on its way already */
         return HYBRID_OK;
-    side->turns = can && in_columns(problem->Y);
-    if (side->turns)
+    site->turned.turns = can && in_columns(problem->Y);
+    if (site->turned.turns)
         HY_TRY(get_room(site, &site->turned.buffer));
     if (!site->loader)
         return HYBRID_OK;
@@ -176,7 +174,7 @@ int hy_turned_is(const hy_slot *slot)
     const hy_chunk *chunk = slot->job.chunk;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
 
-    return slot->side->turns && rows <= HY_MOST_PITCH / 8;
+    return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
 }
 
 /* The chunk's columns where they go to: its place in pinned memory, or in Y, if that is

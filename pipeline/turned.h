@@ -17,7 +17,7 @@
 #ifndef HY_TURNED_H
 #define HY_TURNED_H
 
-#include "pipeline/run.h"
+#include "pipeline/site.h"
 
 /* Bytes of the budget to be left for each of the two rooms, for a product with these
    features and an X of so many rows, as a plan does not know in which order X and Y will
@@ -25,9 +25,9 @@
 size_t hy_turned_room(const hy_backend *backend, const hy_features *f, int64_t x_rows,
                       size_t memory);
 
-/* Before a run: whether X and Y of its problem are turned by the device, and the
-   rooms for that, which stay. */
-hybrid_status hy_turned_begin(hy_side *side);
+/* Before a run on the site: whether X and Y of its problem are turned by the device, and
+   the rooms for that, which stay. */
+hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem);
 
 /* Rows [row, row + rows) of X, which the room holds, through the ring or from where they
    are pinned. */

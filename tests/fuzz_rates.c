@@ -39,16 +39,16 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 {
     hy_rates_file file;
-    hy_source source;
+    hy_input input;
 
     if (!ctx)
         ctx = io_open(1);
-    if (hy_source_copy(ctx, "fuzz", data, bytes, &source) != HYBRID_OK) {
+    if (hy_input_copy(ctx, "fuzz", data, bytes, &input) != HYBRID_OK) {
         hy_message_clear(&ctx->message); /* what looks like gzip and is not */
         return 0;
     }
     const hybrid_status status =
-        hy_rates_parse(ctx, "fuzz", source.text, source.bytes, &file);
+        hy_rates_parse(ctx, "fuzz", input.text, input.bytes, &file);
     if (status == HYBRID_OK) {
         check(&file);
         good++;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         hy_message_clear(&ctx->message);
         bad++;
     }
-    hy_source_close(ctx, &source);
+    hy_input_close(ctx, &input);
     return 0;
 }
 

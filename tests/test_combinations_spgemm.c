@@ -48,6 +48,7 @@ typedef struct trial {
     const hybrid_csr *B;
     oracle product;
     int64_t loaded; /* bytes of B in the last run, by its trace */
+    int64_t shared; /* runs in which the host took part */
 } trial;
 
 /* ---- drawing ----------------------------------------------------------------------- */
@@ -97,6 +98,8 @@ static const char *refused(const combination *c)
     if (c->asked == IN_PLACE &&
         (c->split == HYBRID_SPLIT_GPU || c->split == HYBRID_SPLIT_SHARE))
         return "a split with the GPU is asked for, and there is none";
+    if (c->split == HYBRID_SPLIT_SHARE && !(c->flags & HYBRID_REUSE))
+        return "the product cannot be shared with the host: where the host's rows belong";
     return NULL;
 }
 
@@ -280,6 +283,9 @@ static void run_plan(trial *t, hybrid_plan *plan)
         expect_that(t, report.reused_pattern == (run > 0 && t->c.flags & HYBRID_REUSE),
                     "sizes of C were counted again, or not at all");
         check_bytes(t, s, &report);
+        expect_that(t, run > 0 || report.host_chunks == 0,
+                    "the host took rows whose place was not known");
+        t->shared += report.host_chunks > 0;
     }
 }
 
@@ -318,7 +324,7 @@ static void compute_once(trial *t)
 
 static void every_combination(void **state)
 {
-    int64_t ran[SCHEDULES] = {0}, refusals = 0;
+    int64_t ran[SCHEDULES] = {0}, refusals = 0, shared = 0;
     trial t;
 
     (void)state;
@@ -331,6 +337,7 @@ static void every_combination(void **state)
         else
             refusals += plan_and_run(&t);
         ran[t.c.asked]++;
+        shared += t.shared;
         close_trial(&t);
         assert_int_equal(fake_alive(), 0);
     }
@@ -338,6 +345,7 @@ static void every_combination(void **state)
         assert_true(ran[s] > COMBINATIONS / 8);
     assert_int_equal(failures, 0);
     assert_true(refusals > 0);
+    assert_true(shared > COMBINATIONS / 50);
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 /* tests/test_cuda_deltas.c - columns packed on the GPU; skips without one. Plain C
-   without a test framework: GPU machines seldom have one. */
+   without a test framework: GPU machines seldom have one.
+
+   With an argument only the kernel, and on few of the longest rows of numbers: for tools
+   under which all of it would take long. */
 #include <string.h>
 
 #include "base/extremes.h"
@@ -92,7 +95,7 @@ static int is_right(const bench *b, int64_t count)
     return 1;
 }
 
-static void check_kernel(hy_backend *device)
+static void check_kernel(hy_backend *device, int few)
 {
     static const int64_t counts[] = {0, 1, 4, 1023, 1024, 1025, 70001, MOST - 1, MOST};
     bench b;
@@ -102,8 +105,9 @@ static void check_kernel(hy_backend *device)
         for (int rows = 0; rows <= 150; rows += 50) {
             deltas_fill((uint64_t)bits, bits, rows, b.here.ptr, MOST);
             for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-                expect(pack(&b, counts[i]) == HYBRID_OK && is_right(&b, counts[i]),
-                       "numbers that were packed and unpacked");
+                if (!few || rows == 0 || counts[i] < MOST - 1)
+                    expect(pack(&b, counts[i]) == HYBRID_OK && is_right(&b, counts[i]),
+                           "numbers that were packed and unpacked");
         }
     close_bench(&b);
 }
@@ -134,7 +138,7 @@ static void check_products(hybrid_engine *engine, test_kind kind)
     matrix_free(&A);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     hybrid_engine *engine;
     const hybrid_status status = open_cuda(0, &engine);
@@ -143,9 +147,12 @@ int main(void)
         return SKIP;
     if (status != HYBRID_OK)
         return 1;
-    check_kernel(engine->device);
-    check_products(engine, (test_kind){HYBRID_F32, HYBRID_I32, 1});
-    check_products(engine, (test_kind){HYBRID_F64, HYBRID_I64, 1});
+    (void)argv;
+    check_kernel(engine->device, argc > 1);
+    if (argc == 1) {
+        check_products(engine, (test_kind){HYBRID_F32, HYBRID_I32, 1});
+        check_products(engine, (test_kind){HYBRID_F64, HYBRID_I64, 1});
+    }
     hybrid_engine_destroy(engine);
     return expect_failed() > 0;
 }

@@ -1,5 +1,7 @@
 /* tests/test_cuda_spmv.c - SpMV in blocks on the GPU, one matrix for each shape of block;
-   skips without a GPU. Plain C without a test framework, as test_cuda_variants.c. */
+   skips without a GPU. Plain C without a test framework, as test_cuda_variants.c.
+
+   With an argument each kernel once: for tools under which all of it would take long. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include "support/open_cuda.h"
 #include "support/oracle.h"
 
-enum { SKIP = 77, BUDGETS = 3 };
+enum { SKIP = 77, BUDGETS = 3, CHUNKINGS = 2 };
 
 static const char *const variants[] = {"spmv.cuda.bcsr", "spmv.cuda.bellpack"};
 
@@ -97,11 +99,12 @@ static int check_variant(trial *t, const char *name, int64_t chunk_rows)
 }
 
 /* Full blocks, so that no other shape has fewer bytes, and a long block row; the last
-   block row and column are in parts. Also with columns that nobody uses. */
-static int check_shapes(hybrid_engine *engine)
+   block row and column are in parts. Also with columns that nobody uses. In `chunkings`
+   ways: as one chunk, and as several. */
+static int check_shapes(hybrid_engine *engine, int chunkings)
 {
-    static const int64_t chunks[] = {0, 37};
-    int failed                    = 0;
+    static const int64_t chunks[CHUNKINGS] = {0, 37};
+    int failed                             = 0;
 
     for (int k = 0; k < 128; k++) {
         const int r = k / 16 + 1, c = k / 2 % 8 + 1;
@@ -111,26 +114,29 @@ static int check_shapes(hybrid_engine *engine)
         blocked_matrix(r * 200 - r / 2, (int64_t)c * 900 - c / 2, r, c, 9, 0, 0, t.kind,
                        &t.A);
         for (int v = 0; v < 2 && r * c > 1; v++)
-            for (int i = 0; i < 2; i++)
+            for (int i = 0; i < chunkings; i++)
                 failed += check_variant(&t, variants[v], chunks[i]);
         matrix_free(&t.A);
     }
     return failed;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int few = argc > 1;
     hybrid_engine *engine;
     int failed = 0;
 
-    for (int i = 0; i < BUDGETS; i++) { /* all there; gathered; and little of it */
+    (void)argv;
+    for (int i = 0; i < (few ? 1 : BUDGETS);
+         i++) { /* all there; gathered; and little of it */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)
             return SKIP;
         if (status != HYBRID_OK)
             return 1;
-        failed += check_shapes(engine);
+        failed += check_shapes(engine, few ? 1 : CHUNKINGS);
         hybrid_engine_destroy(engine);
     }
     printf("%d wrong\n", failed);

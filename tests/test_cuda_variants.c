@@ -20,7 +20,7 @@
 #include "support/variants.h"
 #include "support/windows.h"
 
-enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5 };
+enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5, FEW = 2 };
 
 /* Print how many were checked and how many of them are wrong, which is returned; too few
    are one more. */
@@ -109,7 +109,7 @@ static int check_odd(hybrid_engine *engine, const char *const *names)
 
     int wrong  = large_check(engine, names, 1, &large);
     int failed = tell_all("large products", large, spmm * LARGE_PRODUCTS, wrong);
-    wrong      = large_check_spgemm(engine, names, &rows);
+    wrong      = large_check_spgemm(engine, names, LARGE_LIKE, &rows);
     failed += tell_all("products of long rows", rows, spgemm * LARGE_SPGEMM, wrong);
     wrong = not_finite_check(engine, "spmm.cuda.hrpb", HYBRID_ALLOW_TF32, &odd);
     for (; *names; names++)
@@ -166,40 +166,50 @@ static int check_all(hybrid_engine *engine, const char *const *names)
            check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names);
 }
 
-/* Each case once or, of SpMM, with so many widths; types and ways take turns. */
+/* TURNS products of a case by each variant. */
+static int check_case(hybrid_engine *engine, const char *const *names, int i,
+                      test_kind kind, int64_t *checked, int64_t *rounded)
+{
+    int failed = 0;
+    oracle product;
+    test_case c;
+
+    case_make(i, kind, &c);
+    oracle_spgemm(&c.A, &c.B, &product);
+    for (const char *const *name = names; *name; name++)
+        for (uint64_t turn = 0; turn < TURNS; turn++)
+            failed += variants_check_one(engine, *name, &c, kind, &product,
+                                         test_hash((uint64_t)i, turn), checked, rounded);
+    oracle_free(&product);
+    case_free(&c);
+    return failed;
+}
+
+/* Types take turns; where the variant knows TF32, f32 is tried with and without. */
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
     static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
+    const int tf32                 = variants_named(names, "spmm.cuda.hrpb") > 0;
+    int64_t rounded                = 0;
     int failed                     = 0;
 
-    for (int i = 0; i < case_count(); i++) {
-        const test_kind kind = kinds[i % 2];
-        test_case c;
-        oracle product;
-        case_make(i, kind, &c);
-        oracle_spgemm(&c.A, &c.B, &product);
-        for (const char *const *name = names; *name; name++)
-            for (uint64_t turn = 0; turn < TURNS; turn++)
-                failed += variants_check_one(engine, *name, &c, kind, &product,
-                                             test_hash((uint64_t)i, turn), checked);
-        oracle_free(&product);
-        case_free(&c);
-    }
+    for (int i = 0; i < case_count(); i++)
+        failed += check_case(engine, names, i, kinds[i % 2], checked, NULL);
+    for (int i = 0; i < case_count() && tf32; i++)
+        failed += check_case(engine, names, i, kinds[0], checked, &rounded);
     return failed;
 }
 
 /* Each kernel of the named variants. */
 static int check_kernels(hybrid_engine *engine, const char *const *names)
 {
-    int64_t any = 0, large = 0, checked = 0, rounded = 0;
+    int64_t any = 0, large = 0;
 
     int failed = check_each_case(engine, names, &any);
     failed += large_check(engine, names, WIDTH_STEP, &large);
-    failed += large_check_spgemm(engine, names, &large);
-    if (variants_named(names, "spmm.cuda.hrpb") > 0)
-        failed += variants_check_tf32(engine, names, &checked, &rounded);
+    failed += large_check_spgemm(engine, names, FEW, &large);
     printf("%lld products and %lld large ones checked, %d wrong\n", (long long)any,
            (long long)large, failed);
     return failed + (any == 0);

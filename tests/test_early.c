@@ -20,17 +20,17 @@ static void the_plan_takes_over_what_was_begun(void **state)
     (void)state;
     early_operands(&w, 5);
     early_open(&w, early_staying, 0);
-    hy_loader *early       = early_begin(&w);
-    const hy_gear *gear    = early->gear;
-    hybrid_plan *plan      = early_plan(&w, early);
-    hybrid_plan *other     = early_plan(&w, NULL);
+    hy_loader *early            = early_begin(&w);
+    const hy_lane_set *lane_set = early->lane_set;
+    hybrid_plan *plan           = early_plan(&w, early);
+    hybrid_plan *other          = early_plan(&w, NULL);
     const early_shape with = early_shape_of(plan), without = early_shape_of(other);
     assert_ptr_equal(plan->site->loader, early);
-    assert_ptr_equal(plan->site->gear, gear);
+    assert_ptr_equal(plan->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
     hybrid_plan_destroy(plan); /* which never ran: the load is waited for */
-    assert_ptr_equal(w.engine->ctx.gears, gear); /* its lanes are fine */
+    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes are fine */
     early_close(&w);
     early_operands_free(&w);
 }

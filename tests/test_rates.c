@@ -31,13 +31,13 @@ static hy_context *ctx;
 
 static hybrid_status parse(const char *text, hy_rates_file *file)
 {
-    hy_source source;
+    hy_input input;
 
     hy_message_clear(&ctx->message);
-    assert_int_equal(hy_source_copy(ctx, "file", text, strlen(text), &source), HYBRID_OK);
+    assert_int_equal(hy_input_copy(ctx, "file", text, strlen(text), &input), HYBRID_OK);
     const hybrid_status status =
-        hy_rates_parse(ctx, "file", source.text, source.bytes, file);
-    hy_source_close(ctx, &source);
+        hy_rates_parse(ctx, "file", input.text, input.bytes, file);
+    hy_input_close(ctx, &input);
     return status;
 }
 

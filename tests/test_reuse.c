@@ -9,7 +9,6 @@
 
 #include "base/csr.h"
 #include "engine/plan.h"
-#include "pipeline/run.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"

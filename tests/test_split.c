@@ -58,8 +58,10 @@ static void check_spgemm(hybrid_engine *engine, const test_case *c,
             memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));
         hybrid_csr_free(engine, &C);
         const hybrid_report r = report_of(plan);
+        assert_true(run > 0 || r.host_chunks == 0);
         assert_true(free || options->host_share > 0 || r.host_chunks == 0);
-        assert_true(free || options->host_share < 1 || r.host_products == r.flops / 2);
+        assert_true(run == 0 || free || options->host_share < 1 ||
+                    r.host_products == r.flops / 2);
         assert_in_range(r.host_chunks, 0, r.chunks);
     }
     hybrid_plan_destroy(plan);
@@ -158,7 +160,8 @@ static void note(void *user, const hybrid_event *e)
         r->device_last = e->row_end;
 }
 
-/* Rows are equally costly here, so that shares of rows are shares of work. */
+/* Rows are equally costly here, so that shares of rows are shares of work. The first run
+   is the device's. */
 static void the_share_is_kept_and_told(void **state)
 {
     const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
@@ -167,32 +170,29 @@ static void the_share_is_kept_and_told(void **state)
 
     (void)state;
     matrix_random(ROWS, ROWS, 6, 1, kind, &A);
-    for (int s = 0; s < SHARES; s++)
-        for (int again = 0; again < 2; again++) {
-            hybrid_plan_options options = shared_by(shares[s]);
-            hybrid_plan *plan;
-            options.chunk_rows = 10;
-            options.flags      = HYBRID_REUSE;
-            assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
-                             HYBRID_OK);
-            for (int run = 0; run <= again; run++) {
-                record r = {.host_first = ROWS};
-                hybrid_engine_trace(engine, note, &r);
-                assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
-                hybrid_csr_free(engine, &C);
-                const hybrid_report report = report_of(plan);
-                assert_int_equal(r.host_rows + r.device_rows, ROWS);
-                assert_int_equal(report.chunks, r.chunks);
-                assert_int_equal(report.host_chunks, r.host_chunks);
-                assert_in_range(r.host_rows + 25, (int64_t)(shares[s] * ROWS),
-                                (int64_t)(shares[s] * ROWS) + 50);
-                for (int64_t i = 0; i < r.chunks; i++)
-                    assert_true(r.stages[i] >= 2);
-                if (run > 0) /* C is known: the host came from the other end */
-                    assert_true(r.device_last <= r.host_first);
-            }
-            hybrid_plan_destroy(plan);
+    for (int s = 0; s < SHARES; s++) {
+        hybrid_plan_options options = shared_by(shares[s]);
+        hybrid_plan *plan;
+        options.chunk_rows = 10;
+        options.flags      = HYBRID_REUSE;
+        assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+        for (int run = 0; run < 3; run++) {
+            const int64_t expected = run == 0 ? 0 : (int64_t)(shares[s] * ROWS);
+            record r               = {.host_first = ROWS};
+            hybrid_engine_trace(engine, note, &r);
+            assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+            hybrid_csr_free(engine, &C);
+            const hybrid_report report = report_of(plan);
+            assert_int_equal(r.host_rows + r.device_rows, ROWS);
+            assert_int_equal(report.chunks, r.chunks);
+            assert_int_equal(report.host_chunks, r.host_chunks);
+            assert_in_range(r.host_rows + 25, expected, expected + 50);
+            for (int64_t i = 0; i < r.chunks; i++)
+                assert_true(r.stages[i] >= 2);
+            assert_true(r.device_last <= r.host_first); /* it comes from the other end */
         }
+        hybrid_plan_destroy(plan);
+    }
     hybrid_engine_destroy(engine);
     matrix_free(&A);
 }
@@ -256,6 +256,35 @@ static void delays_change_nothing(void **state)
 /* ---- options ------------------------------------------------------------------------
  */
 
+/* Where the host's rows belong in C is known of none of its runs. */
+static void a_share_of_a_sparse_result_takes_a_plan_that_runs_again(void **state)
+{
+    const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine *engine = sharing_open(RESIDENT_B, 0, 0);
+    hybrid_plan *plan;
+    hybrid_csr A;
+    char text[4096];
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 5, 3, kind, &A);
+    for (int s = 0; s < SHARES; s++) {
+        hybrid_plan_options options = shared_by(shares[s]);
+        assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
+                         HYBRID_UNSUPPORTED);
+        assert_string_equal(hybrid_engine_message(engine),
+                            "the product cannot be shared with the host: where the "
+                            "host's rows belong in C is known after a first run: make "
+                            "the plan with HYBRID_REUSE to share later ones");
+        options.flags = HYBRID_REUSE;
+        assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+        hybrid_plan_explain(plan, text, sizeof text);
+        assert_non_null(strstr(text, "by spgemm.host.rows in runs after the first"));
+        hybrid_plan_destroy(plan);
+    }
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
 static void splits_are_understood(void **state)
 {
     const test_kind kind        = {HYBRID_F64, HYBRID_I64, 1};
@@ -290,13 +319,14 @@ static void splits_are_understood(void **state)
         assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
         hybrid_plan_explain(plan, text, sizeof text);
         assert_non_null(strstr(text, reuse ? "the host would gain too little"
-                                           : "its chunks would wait for the host's"));
+                                           : "make the plan with HYBRID_REUSE to share"));
         hybrid_plan_destroy(plan);
     }
     options.split = HYBRID_SPLIT_SHARE;
     options.flags = HYBRID_DETERMINISTIC;
     assert_int_equal(hybrid_spmm_plan(engine, &A, 4, &options, &plan),
                      HYBRID_UNSUPPORTED);
+    options.flags   = HYBRID_REUSE;
     options.variant = "spgemm.host";
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
                      HYBRID_UNSUPPORTED);
@@ -309,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_are_understood),
+        cmocka_unit_test(a_share_of_a_sparse_result_takes_a_plan_that_runs_again),
         cmocka_unit_test(the_share_is_kept_and_told),
         cmocka_unit_test(no_bit_depends_on_the_split),
         cmocka_unit_test(delays_change_nothing),

@@ -127,7 +127,7 @@ static void every_budget_is_kept(void **state)
             assert_true(r.peak_device_bytes <= (int64_t)budget);
             assert_true(r.host_chunks > 0);
         }
-        const int64_t kept = plan->site->keeper.count;
+        const int64_t kept = plan->site->cache.count;
         whole += kept == plan->layout.count;
         part += kept > 0 && kept < plan->layout.count;
         none += kept == 0;

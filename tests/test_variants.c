@@ -61,7 +61,7 @@ static void rows_of_any_length_are_right(void **state)
 
     (void)state;
     variants_of("host", names, ROOM);
-    assert_int_equal(large_check_spgemm(engine, names, &checked), 0);
+    assert_int_equal(large_check_spgemm(engine, names, LARGE_LIKE, &checked), 0);
     assert_int_equal(checked, variants_named(names, "spgemm.") * LARGE_SPGEMM);
     hybrid_engine_destroy(engine);
 }

@@ -96,7 +96,7 @@ static void multiply(worker *w, hybrid_engine *engine)
         variants++;
     const int v = (int)((w->turn++ + w->index) % (uint64_t)variants);
     w->failed += variants_check_one(engine, w->run->names[v], &p->c, p->kind, &p->right,
-                                    dice / 3, &w->checked[v]);
+                                    dice / 3, &w->checked[v], NULL);
 }
 
 /* An engine that makes so many products, and goes. */

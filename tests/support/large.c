@@ -69,15 +69,15 @@ int large_check(hybrid_engine *engine, const char *const *names, int step,
 
 /* ---- SpGEMM ------------------------------------------------------------------------ */
 
-enum { B_ROWS = 5000, B_COLS = 200000, B_EACH = 64, DOUBLINGS = 13, LIKE = 20 };
+enum { B_ROWS = 5000, B_COLS = 200000, B_EACH = 64, DOUBLINGS = 13 };
 
-/* LIKE rows of one entry, LIKE of two, and so on up to 4096. */
-static hybrid_csr rising(test_kind kind)
+/* `like` rows of one entry, as many of two, and so on up to 4096. */
+static hybrid_csr rising(int like, test_kind kind)
 {
-    builder b = build_start((int64_t)LIKE * DOUBLINGS, B_ROWS);
+    builder b = build_start((int64_t)like * DOUBLINGS, B_ROWS);
 
     for (int64_t i = 0; i < b.rows; i++) {
-        for (int64_t k = 0; k < (int64_t)1 << (i / LIKE); k++)
+        for (int64_t k = 0; k < (int64_t)1 << (i / like); k++)
             build_add(&b, (i * 31 + k) % B_ROWS);
         build_end_row(&b);
     }
@@ -107,12 +107,13 @@ static int check_spgemm(hybrid_engine *engine, const char *name, const hybrid_cs
     return wrong != NULL;
 }
 
-int large_check_spgemm(hybrid_engine *engine, const char *const *names, int64_t *checked)
+int large_check_spgemm(hybrid_engine *engine, const char *const *names, int like,
+                       int64_t *checked)
 {
     int failed = 0;
 
     for (int i = 0; i < KINDS; i++) {
-        hybrid_csr A = rising(kinds[i]), B;
+        hybrid_csr A = rising(like, kinds[i]), B;
         oracle reference;
         matrix_random(B_ROWS, B_COLS, B_EACH, 4, kinds[i], &B);
         oracle_spgemm(&A, &B, &reference);

@@ -12,10 +12,12 @@ int large_check(hybrid_engine *engine, const char *const *names, int step,
                 int64_t *checked);
 
 /* SpGEMM by the named variants, of both types, of rows with about 64, 128, ... 262144
-   products: of each length that kernels treat in a way of its own. */
-int large_check_spgemm(hybrid_engine *engine, const char *const *names, int64_t *checked);
+   products, `like` of each length: of all lengths that kernels treat in ways of their
+   own. */
+int large_check_spgemm(hybrid_engine *engine, const char *const *names, int like,
+                       int64_t *checked);
 
-/* Of each variant of SpMM in all widths, and of SpGEMM. */
-enum { LARGE_PRODUCTS = 96, LARGE_SPGEMM = 2 };
+/* Rows of a length, and products of each variant of SpMM in all widths, and of SpGEMM. */
+enum { LARGE_LIKE = 20, LARGE_PRODUCTS = 96, LARGE_SPGEMM = 2 };
 
 #endif /* LARGE_H */

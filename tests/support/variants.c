@@ -67,6 +67,7 @@ static void count_shared(const trial *t, const hybrid_plan *plan)
 
 static int check_spgemm(const trial *t, const oracle *reference)
 {
+    const int runs = t->shared ? 2 : 1; /* the first is the device's alone */
     hybrid_plan *plan;
     hybrid_csr C;
     int failed = 0;
@@ -74,13 +75,15 @@ static int check_spgemm(const trial *t, const oracle *reference)
     if (hybrid_spgemm_plan(t->engine, &t->c->A, &t->c->B, &t->options, &plan) !=
         HYBRID_OK)
         return complain(t, hybrid_engine_message(t->engine));
-    if (hybrid_spgemm_run(plan, &t->c->A, &t->c->B, &C) != HYBRID_OK) {
-        failed = complain(t, hybrid_engine_message(t->engine));
-    } else {
-        const char *wrong = oracle_check(reference, &C, t->kind.integers);
-        failed            = wrong ? complain(t, wrong) : 0;
-        count_shared(t, plan);
-        hybrid_csr_free(t->engine, &C);
+    for (int run = 0; run < runs && !failed; run++) {
+        if (hybrid_spgemm_run(plan, &t->c->A, &t->c->B, &C) != HYBRID_OK) {
+            failed = complain(t, hybrid_engine_message(t->engine));
+        } else {
+            const char *wrong = oracle_check(reference, &C, t->kind.integers);
+            failed            = wrong ? complain(t, wrong) : 0;
+            count_shared(t, plan);
+            hybrid_csr_free(t->engine, &C);
+        }
     }
     hybrid_plan_destroy(plan);
     return failed;
@@ -195,6 +198,11 @@ static int check_spmm_shapes(const trial *t, int64_t *checked)
     return failed;
 }
 
+static int is_spgemm(const char *variant)
+{
+    return strncmp(variant, "spgemm", 6) == 0;
+}
+
 static void set_options(trial *t, const char *variant, int64_t rows)
 {
     t->variant            = variant;
@@ -204,11 +212,8 @@ static void set_options(trial *t, const char *variant, int64_t rows)
     t->options.flags      = HYBRID_CHECK | (t->rounded ? HYBRID_ALLOW_TF32 : 0);
     t->options.split      = t->shared ? HYBRID_SPLIT_SHARE : HYBRID_SPLIT_DEFAULT;
     t->options.host_share = 0.5;
-}
-
-static int is_spgemm(const char *variant)
-{
-    return strncmp(variant, "spgemm", 6) == 0;
+    if (t->shared && is_spgemm(variant))
+        t->options.flags |= HYBRID_REUSE;
 }
 
 static int check_case(trial t, const char *const *names, int64_t *checked)
@@ -255,16 +260,17 @@ static int check_kinds(trial t, int count, const char *const *names, int64_t *ch
 
 int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
                        test_kind kind, const oracle *product, uint64_t dice,
-                       int64_t *checked)
+                       int64_t *checked, int64_t *rounded)
 {
     const int on_device = strstr(name, ".host.") == NULL;
     const int split = on_device && dice % 4 == 0, pinned = dice / 4 % 4 == 0;
     int64_t shared = 0;
-    trial t        = {.engine = engine,
-                      .c      = c,
-                      .kind   = kind,
-                      .pinned = pinned && on_device,
-                      .shared = split ? &shared : NULL};
+    trial t        = {.engine  = engine,
+                      .c       = c,
+                      .kind    = kind,
+                      .pinned  = pinned && on_device,
+                      .rounded = rounded,
+                      .shared  = split ? &shared : NULL};
 
     set_options(&t, name, dice / 16 % 4 == 0 ? PRIME_ROWS : 0);
     if (!is_spgemm(name))

@@ -16,8 +16,9 @@ int variants_check(hybrid_engine *engine, const char *const *names, int64_t *che
    beta 0. */
 int variants_check_pinned(hybrid_engine *engine, const char *const *names,
                           int64_t *checked);
-/* The same for those of SpMM in f32 under HYBRID_ALLOW_TF32, with its bound. *rounded counts
-   the products that miss the bound of f32, so that one can see that the flag was heard. */
+/* The same for those of SpMM in f32 under HYBRID_ALLOW_TF32, with its bound. *rounded
+   counts the products that miss the bound of f32, so that one can see that the flag was
+   heard. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
 /* The same, of every product about half on the host. *shared counts those of which both
@@ -25,11 +26,12 @@ int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
                           int64_t *checked, int64_t *shared);
 
-/* One product, A*B or A*X, of a case whose A*B is `product`: in which chunks, of which width
-   and order, with pinned X and Y or not, shared with the host or not, is thrown. */
+/* One product, A*B or A*X, of a case whose A*B is `product`: in which chunks, of which
+   width and order, with pinned X and Y or not, shared with the host or not, is thrown.
+   NULL for `rounded`: not under HYBRID_ALLOW_TF32, as above. */
 int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
                        test_kind kind, const oracle *product, uint64_t dice,
-                       int64_t *checked);
+                       int64_t *checked, int64_t *rounded);
 
 /* Names of the compiled variants whose second part is `backend`, ended by NULL; at most
    `room` with the NULL. Returns their number. */

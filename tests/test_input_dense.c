@@ -1,4 +1,4 @@
-/* tests/test_source_dense.c - dense matrices that are read a window at a time, from a
+/* tests/test_input_dense.c - dense matrices that are read a window at a time, from a
    pipe or compressed. */
 #include <setjmp.h>
 #include <signal.h>

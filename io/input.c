@@ -1,4 +1,4 @@
-/* io/source.c - the text of a file: mapped, or read and inflated a window at a time. */
+/* io/input.c - the text of a file: mapped, or read and inflated a window at a time. */
 #include "io/io.h"
 
 #include <errno.h>
@@ -34,14 +34,14 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
 /* ---- bytes ------------------------------------------------------------------------ */
 
 /* Up to `room` bytes; fewer only at the end of the file, none if it was reached. */
-static hybrid_status read_bytes(hy_context *ctx, const hy_source *source, char *to,
+static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to,
                                 size_t room, size_t *bytes)
 {
     *bytes = 0;
     while (*bytes < room) {
-        const ssize_t got = read(source->stream->fd, to + *bytes, room - *bytes);
+        const ssize_t got = read(input->stream->fd, to + *bytes, room - *bytes);
         if (got < 0 && errno != EINTR)
-            return fail_system(ctx, source->path, "read");
+            return fail_system(ctx, input->path, "read");
         if (got == 0)
             break;
         if (got > 0)
@@ -58,71 +58,71 @@ static int is_gzip(const char *text, size_t bytes)
 }
 
 /* At least one byte is in [next, end), unless the file has ended. */
-static hybrid_status refill(hy_context *ctx, const hy_source *source)
+static hybrid_status refill(hy_context *ctx, const hy_input *input)
 {
-    hy_stream *s = source->stream;
+    hy_stream *s = input->stream;
     size_t bytes;
 
     if (s->next < s->end || s->fd < 0)
         return HYBRID_OK;
-    HY_TRY(read_bytes(ctx, source, s->array, HY_HEAD_BYTES, &bytes));
+    HY_TRY(read_bytes(ctx, input, s->array, HY_HEAD_BYTES, &bytes));
     s->next = s->array;
     s->end  = s->array + bytes;
     return HYBRID_OK;
 }
 
-static hybrid_status fail_gzip(hy_context *ctx, const hy_source *source, int code)
+static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
 {
-    const z_stream *z = &source->stream->z;
+    const z_stream *z = &input->stream->z;
 
     if (code == Z_MEM_ERROR)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", source->path);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", input->path);
     if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
         return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
-                       source->path, z->msg ? z->msg : "dictionary needed");
-    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", source->path);
+                       input->path, z->msg ? z->msg : "dictionary needed");
+    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
 }
 
 /* A member has ended: another one follows, or nothing but a padding of zeros. */
-static hybrid_status next_member(hy_context *ctx, const hy_source *source)
+static hybrid_status next_member(hy_context *ctx, const hy_input *input)
 {
-    hy_stream *s = source->stream;
+    hy_stream *s = input->stream;
 
-    HY_TRY(refill(ctx, source));
+    HY_TRY(refill(ctx, input));
     if (s->next < s->end && (unsigned char)*s->next == 0x1f) {
         inflateReset(&s->z);
         return HYBRID_OK;
     }
     while (s->next < s->end && *s->next == 0) {
         s->next++;
-        HY_TRY(refill(ctx, source));
+        HY_TRY(refill(ctx, input));
     }
     s->ended = s->next == s->end;
     return s->ended ? HYBRID_OK
                     : hy_fail(ctx, HYBRID_BAD_FILE, "%s: bytes follow the gzip data",
-                              source->path);
+                              input->path);
 }
 
 /* `room` bytes at `to`; fewer only at the end. */
-static hybrid_status inflate_bytes(hy_context *ctx, const hy_source *source, char *to,
+static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char *to,
                                    size_t room, size_t *bytes)
 {
     const size_t at_once = (size_t)1 << 30; /* zlib counts in unsigned int */
-    hy_stream *s         = source->stream;
+    hy_stream *s         = input->stream;
     z_stream *z          = &s->z;
 
     z->next_out = (Bytef *)to;
     while ((*bytes = (size_t)((char *)z->next_out - to)) < room && !s->ended) {
-        HY_TRY(refill(ctx, source));
+        HY_TRY(refill(ctx, input));
         z->next_in     = (z_const Bytef *)s->next;
         z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
         z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
         const int code = inflate(z, Z_NO_FLUSH);
         s->next        = (const char *)z->next_in;
         if (code == Z_STREAM_END)
-            HY_TRY(next_member(ctx, source));
+            HY_TRY(next_member(ctx, input));
         else if (code != Z_OK)
-            return fail_gzip(ctx, source, code);
+            return fail_gzip(ctx, input, code);
     }
     return HYBRID_OK;
 }
@@ -130,7 +130,7 @@ static hybrid_status inflate_bytes(hy_context *ctx, const hy_source *source, cha
 /* ---- windows ---------------------------------------------------------------------- */
 
 /* A window of `room` bytes that begins with `left` bytes from `from` on. */
-static hybrid_status enlarge(hy_context *ctx, hy_source *source, size_t room,
+static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
                              const char *from, size_t left)
 {
     void *array;
@@ -138,25 +138,25 @@ static hybrid_status enlarge(hy_context *ctx, hy_source *source, size_t room,
     HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "text of a file", &array));
     if (left > 0)
         memcpy(array, from, left);
-    hy_array_free(ctx, source->array);
-    source->array = array;
-    source->room  = room;
+    hy_array_free(ctx, input->array);
+    input->array = array;
+    input->room  = room;
     return HYBRID_OK;
 }
 
 /* Fill the window behind the `left` bytes that are in it. */
-static hybrid_status fill(hy_context *ctx, hy_source *source, size_t left)
+static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
 {
-    hy_stream *s = source->stream;
-    char *text   = source->array;
+    hy_stream *s = input->stream;
+    char *text   = input->array;
     size_t bytes;
 
-    HY_TRY((s->gzip ? inflate_bytes : read_bytes)(ctx, source, text + left,
-                                                  source->room - left, &bytes));
-    source->text  = text;
-    source->bytes = left + bytes;
-    source->last  = source->bytes < source->room;
-    memset(text + source->bytes, 0, AFTER);
+    HY_TRY((s->gzip ? inflate_bytes : read_bytes)(ctx, input, text + left,
+                                                  input->room - left, &bytes));
+    input->text  = text;
+    input->bytes = left + bytes;
+    input->last  = input->bytes < input->room;
+    memset(text + input->bytes, 0, AFTER);
     return HYBRID_OK;
 }
 
@@ -175,65 +175,65 @@ static int64_t count_lines(const char *p, const char *end)
     return lines;
 }
 
-hybrid_status hy_source_next(hy_context *ctx, hy_source *source, const char *from)
+hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from)
 {
-    const size_t left = (size_t)(source->text + source->bytes - from);
+    const size_t left = (size_t)(input->text + input->bytes - from);
 
-    source->lines += count_lines(source->text, from);
-    if (source->room < hy_window_bytes)
-        HY_TRY(enlarge(ctx, source, hy_window_bytes, from, left));
+    input->lines += count_lines(input->text, from);
+    if (input->room < hy_window_bytes)
+        HY_TRY(enlarge(ctx, input, hy_window_bytes, from, left));
     else
-        memmove(source->array, from, left);
-    return fill(ctx, source, left);
+        memmove(input->array, from, left);
+    return fill(ctx, input, left);
 }
 
 /* ---- three ways to get at the bytes ------------------------------------------------ */
 
 /* The pages of the file lie over an anonymous mapping that is one page longer when
    needed: what follows the file's last byte are always readable zeros. */
-static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_source *source)
+static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_input *input)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t all  = ((bytes + AFTER - 1) / page + 1) * page;
 
     void *map = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
-        return fail_system(ctx, source->path, "map");
-    source->map       = map;
-    source->map_bytes = all;
+        return fail_system(ctx, input->path, "map");
+    input->map       = map;
+    input->map_bytes = all;
     if (bytes > 0 &&
         mmap(map, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
-        return fail_system(ctx, source->path, "map");
-    source->text  = map;
-    source->bytes = bytes;
-    source->last  = 1;
+        return fail_system(ctx, input->path, "map");
+    input->text  = map;
+    input->bytes = bytes;
+    input->last  = 1;
     return HYBRID_OK;
 }
 
-static hybrid_status open_stream(hy_context *ctx, int fd, hy_source *source)
+static hybrid_status open_stream(hy_context *ctx, int fd, hy_input *input)
 {
     void *array;
 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_stream), "a stream of bytes", &array));
-    source->stream  = array;
-    *source->stream = (hy_stream){.fd = fd};
+    input->stream  = array;
+    *input->stream = (hy_stream){.fd = fd};
     return HYBRID_OK;
 }
 
 /* The stream has the descriptor, and closes it. */
-static hybrid_status read_pipe(hy_context *ctx, int fd, hy_source *source)
+static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
 {
-    const hybrid_status status = open_stream(ctx, fd, source);
+    const hybrid_status status = open_stream(ctx, fd, input);
 
     if (status != HYBRID_OK) {
         close(fd);
         return status;
     }
-    HY_TRY(enlarge(ctx, source, HY_HEAD_BYTES, NULL, 0));
-    return fill(ctx, source, 0);
+    HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, input, 0);
 }
 
-static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_source *source)
+static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *input)
 {
     struct stat st;
     hybrid_status status;
@@ -247,53 +247,53 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_source *so
         errno  = EISDIR;
         status = fail_system(ctx, path, "read");
     } else if (S_ISREG(st.st_mode)) {
-        status = map_file(ctx, fd, (size_t)st.st_size, source);
+        status = map_file(ctx, fd, (size_t)st.st_size, input);
     } else {
-        return read_pipe(ctx, fd, source);
+        return read_pipe(ctx, fd, input);
     }
     close(fd);
     return status;
 }
 
 /* The text is gzip data: from now on it is what they stand for. */
-static hybrid_status gunzip(hy_context *ctx, hy_source *source)
+static hybrid_status gunzip(hy_context *ctx, hy_input *input)
 {
-    if (!source->stream)
-        HY_TRY(open_stream(ctx, -1, source));
-    hy_stream *s  = source->stream;
-    s->next       = source->text;
-    s->end        = source->text + source->bytes;
-    s->array      = source->array;
-    source->array = NULL;
+    if (!input->stream)
+        HY_TRY(open_stream(ctx, -1, input));
+    hy_stream *s = input->stream;
+    s->next      = input->text;
+    s->end       = input->text + input->bytes;
+    s->array     = input->array;
+    input->array = NULL;
     if (inflateInit2(&s->z, 15 + 16) != Z_OK) /* largest window, gzip header */
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", source->path);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", input->path);
     s->gzip = 1;
-    HY_TRY(enlarge(ctx, source, HY_HEAD_BYTES, NULL, 0));
-    return fill(ctx, source, 0);
+    HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, input, 0);
 }
 
 /* ---- what the readers call ------------------------------------------------------ */
 
-hybrid_status hy_source_open(hy_context *ctx, const char *path, hy_source *out)
+hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
 {
     hybrid_status status;
 
-    *out = (hy_source){.path = path};
+    *out = (hy_input){.path = path};
     HY_TRY_ELSE_DONE(open_bytes(ctx, path, out));
     if (is_gzip(out->text, out->bytes))
         HY_TRY_ELSE_DONE(gunzip(ctx, out));
     return HYBRID_OK;
 done:
-    hy_source_close(ctx, out);
+    hy_input_close(ctx, out);
     return status;
 }
 
-hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data,
-                             size_t bytes, hy_source *out)
+hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
+                            size_t bytes, hy_input *out)
 {
     hybrid_status status;
 
-    *out = (hy_source){.path = name, .last = 1};
+    *out = (hy_input){.path = name, .last = 1};
     HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
     out->text  = out->array;
     out->bytes = bytes;
@@ -302,7 +302,7 @@ hybrid_status hy_source_copy(hy_context *ctx, const char *name, const void *data
         HY_TRY_ELSE_DONE(gunzip(ctx, out));
     return HYBRID_OK;
 done:
-    hy_source_close(ctx, out);
+    hy_input_close(ctx, out);
     return status;
 }
 
@@ -316,12 +316,12 @@ static void close_stream(hy_context *ctx, hy_stream *stream)
     hy_array_free(ctx, stream);
 }
 
-void hy_source_close(hy_context *ctx, hy_source *source)
+void hy_input_close(hy_context *ctx, hy_input *input)
 {
-    if (source->stream)
-        close_stream(ctx, source->stream);
-    if (source->map)
-        munmap(source->map, source->map_bytes);
-    hy_array_free(ctx, source->array);
-    *source = (hy_source){0};
+    if (input->stream)
+        close_stream(ctx, input->stream);
+    if (input->map)
+        munmap(input->map, input->map_bytes);
+    hy_array_free(ctx, input->array);
+    *input = (hy_input){0};
 }

@@ -1,4 +1,4 @@
-/* tests/test_source_windows.c - a file that is read a window at a time, from a pipe or
+/* tests/test_input_windows.c - a file that is read a window at a time, from a pipe or
    compressed, gives what it gives when it is mapped: the same matrix, and the same
    sentence. */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* tests/test_source.c - what is no matrix is known by its first block: of a source
+/* tests/test_input.c - what is no matrix is known by its first block: of an input
    without end no more is read, and no more is kept. */
 #include <setjmp.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static hybrid_status read_rates(const char *path)
     return hy_rates_read(ctx, path, &file);
 }
 
-/* An endless source is refused after one block, in the memory for it. */
+/* An endless input is refused after one block, in the memory for it. */
 static void check_judged(read_fn read, const char *head, size_t head_bytes,
                          const char *body, size_t body_bytes, const char *sentence)
 {

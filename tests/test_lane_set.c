@@ -73,7 +73,7 @@ static int count_idle(void)
 {
     int count = 0;
 
-    for (const hy_gear *gear = engine->ctx.gears; gear; gear = gear->next)
+    for (const hy_lane_set *idle = engine->ctx.lane_sets; idle; idle = idle->next)
         count++;
     return count;
 }
@@ -83,32 +83,32 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
 {
     (void)state;
     hybrid_engine_trim(engine);
-    hybrid_plan *plan       = make(CHUNK_ROWS);
-    const hy_gear *gear     = plan->site->gear;
-    const pthread_t watcher = gear->watchers[HY_ON_OUT].id;
-    const pthread_t loader  = gear->loader.id;
-    const hy_lane *lane     = gear->lanes[HY_ON_RUN];
-    const int marks         = gear->marks.count;
+    hybrid_plan *plan           = make(CHUNK_ROWS);
+    const hy_lane_set *lane_set = plan->site->lane_set;
+    const pthread_t watcher     = lane_set->watchers[HY_ON_OUT].id;
+    const pthread_t loader      = lane_set->loader.id;
+    const hy_lane *lane         = lane_set->lanes[HY_ON_RUN];
+    const int marks             = lane_set->marks.count;
     assert_int_equal(run(plan), HYBRID_OK);
     assert_int_equal(count_idle(), 0);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 1);
 
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->site->gear, gear);
-    assert_true(pthread_equal(gear->watchers[HY_ON_OUT].id, watcher));
-    assert_true(pthread_equal(gear->loader.id, loader));
-    assert_ptr_equal(gear->lanes[HY_ON_RUN], lane);
-    assert_int_equal(gear->marks.count, marks);
-    assert_int_equal(gear->marks.used, marks);
+    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_true(pthread_equal(lane_set->watchers[HY_ON_OUT].id, watcher));
+    assert_true(pthread_equal(lane_set->loader.id, loader));
+    assert_ptr_equal(lane_set->lanes[HY_ON_RUN], lane);
+    assert_int_equal(lane_set->marks.count, marks);
+    assert_int_equal(lane_set->marks.used, marks);
     assert_int_equal(run(plan), HYBRID_OK);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 
     plan = make(ROWS); /* one slot needs fewer of them */
-    assert_ptr_equal(plan->site->gear, gear);
-    assert_int_equal(gear->marks.count, marks);
-    assert_in_range(gear->marks.used, 1, marks - 1);
+    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_int_equal(lane_set->marks.count, marks);
+    assert_in_range(lane_set->marks.used, 1, marks - 1);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }
@@ -120,9 +120,9 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan *second = make(CHUNK_ROWS);
     hybrid_plan *third  = make(CHUNK_ROWS);
 
-    assert_ptr_not_equal(first->site->gear, second->site->gear);
-    assert_ptr_not_equal(first->site->gear, third->site->gear);
-    assert_ptr_not_equal(second->site->gear, third->site->gear);
+    assert_ptr_not_equal(first->site->lane_set, second->site->lane_set);
+    assert_ptr_not_equal(first->site->lane_set, third->site->lane_set);
+    assert_ptr_not_equal(second->site->lane_set, third->site->lane_set);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run(first), HYBRID_OK);
         assert_int_equal(run(second), HYBRID_OK);
@@ -147,8 +147,8 @@ static void each_backend_has_its_own(void **state)
     hybrid_plan_destroy(make(CHUNK_ROWS));
     options.variant = "spgemm.host.rows";
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    assert_ptr_equal(plan->site->gear->backend, engine->host);
-    assert_null(plan->site->gear->lanes[HY_ON_IN]);
+    assert_ptr_equal(plan->site->lane_set->backend, engine->host);
+    assert_null(plan->site->lane_set->lanes[HY_ON_IN]);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 2);
@@ -178,7 +178,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan                 = make(CHUNK_ROWS);
-    const hy_gear *gear               = plan->site->gear;
+    const hy_lane_set *lane_set       = plan->site->lane_set;
 
     (void)state;
     hybrid_plan_destroy(plan);
@@ -191,7 +191,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
     assert_int_equal(count_idle(), idle);
     assert_int_equal(fake_alive(), alive);
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->site->gear, gear);
+    assert_ptr_equal(plan->site->lane_set, lane_set);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }
@@ -211,52 +211,57 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
-/* ---- queues between threads ------------------------------------------------------ */
+/* ---- inboxes of threads ---------------------------------------------------------- */
 
 enum { TURNS = 2000 };
 
+typedef struct letter {
+    hy_task task; /* first */
+    int read;
+} letter;
+
 typedef struct pair {
-    hy_slot_queue there, back;
+    hy_inbox there, back;
 } pair;
 
 static void *send_back(void *arg)
 {
     pair *p = arg;
-    hy_slot *slot;
+    hy_task *task;
 
-    while ((slot = hy_slot_pop(&p->there))) {
-        slot->index++;
-        hy_slot_push(&p->back, slot);
+    while ((task = hy_inbox_pop(&p->there))) {
+        ((letter *)task)->read++;
+        hy_inbox_push(&p->back, task);
     }
     return NULL;
 }
 
-/* Whether who pops sleeps at once or looks first, slots come in order and belong to one
+/* Whether who pops sleeps at once or looks first, tasks come in order and belong to one
    thread at a time. */
-static void slots_go_to_and_fro(void **state)
+static void tasks_go_to_and_fro(void **state)
 {
-    hy_slot slots[2] = {{.index = 0}, {.index = 0}};
+    letter letters[2] = {{.read = 0}, {.read = 0}};
     pthread_t thread;
     pair p;
 
     (void)state;
     for (int looks = 0; looks < 2; looks++) {
-        hy_slot_queue_open(&p.there, looks);
-        hy_slot_queue_open(&p.back, looks);
+        hy_inbox_open(&p.there, looks);
+        hy_inbox_open(&p.back, looks);
         assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
         for (int i = 0; i < TURNS; i++) {
-            hy_slot_push(&p.there, &slots[0]);
-            hy_slot_push(&p.there, &slots[1]);
-            assert_ptr_equal(hy_slot_pop(&p.back), &slots[0]);
-            assert_ptr_equal(hy_slot_pop(&p.back), &slots[1]);
+            hy_inbox_push(&p.there, &letters[0].task);
+            hy_inbox_push(&p.there, &letters[1].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[0].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[1].task);
         }
-        hy_slot_queue_close(&p.there);
+        hy_inbox_close(&p.there);
         assert_int_equal(pthread_join(thread, NULL), 0);
-        hy_slot_queue_destroy(&p.there);
-        hy_slot_queue_destroy(&p.back);
+        hy_inbox_destroy(&p.there);
+        hy_inbox_destroy(&p.back);
     }
-    assert_int_equal(slots[0].index, 2 * TURNS);
-    assert_int_equal(slots[1].index, 2 * TURNS);
+    assert_int_equal(letters[0].read, 2 * TURNS);
+    assert_int_equal(letters[1].read, 2 * TURNS);
 }
 
 int main(void)
@@ -268,7 +273,7 @@ int main(void)
         cmocka_unit_test(what_failed_is_not_kept),
         cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
         cmocka_unit_test(trim_closes_what_is_idle),
-        cmocka_unit_test(slots_go_to_and_fro),
+        cmocka_unit_test(tasks_go_to_and_fro),
     };
-    return cmocka_run_group_tests_name("gear", tests, open_world, close_world);
+    return cmocka_run_group_tests_name("lane_set", tests, open_world, close_world);
 }

@@ -1,8 +1,5 @@
-/* pipeline/keep.c - packs of A that stay on the device. */
-#include "pipeline/keep.h"
-
-#include "partition/chunks.h"
-#include "pipeline/site.h"
+/* pipeline/pack_cache.c - packs of A that stay on the device. */
+#include "pipeline/pack_cache.h"
 
 /* ---- which ------------------------------------------------------------------------ */
 
@@ -38,8 +35,8 @@ static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
     }
 }
 
-void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
-                    int64_t count)
+void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
+                          int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
     const size_t slots   = count < depth ? (size_t)count : (size_t)depth;
@@ -60,8 +57,8 @@ void hy_keep_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chu
     give_places(rates, chunks, k, ranges, count);
 }
 
-int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
-                      size_t *bytes)
+int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
+                            size_t *bytes)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
     int64_t k            = 0;
@@ -74,70 +71,73 @@ int64_t hy_keep_count(const hy_rates *rates, const hy_chunk *chunks, int64_t cou
 
 /* ---- open and close --------------------------------------------------------------- */
 
-hybrid_status hy_keeper_open(hy_site *site, const hy_chunk *chunks, int64_t count)
+hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
+                                 const hy_chunk *chunks, int64_t count,
+                                 hy_pack_cache *cache)
 {
-    hy_keeper *keeper = &site->keeper;
     size_t bytes;
     void *packs;
 
-    keeper->count = hy_keep_count(&site->rates, chunks, count, &bytes);
+    cache->ranges = hy_chunk_ranges(chunks, count);
+    cache->count  = hy_pack_cache_count(rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
     HY_TRY(
-        hy_array(site->ctx, keeper->count, sizeof(hy_pack), "packs that stay", &packs));
-    keeper->packs = packs;
-    hy_keeper_forget(keeper);
-    return site->backend->ops->alloc(site->backend, HY_DEVICE, bytes, &keeper->block);
+        hy_array(backend->ctx, cache->count, sizeof(hy_pack), "packs that stay", &packs));
+    cache->packs = packs;
+    hy_pack_cache_forget(cache);
+    return backend->ops->alloc(backend, HY_DEVICE, bytes, &cache->block);
 }
 
-void hy_keeper_close(hy_site *site)
+void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache)
 {
-    hy_array_free(site->ctx, site->keeper.packs);
-    site->backend->ops->free(site->backend, &site->keeper.block);
+    hy_array_free(backend->ctx, cache->packs);
+    backend->ops->free(backend, &cache->block);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-int hy_keeper_has(const hy_site *site, const hy_chunk *chunk, int64_t index)
+int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept && (index >= site->ranges || site->keeper.packs[index].bytes > 0);
+    return chunk->kept && (index >= cache->ranges || cache->packs[index].bytes > 0);
 }
 
-hy_pack *hy_keeper_pack(hy_site *site, const hy_chunk *chunk, int64_t index)
+hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
+                              int64_t index)
 {
-    return chunk->kept ? &site->keeper.packs[index % site->ranges] : NULL;
+    return chunk->kept ? &cache->packs[index % cache->ranges] : NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------ */
 
-void hy_keeper_forget(hy_keeper *keeper)
+void hy_pack_cache_forget(hy_pack_cache *cache)
 {
-    for (int64_t k = 0; k < keeper->count; k++)
-        keeper->packs[k].bytes = 0;
-    keeper->there = 0;
+    for (int64_t k = 0; k < cache->count; k++)
+        cache->packs[k].bytes = 0;
+    cache->there = 0;
 }
 
-int64_t hy_keeper_there(const hy_keeper *keeper)
+int64_t hy_pack_cache_there(const hy_pack_cache *cache)
 {
     int64_t there = 0;
 
-    for (int64_t k = 0; keeper->lasts && k < keeper->count; k++)
-        there += keeper->packs[k].bytes > 0;
+    for (int64_t k = 0; cache->lasts && k < cache->count; k++)
+        there += cache->packs[k].bytes > 0;
     return there;
 }
 
-void hy_keeper_begin(hy_keeper *keeper)
+void hy_pack_cache_begin(hy_pack_cache *cache)
 {
-    if (!keeper->lasts)
-        hy_keeper_forget(keeper);
+    if (!cache->lasts)
+        hy_pack_cache_forget(cache);
 }
 
 /* A run that finds all of them packs nothing, and A may be gone: they outlive it. */
-void hy_keeper_end(hy_keeper *keeper, hybrid_status status, int shared)
+void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared)
 {
     if (status == HYBRID_OK)
-        keeper->there =
-            keeper->lasts && !shared && hy_keeper_there(keeper) == keeper->count;
-    else if (!keeper->there)
-        hy_keeper_forget(keeper);
+        cache->there =
+            cache->lasts && !shared && hy_pack_cache_there(cache) == cache->count;
+    else if (!cache->there)
+        hy_pack_cache_forget(cache);
 }

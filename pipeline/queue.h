@@ -1,21 +1,17 @@
-/* pipeline/deck.h - the rows of a product, handed out to whoever is to compute them.
+/* pipeline/queue.h - the rows of a product, handed out to whoever is to compute them.
 
-   The device takes chunks of the plan from the front. If the host takes part, it takes
-   pieces of them that are some tenths of a millisecond long:
-
-       from the back    where chunks know their place: SpMM, and C when it is known.
-                        The rows of B or X that they alone touch are never sent;
-       from the front   where a chunk's place in C follows from those before it. Both
-                        then take rows in order, so that a piece waits for chunks that
-                        are further on their way than itself, and C is stored once.
+   The device claims chunks of the plan from the front. If the host takes part, which it
+   does where every row knows its place in the result, it claims pieces from the back that
+   are some tenths of a millisecond long: rows of B or X that they alone touch are never
+   sent.
 
    What the host took of a chunk is missing when the device's turn comes: a chunk with
    fewer rows fits wherever the whole one did. Two kinds of chunks are not divided: a
    gathered one, because what it carries was counted for all of its rows, and one whose
-   pack stays on the device, which has it whole or not. The host takes all of such a chunk
+   pack stays on the device, which has it whole or not. The host claims all of such a chunk
    and computes it piece by piece. */
-#ifndef HY_DECK_H
-#define HY_DECK_H
+#ifndef HY_QUEUE_H
+#define HY_QUEUE_H
 
 #include "partition/chunks.h"
 
@@ -37,37 +33,33 @@ typedef struct hy_pace {
     int64_t first_ns, last_ns;
 } hy_pace;
 
-typedef struct hy_deck {
+typedef struct hy_queue {
     const hy_profile *profile;
     hy_chunk_list list;
     const hy_sharing *sharing; /* NULL: all is the device's */
-    int from_back;
-    int64_t devices;   /* so many chunks, the first, are not for the host, if from back */
+    int64_t devices;   /* so many chunks, the first, are not for the host */
     int64_t next, end; /* chunks that are left; */
     int64_t row_begin,
         row_end;       /* of the first from this row on, of the last up to this */
-    hy_chunk hand;     /* rows that are the host's and not begun; may be none */
+    hy_chunk claim;    /* rows that are the host's and not begun; may be none */
     int64_t all, left; /* work; left: what nobody took */
     int64_t host_work; /* what the host took */
-    int64_t dealt;     /* chunks and pieces; their ids */
+    int64_t claimed;   /* chunks and pieces; their ids */
     hy_pace device, host;
-} hy_deck;
+} hy_queue;
 
-/* All chunks, unbegun. `in_order`: places in C follow from each other. */
-void hy_deck_open(hy_deck *deck, const hy_profile *profile, const hy_chunk_list *list,
-                  const hy_sharing *sharing, int in_order);
-
-/* The chunk that the device would take next, not yet cut. 0: none is left. */
-int hy_deck_front(const hy_deck *deck, hy_chunk *out);
+/* All chunks, unbegun. */
+void hy_queue_open(hy_queue *queue, const hy_profile *profile, const hy_chunk_list *list,
+                   const hy_sharing *sharing);
 
 /* A chunk for the device. 0: none is left, or the host will be done with the rest sooner,
    unless it `must`. */
-int hy_deck_take(hy_deck *deck, int must, hy_chunk *out);
+int hy_queue_claim(hy_queue *queue, int must, hy_chunk *out);
 
 /* A piece for the host. 0: none, or none that it would finish in time. */
-int hy_deck_take_piece(hy_deck *deck, hy_chunk *out);
+int hy_queue_claim_piece(hy_queue *queue, hy_chunk *out);
 
 /* It is computed, at that time. */
-void hy_deck_done(hy_deck *deck, const hy_chunk *chunk, int on_host, int64_t ns);
+void hy_queue_done(hy_queue *queue, const hy_chunk *chunk, int on_host, int64_t ns);
 
-#endif /* HY_DECK_H */
+#endif /* HY_QUEUE_H */

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# bench/real.sh OUTDIR [--quick] [--threads N] [--only PRODUCT] [OPTION...] - ours, SciPy,
+# PyTorch, oneMKL and CuPy on real matrices in one process (bench/real.py says what is
+# computed, and has more options). Writes OUTDIR/real.jsonl and OUTDIR/real.md. Who is not
+# installed, or has no GPU, is named and left out. Eight minutes on 16 cores with a GPU.
+# Environment: DATA = a folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
+# libhybrid_spmm.so (build/release/lib), PYTHON (python3) with NumPy and SciPy, COMMIT = what
+# was built, where there is no .git.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+if (($# == 0)) || [[ $1 == -* ]]; then
+    sed -n '2,8s/^# //p' "$0" >&2
+    exit 2
+fi
+out=$1
+shift
+commit=${COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
+for ((i = 1; i < $#; i++)); do # peers have as many threads as ours
+    next=$((i + 1))
+    [[ ${!i} == --threads ]] && export OMP_NUM_THREADS=${!next} MKL_NUM_THREADS=${!next}
+done
+
+export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
+# What malloc is given back it keeps, so that results find pages that were used.
+export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40))
+# Threads of OpenMP that wait spin for 1 ms, not for 200, in which somebody else computes.
+export KMP_BLOCKTIME=1 GOMP_SPINCOUNT=20000
+
+mkdir -p "$out"
+"${PYTHON:-python3}" "$here/real.py" "${LIBRARY:-$here/../build/release/lib/libhybrid_spmm.so}" \
+    "${DATA:-$here/../../shared/data}" --json "$out/real.jsonl" --commit "$commit" "$@"
+"${PYTHON:-python3}" "$here/real_table.py" "$out/real.jsonl" >"$out/real.md"

@@ -1,0 +1,58 @@
+/* pipeline/driver.h - issue, watch, collect; the first error stops all.
+
+   The thread that calls hy_drive() drives a run. It claims chunks as slots become free (that
+   is the back-pressure), enqueues lane stages in order of chunks, and hands a slot
+
+       to the pool       for a stage on the CPU;
+       to the watcher    of the lane on which its last stage runs, when what follows
+                         needs the host to know that it has finished.
+
+   Both give it back through the run's inbox, in which the loader says, too, that rows are
+   there that a chunk waits for. One watcher a lane that the host waits for, because marks of
+   one lane are reached in the order in which they were set. */
+#ifndef HY_DRIVER_H
+#define HY_DRIVER_H
+
+#include "pipeline/queue.h"
+#include "pipeline/site.h"
+#include "pipeline/trace.h"
+
+struct hy_run;
+
+/* A site's part in a run. */
+typedef struct hy_side {
+    struct hy_run *run;
+    hy_site *site;
+    int64_t next;      /* chunks begun */
+    int64_t next_lane; /* chunk whose turn it is on the lanes */
+    int64_t finished;
+} hy_side;
+
+enum { HY_SIDES = 2 };
+
+/* One product on one or two sites, each with slots and lanes of its own; queue, inbox and the
+   place in C are the run's. The second site is the host, which helps a device. */
+typedef struct hy_run {
+    hy_context *ctx;
+    const hy_problem *problem;
+    hy_place *place; /* of SpGEMM, else NULL */
+    hy_tracer tracer;
+    hy_queue queue;
+    hy_inbox inbox;
+    hy_side sides[HY_SIDES];
+    int side_count;
+    hybrid_status status; /* of the first error */
+    int stopped;
+} hy_run;
+
+/* All chunks of the queue through all stages, or those that are begun to where they are
+   when something fails. */
+void hy_drive(hy_run *run);
+
+/* Nothing more is issued. */
+void hy_run_stop(hy_run *run, hybrid_status status);
+
+/* Panels, or rows of a window, that no chunk needs any more. */
+int64_t hy_side_passed(const hy_side *side);
+
+#endif /* HY_DRIVER_H */

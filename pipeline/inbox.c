@@ -1,0 +1,61 @@
+/* pipeline/inbox.c - tasks that threads hand to one thread, in the order in which they
+ * came.
+ */
+#include "pipeline/inbox.h"
+
+#include <string.h>
+
+#include "base/look.h"
+
+void hy_inbox_open(hy_inbox *inbox, int looks)
+{
+    memset(inbox, 0, sizeof *inbox);
+    inbox->looks = looks;
+    pthread_mutex_init(&inbox->lock, NULL);
+    pthread_cond_init(&inbox->filled, NULL);
+}
+
+void hy_inbox_destroy(hy_inbox *inbox)
+{
+    pthread_cond_destroy(&inbox->filled);
+    pthread_mutex_destroy(&inbox->lock);
+}
+
+void hy_inbox_push(hy_inbox *inbox, hy_task *task)
+{
+    pthread_mutex_lock(&inbox->lock);
+    hy_tasks_push(&inbox->tasks, task);
+    pthread_cond_signal(&inbox->filled);
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+/* Until something is there, or for a while. */
+static void look(const hy_inbox *inbox)
+{
+    for (int i = 0; i < HY_LOOKS && inbox->looks; i++) {
+        if (__atomic_load_n(&inbox->tasks.count, __ATOMIC_RELAXED) > 0)
+            return;
+        hy_relax();
+    }
+}
+
+hy_task *hy_inbox_pop(hy_inbox *inbox)
+{
+    look(inbox);
+    pthread_mutex_lock(&inbox->lock);
+    while (!inbox->tasks.first && !inbox->closed)
+        pthread_cond_wait(&inbox->filled, &inbox->lock);
+    hy_task *task = inbox->tasks.first;
+    if (task)
+        hy_tasks_take_out(&inbox->tasks, task);
+    pthread_mutex_unlock(&inbox->lock);
+    return task;
+}
+
+void hy_inbox_close(hy_inbox *inbox)
+{
+    pthread_mutex_lock(&inbox->lock);
+    inbox->closed = 1;
+    pthread_cond_broadcast(&inbox->filled);
+    pthread_mutex_unlock(&inbox->lock);
+}
