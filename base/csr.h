@@ -37,12 +37,12 @@ static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
     return (char *)matrix->data + (size_t)k * hy_value_size(matrix->type);
 }
 
-/* Sizes, types, pointers that are NULL or not aligned; does not look at the arrays.
-   `name` is "A" or "B". */
+/* Sizes, types, pointers that are NULL or not aligned; does not look at the arrays. `name`
+   is "A" or "B". */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row.
-   The header is checked. */
+/* Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row. The
+   header is checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);
 

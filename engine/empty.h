@@ -1,5 +1,4 @@
-/* engine/empty.h - whether a product is computed without the empty rows and columns of A.
- */
+/* engine/empty.h - whether a product is computed without the empty rows and columns of A. */
 #ifndef HY_EMPTY_H
 #define HY_EMPTY_H
 

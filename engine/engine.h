@@ -11,13 +11,13 @@
 /* Sizes from which on a plan does more to be faster. */
 enum {
     HY_EARLY_BYTES   = 1 << 20, /* less of B is there before planning misses it */
-    HY_WEIGHED_BYTES = 1 << 20,
-    HY_COMPACT_BYTES = 16 << 20
+    HY_WEIGHED_BYTES = 1 << 20, /* A, X and Y: the host against a device that X fits */
+    HY_COMPACT_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
 };
 
 struct hybrid_engine {
     hy_context ctx;
-    pid_t process; /* that made it */
+    pid_t process;                     /* that made it */
     hy_topology *topology;
     hy_backend *device;                /* the GPU, or NULL */
     hy_backend *host;                  /* always there */
@@ -25,13 +25,11 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* the table */
     char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
-    int64_t panels;        /* 0; tests: panels of X in each plan that can have so many, */
+    int64_t panels; /* 0; tests: panels of X in each plan that can have so many, */
     int64_t pinned_panels; /* and in runs of the others with X and Y pinned */
-    size_t early_bytes;    /* a B of so many is sent before a one-shot plan is made */
-    int64_t
-        weighed_bytes; /* A, X and Y of so many are weighed, though X fits the device */
-    int64_t
-        compact_bytes; /* X and Y of so many are sent without rows that A leaves empty */
+    size_t early_bytes; /* a B of so many is sent before a one-shot plan is made */
+    int64_t weighed_bytes; /* A, X and Y of so many are weighed, though X fits the device */
+    int64_t compact_bytes; /* X and Y of so many are sent without rows that A leaves empty */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
@@ -44,12 +42,12 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_variant *const *variants, hybrid_engine **out);
 
 /* Whether this process has the engine from its parent, by fork(). Then the
-   workers are missing, locks may be held by threads that are missing too, and the device
-   is the parent's: nothing but reading is safe. */
+   workers are missing, locks may be held by threads that are missing too, and the device is
+   the parent's: nothing but reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
-/* A public call begins: the sentence of the last one goes. No engine, no call, and none
-   in a child of the process that made it. */
+/* A public call begins: the sentence of the last one goes. No engine, no call, and none in
+   a child of the process that made it. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
 /* The backend on which products run unless a variant says otherwise. */

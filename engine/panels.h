@@ -13,8 +13,7 @@ hy_panels hy_panels_best(const hy_product *product, const hy_layout *whole);
    gain, and A and X fit so. layout->if_pinned says. */
 void hy_panels_offer(const hy_product *product, hy_layout *layout);
 
-/* Seconds that the device is expected to take alone for such a run, if it is the first.
- */
+/* Seconds that the device is expected to take alone for such a run, if it is the first. */
 double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout);
 
 /* The layout with X in these panels, and as much of A as fits beside them. 0 slots: they
@@ -22,8 +21,8 @@ double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout);
 hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
                             hy_layout *out);
 
-/* The fewest panels of which two take no more than so many bytes of the device; 0
-   columns: not even a narrow one fits, or the variant takes none. */
+/* The fewest panels of which two take no more than so many bytes of the device; 0 columns:
+   not even a narrow one fits, or the variant takes none. */
 hy_panels hy_panels_within(const hy_product *product, size_t bytes);
 
 /* Bits of a sum depend on the lanes that share a row, those on a panel's width: where

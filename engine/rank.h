@@ -34,17 +34,17 @@ double hy_longest_stage(const hy_stage_times *times);
 double hy_predict(const hy_stage_times *times, int64_t chunks);
 
 /* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
-   the engine's backend, then those of the host, to which AUTO falls back), cheapest
-   first, the device before the host, refused ones last. DETERMINISTIC refuses variants
-   whose sums have no fixed order. Fails with UNSUPPORTED and a sentence that lists each
-   refusal when none is left. */
+   the engine's backend, then those of the host, to which AUTO falls back), cheapest first,
+   the device before the host, refused ones last. DETERMINISTIC refuses variants whose
+   sums have no fixed order. Fails with UNSUPPORTED and a sentence that lists each refusal
+   when none is left. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
 /* Index of the first candidate that computes in place: their number if there is none. */
 int hy_rank_first_host(const hy_candidates *candidates);
 
-/* The host's cheapest variant for the product, whatever the name asked for; out->variant
-   is NULL if there is none. */
+/* The host's cheapest variant for the product, whatever the name asked for; out->variant is
+   NULL if there is none. */
 void hy_rank_host(const hy_product *product, hy_candidate *out);
 
 #endif /* HY_RANK_H */

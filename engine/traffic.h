@@ -17,8 +17,7 @@ typedef struct hy_traffic {
  */
 int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 
-/* More up in the next run on the site, which packs what stays of A and is not there yet.
- */
+/* More up in the next run on the site, which packs what stays of A and is not there yet. */
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 

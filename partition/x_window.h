@@ -37,9 +37,9 @@ static inline hy_x_window hy_window_of(const hy_problem *problem, const hy_chunk
     const int64_t rows = problem->window, count = chunk->needs - chunk->first;
 
     return (hy_x_window){.base  = (int32_t)(chunk->first / rows * rows),
-                         .rows  = (int32_t)rows,
-                         .first = (int32_t)chunk->first,
-                         .count = count > 0 ? (uint32_t)count : 0};
+                       .rows  = (int32_t)rows,
+                       .first = (int32_t)chunk->first,
+                       .count = count > 0 ? (uint32_t)count : 0};
 }
 
 static inline int hy_window_has(const hy_x_window *w, int32_t col)
@@ -48,8 +48,8 @@ static inline int hy_window_has(const hy_x_window *w, int32_t col)
 }
 
 /* Whether it has all columns of rows [begin, end) of A, which ascend in each. */
-static inline int hy_window_covers(const hy_x_window *w, const hybrid_csr *A,
-                                   int64_t begin, int64_t end)
+static inline int hy_window_covers(const hy_x_window *w, const hybrid_csr *A, int64_t begin,
+                                   int64_t end)
 {
     int inside = 1;
 
