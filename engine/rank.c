@@ -164,11 +164,11 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
 
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
 {
-    hybrid_engine *engine  = product->engine;
-    const char *prefix     = product->options.variant;
-    const int split        = product->options.split;
-    const int wants_device = split == HYBRID_SPLIT_GPU || split == HYBRID_SPLIT_SHARE;
-    const int on_device    = engine->device && split != HYBRID_SPLIT_HOST;
+    hybrid_engine *engine    = product->engine;
+    const char *prefix       = product->options.variant;
+    const hybrid_split split = product->options.split;
+    const int wants_device   = split == HYBRID_SPLIT_GPU || split == HYBRID_SPLIT_SHARE;
+    const int on_device      = engine->device && split != HYBRID_SPLIT_HOST;
 
     out->count = 0;
     if (wants_device && !engine->device)
