@@ -77,11 +77,10 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-static hybrid_status check_run(const hybrid_plan *plan, hy_op op, const hybrid_csr *A,
+static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid_csr *A,
                                int64_t b_rows, int64_t b_cols, int64_t b_nnz)
 {
-    const hy_product *product = &plan->product;
-    hy_context *ctx           = &product->engine->ctx;
+    hy_context *ctx = &product->engine->ctx;
 
     if (product->op != op)
         return hy_fail(ctx, HYBRID_BAD_STATE, "the plan is for the other product");
@@ -119,7 +118,7 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     if (!C)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(check_run(plan, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
+    HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
     if (plan->history.pattern.row_ptr)
         HY_TRY(hy_pattern_check(ctx, &plan->history.pattern, A, B));
     return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
@@ -148,7 +147,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     HY_TRY(hy_check_spmm(&plan->product.engine->ctx, A, X, Y));
-    HY_TRY(check_run(plan, HY_SPMM, A, X->rows, X->cols, 0));
+    HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
     if (alpha == 0)
         return scale(plan->product.engine, beta, Y, &start, &plan->history.report);
     return hy_multiply_dense(plan, alpha, A, X, beta, &start, &plan->history, Y);

@@ -215,8 +215,8 @@ static hybrid_status calibrate(calibration *c, const char *path)
 {
     hybrid_engine *engine = c->engine;
 
-    HY_TRY(hy_rates_target(path, hy_engine_backend(engine),
-                           c->path)); /* before it takes time */
+    /* before it takes time */
+    HY_TRY(hy_rates_target(path, hy_engine_backend(engine), c->path));
     if (engine->device) {
         HY_TRY(measure(c, engine->device));
         c->rows  = find_variant(engine, "rows");

@@ -56,31 +56,31 @@ static void put_time(writer *w, double s)
         put(w, "%9.3f s ", s);
 }
 
-static void put_features(writer *w, const hybrid_plan *plan)
+static void put_features(writer *w, const hy_product *product)
 {
-    const hy_features *f = &plan->product.profile.features;
+    const hy_features *f = &product->profile.features;
 
-    put(w, "%s  A ", plan->product.op == HY_SPGEMM ? "spgemm" : "spmm");
-    put_count(w, plan->product.rows);
+    put(w, "%s  A ", product->op == HY_SPGEMM ? "spgemm" : "spmm");
+    put_count(w, product->rows);
     put(w, " x ");
-    put_count(w, plan->product.cols);
+    put_count(w, product->cols);
     put(w, ", nnz ");
     put_count(w, f->nnz);
     put(w, ", f%d; result ", f->type == HYBRID_F64 ? 64 : 32);
-    put_count(w, plan->product.rows);
+    put_count(w, product->rows);
     put(w, " x ");
     put_count(w, f->out_cols);
-    if (hy_is_compact(&plan->product.compact)) {
+    if (hy_is_compact(&product->compact)) {
         put(w, "\nempty     left out: ");
-        put_count(w, plan->product.rows - f->rows);
+        put_count(w, product->rows - f->rows);
         put(w, " rows and ");
-        put_count(w, plan->product.cols - f->cols);
+        put_count(w, product->cols - f->cols);
         put(w, " columns of A, and what belongs to them of X and Y");
     }
     put(w, "\nfeatures  products %.3g   out <= %.3g   row mean %.1f max %lld cv %.2f",
         (double)f->products, (double)f->out_bound, f->row_mean, (long long)f->row_max,
         f->row_cv);
-    if (plan->product.op == HY_SPGEMM)
+    if (product->op == HY_SPGEMM)
         put(w, "   out_ratio %.1f", f->out_ratio);
     else if (f->tile_fill > 0)
         put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
@@ -109,16 +109,17 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
 /* The stage that is longest for an average chunk, and its share of their sum. */
 static void put_bottleneck(writer *w, const hybrid_plan *plan)
 {
+    const hy_product *product        = &plan->product;
     static const char *const names[] = {"prepare", "h2d", "run", "d2h"};
-    const int later = (plan->product.options.flags & HYBRID_RESIDENT) != 0;
+    const int later                  = (product->options.flags & HYBRID_RESIDENT) != 0;
     double sum[4] = {0}, total = 0;
     int most = 0;
 
     for (int64_t i = 0; i < plan->layout.count; i++) {
-        const hy_chunk *chunk = &plan->layout.chunks[i];
-        const hy_cost cost = chunk->variant->cost(&chunk->features, &plan->product.rates);
+        const hy_chunk *chunk  = &plan->layout.chunks[i];
+        const hy_cost cost     = chunk->variant->cost(&chunk->features, &product->rates);
         const hy_stage_times t = hy_predict_stages(
-            &cost, &plan->product.rates, hy_pool_threads(plan->product.engine->ctx.pool));
+            &cost, &product->rates, hy_pool_threads(product->engine->ctx.pool));
         const int there      = chunk->kept && (later || chunk->col_begin > 0);
         const double times[] = {there ? 0 : t.prepare, there ? 0 : t.h2d, t.run, t.d2h};
         for (int k = 0; k < 4; k++) {
@@ -235,14 +236,15 @@ static void put_split(writer *w, const hybrid_plan *plan)
 /* What of B or X stays there, passes through, or comes with chunks. */
 static void put_layout(writer *w, const hybrid_plan *plan)
 {
-    const hy_layout *layout = &plan->layout;
-    const char *second      = plan->product.op == HY_SPGEMM ? "B" : "X";
+    const hy_product *product = &plan->product;
+    const hy_layout *layout   = &plan->layout;
+    const char *second        = product->op == HY_SPGEMM ? "B" : "X";
 
-    if (!hy_product_on_device(&plan->product)) {
+    if (!hy_product_on_device(product)) {
         put(w, "; operands are read in place\n");
         return;
     }
-    if (plan->product.variant->carries_b) {
+    if (product->variant->carries_b) {
         put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
@@ -269,22 +271,22 @@ static void put_layout(writer *w, const hybrid_plan *plan)
 
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
-    const hy_backend *backend = plan->product.backend;
+    const hy_product *product = &plan->product;
+    const hy_backend *backend = product->backend;
     const int64_t count       = plan->layout.count;
-    const int64_t each = plan->product.profile.features.products / (count ? count : 1);
+    const int64_t each        = product->profile.features.products / (count ? count : 1);
     size_t device = 0, pinned = 0;
 
-    hy_slot_sizes(backend, &plan->product.rates, plan->layout.chunks, count, &device,
-                  &pinned);
+    hy_slot_sizes(backend, &product->rates, plan->layout.chunks, count, &device, &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
         (double)each, plan->site->depth);
     put_bytes(w, (double)device);
     put_bottleneck(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    put_bytes(w, (double)(plan->product.rates.memory + 2 * plan->product.turned_room));
+    put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room));
     put_layout(w, plan);
     put_resident(w, plan);
-    put_rates(w, plan->product.engine, backend);
+    put_rates(w, product->engine, backend);
     put_transfers(w, plan);
     put_split(w, plan);
 }
@@ -297,7 +299,7 @@ size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
         return 0;
     if (w.capacity > 0)
         text[0] = '\0';
-    put_features(&w, plan);
+    put_features(&w, &plan->product);
     put_candidates(&w, plan);
     put_chunks(&w, plan);
     return w.length;

@@ -56,7 +56,7 @@ static int64_t chunk_products(const hy_product *product, const hy_layout *layout
 
     /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
        an interrupt be seen soon */
-    if (product->op == HY_SPMM && !product->backend->ops->copy)
+    if (product->op == HY_SPMM && !hy_product_on_device(product))
         return HOST_DENSE * threads;
     if (product->op == HY_SPMM) {
         const int64_t bytes = f->out_bound * (int64_t)hy_value_size(f->type);
@@ -64,7 +64,7 @@ static int64_t chunk_products(const hy_product *product, const hy_layout *layout
             hy_greater(bytes / DENSE_BYTES, least_chunks(product, layout));
         return hy_greater(f->products / chunks + 1, MIN_PRODUCTS);
     }
-    if (product->backend->ops->copy)
+    if (hy_product_on_device(product))
         return device_products(f, product->variant->carries_b);
     return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
@@ -87,7 +87,7 @@ hy_image hy_layout_image(const hy_product *product, const hy_layout *layout)
                                 .panels   = layout->panels,
                                 .window   = layout->window};
 
-    if (!product->backend->ops->copy || product->variant->carries_b)
+    if (!hy_product_on_device(product) || product->variant->carries_b)
         return (hy_image){0, 0};
     return (hy_image){hy_shared_bytes(&problem), hy_align(hy_shared_room(&problem))};
 }

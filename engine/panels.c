@@ -9,6 +9,8 @@
    X with each chunk that touches it. */
 #include "engine/panels.h"
 
+#include <math.h>
+
 #include "base/csr.h"
 #include "engine/rank.h"
 #include "partition/chunks.h"
@@ -120,8 +122,7 @@ static speeds speeds_of(const hy_product *product, const hy_panels *panels, int 
         return bus;
     if (pinned)
         return (speeds){bus.up_Bps * share, bus.down_Bps * share};
-    return (speeds){bus.up_Bps, store_Bps(product) < bus.down_Bps ? store_Bps(product)
-                                                                  : bus.down_Bps};
+    return (speeds){bus.up_Bps, fmin(store_Bps(product), bus.down_Bps)};
 }
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
@@ -144,7 +145,7 @@ static double finished(const hy_product *product, const hy_layout *whole,
             const hy_chunk *c = &whole->chunks[i];
             const hy_features f =
                 hy_profile_range(&product->profile, c->row_begin, c->row_end, width);
-            const hy_cost cost = product->variant->cost(&f, &product->rates);
+            const hy_cost cost = c->variant->cost(&f, &product->rates);
             sent += k > 0 || product->options.flags & HYBRID_RESIDENT
                         ? 0
                         : hy_sent_bytes(&cost);

@@ -45,8 +45,8 @@ static void make_name(char *out, size_t room, const char *device)
     out[n] = '\0';
 }
 
-/* Where it is: one for each device on which engines compute. 0: there is no such folder.
- */
+/* In HY_RATES_PATH bytes: one for each device on which engines compute. 0: there is no
+   such folder. */
 static int find_users(const hy_backend *backend, char *out)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
