@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, CORES_MOST = 1 << 20, OTHERS_SHARE = 16 };
+enum { PATH_BYTES = 4096, CORES_MOST = 1 << 20 };
 
 /* A limit in the folder of a group; 0 = none. */
 typedef double (*limit_fn)(const char *folder);
@@ -164,7 +164,6 @@ int64_t hy_memory_limit(void)
 {
     const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const double machine = pages > 0 && page > 0 ? (double)pages * (double)page : 0;
-    const double limit   = lesser_limit(machine, (double)hy_cgroup_memory(""));
 
-    return (int64_t)(limit - limit / OTHERS_SHARE);
+    return (int64_t)lesser_limit(machine, (double)hy_cgroup_memory(""));
 }

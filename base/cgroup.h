@@ -13,9 +13,7 @@ int hy_cgroup_cores(const char *root);
 /* Bytes of memory; 0 = no limit. */
 int64_t hy_cgroup_memory(const char *root);
 
-/* Fifteen sixteenths of the same, or of what the machine has if that is less; 0 if neither
-   is known. Whoever used all of it would be killed before he is refused more: some is taken
-   by the system, by drivers, and by whatever else the process has. */
+/* The same, or what the machine has if that is less; 0 if neither is known. */
 int64_t hy_memory_limit(void);
 
 #endif /* HY_CGROUP_H */

@@ -147,15 +147,15 @@ typedef struct hybrid_engine_options {
                                       once want caps that add up. The host backend keeps
                                       the same cap on the buffers of its chunks. */
     size_t           host_bytes;   /* hard cap on what the engine allocates in RAM,
-                                      results included, by whole pages; 0 = 15/16 of what
-                                      the machine has without swap, or the process's
-                                      control groups (version 1 or 2) allow if that is
-                                      less. With one that is not 0 no result is touched
-                                      ahead of its use, by default the CPU takes no part
-                                      in a product of the GPU, and, without an allocator
-                                      of yours, what is freed goes back to the system: at
-                                      most the cap is resident, and besides less than
-                                      16 MiB of code, stacks and small blocks */
+                                      results included, by whole pages; 0 = what the
+                                      machine has without swap, or the process's control
+                                      groups (version 1 or 2) allow if that is less. With
+                                      one that is not 0 no result is touched ahead of its
+                                      use, by default the CPU takes no part in a product of
+                                      the GPU, and, without an allocator of yours, what is
+                                      freed goes back to the system: at most the cap is
+                                      resident, and besides less than 16 MiB of code,
+                                      stacks and small blocks */
     hybrid_allocator allocator;    /* of working memory; all zero = malloc and free.
                                       Arrays of results are mapped pages: see
                                       hybrid_engine_trim() */

@@ -124,7 +124,7 @@ static void memory_is_the_cap(void **state)
     hybrid_csr A;
     (void)state;
 
-    assert_in_range(hy_memory_limit(), 1, machine - machine / 16);
+    assert_in_range(hy_memory_limit(), 1, machine);
     options.backend = HYBRID_HOST;
     assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
     const hy_memory *memory = &engine->ctx.memory;
