@@ -25,6 +25,12 @@ static inline size_t hy_value_size(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
+/* Of a matrix as CSR with 64-bit offsets. */
+static inline int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
+{
+    return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
+}
+
 /* Element k of its array. */
 static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
 {

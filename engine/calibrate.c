@@ -90,13 +90,13 @@ typedef struct variant_times {
 static void predict(const hybrid_plan *plan, const hy_variant *variant,
                     variant_times *out)
 {
-    const hy_features *f      = &plan->profile.features;
-    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const hy_features *f      = &plan->product.profile.features;
+    const hy_backend *backend = plan->product.backend;
     hy_rates built_in;
 
     backend->ops->rates(backend, &built_in);
     out->built_in = positive(variant->cost(f, &built_in).multiply_s);
-    out->here     = positive(variant->cost(f, &plan->rates).multiply_s);
+    out->here     = positive(variant->cost(f, &plan->product.rates).multiply_s);
 }
 
 /* A product in one chunk by this variant; the first run is not counted. */
@@ -117,7 +117,7 @@ static hybrid_status time_variant(const calibration *c, const hy_variant *varian
     for (int i = -1; i < runs && status == HYBRID_OK; i++) {
         status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
         if (i >= 0)
-            each[i] = plan->report.multiply_s;
+            each[i] = plan->history.report.multiply_s;
     }
     if (status == HYBRID_OK) {
         out->measured = positive(hy_median(each, runs));
@@ -215,7 +215,8 @@ static hybrid_status calibrate(calibration *c, const char *path)
 {
     hybrid_engine *engine = c->engine;
 
-    HY_TRY(hy_rates_target(engine, path, c->path)); /* before it takes time */
+    /* before it takes time */
+    HY_TRY(hy_rates_target(path, hy_engine_backend(engine), c->path));
     if (engine->device) {
         HY_TRY(measure(c, engine->device));
         c->rows  = find_variant(engine, "rows");

@@ -1,4 +1,4 @@
-/* engine/cut.c - which layout on the device a plan gets.
+/* engine/cut.c - which layout on the device a product gets.
 
    The device's budget is shared by B or X, if it stays there, and by `depth` slots. Of
    these ways the first that can hold every row is taken:
@@ -25,15 +25,16 @@
    send; these are cut if that is less, and then compared with panels once more, by what
    they do send. An X that fits comes in panels if that makes the product shorter.
 
-   Each way is a function that leaves the plan alone and returns a layout (layout.h), of 0
-   slots if there is none; choose() compares them, and the plan gets the best one.
+   Each way is a function that returns a layout (layout.h), of 0 slots if there is none;
+   choose() compares them, and the product gets the best one.
  */
+#include "engine/cut.h"
+
 #include "base/csr.h"
 #include "engine/panels.h"
-#include "engine/rates.h"
+#include "engine/traffic.h"
 #include "engine/weigh.h"
 #include "engine/window.h"
-#include "pipeline/turned.h"
 
 enum {
     DEPTH        = 4, /* chunks in flight; */
@@ -41,27 +42,23 @@ enum {
     CACHED_BYTES = 48 << 20
 };
 
-static const hy_backend *backend_of(const hybrid_plan *plan)
-{
-    return plan->candidates[plan->chosen].backend;
-}
-
 /* Slots with which work is tried that finds no room with more. */
 static int least_depth(const hy_planning *p)
 {
-    return p->options->depth > 0 ? p->options->depth : DEPTH;
+    return p->product->options.depth > 0 ? p->product->options.depth : DEPTH;
 }
 
 /* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device
    others are to be at hand, but what is in flight shall stay in the last-level cache. */
 static int depth_of(const hy_planning *p)
 {
-    const hy_features *f = &p->plan->profile.features;
+    const hy_features *f = &p->product->profile.features;
     const size_t bytes   = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
                          (size_t)f->out_bound * hy_value_size(f->type);
 
-    if (p->options->depth == 0 && p->plan->op == HY_SPMM &&
-        backend_of(p->plan)->ops->copy && bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+    if (p->product->options.depth == 0 && p->product->op == HY_SPMM &&
+        hy_product_on_device(p->product) &&
+        bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
     return least_depth(p);
 }
@@ -70,26 +67,26 @@ static int depth_of(const hy_planning *p)
    columns. */
 static int shares(const hy_planning *p)
 {
-    return p->options->split == HYBRID_SPLIT_SHARE;
+    return p->product->options.split == HYBRID_SPLIT_SHARE;
 }
 
 static int has_panels(const hy_planning *p)
 {
-    return p->plan->op == HY_SPMM && backend_of(p->plan)->ops->copy && !shares(p);
+    return p->product->op == HY_SPMM && hy_product_on_device(p->product) && !shares(p);
 }
 
 static size_t room_of_whole(const hy_planning *p)
 {
     const hy_layout whole = {.panels = {.cols = 0}};
 
-    return hy_layout_image(p->plan, &whole).room;
+    return hy_layout_image(p->product, &whole).room;
 }
 
 static int is_large(const hy_planning *p)
 {
-    const size_t eighths = p->plan->flags & HYBRID_RESIDENT ? 6 : 4;
+    const size_t eighths = p->product->options.flags & HYBRID_RESIDENT ? 6 : 4;
 
-    return room_of_whole(p) > p->plan->rates.memory / 8 * eighths;
+    return room_of_whole(p) > p->product->rates.memory / 8 * eighths;
 }
 
 /* ---- X whole, or what chunks touch ------------------------------------------------ */
@@ -100,7 +97,7 @@ static hybrid_status cut_rows(const hy_planning *p, hy_layout *out)
     const int depth     = depth_of(p);
     const int fewer     = least_depth(p);
     const size_t whole  = room_of_whole(p);
-    const size_t memory = p->plan->rates.memory;
+    const size_t memory = p->product->rates.memory;
     const struct {
         int gathered, depth, share;
         size_t most; /* of X */
@@ -111,14 +108,14 @@ static hybrid_status cut_rows(const hy_planning *p, hy_layout *out)
                             {1, (fewer + 1) / 2, 1, 0},
                             {1, 1, 1, 0},
                             {0, 1, 1, memory}};
-    const int in_place   = !backend_of(p->plan)->ops->copy;
-    const int resident   = !in_place && p->plan->flags & HYBRID_RESIDENT;
+    const int in_place   = !hy_product_on_device(p->product);
+    const int resident   = !in_place && p->product->options.flags & HYBRID_RESIDENT;
     hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
 
     for (size_t i = resident ? 0 : 1; i < sizeof tries / sizeof *tries; i++) {
         if (tries[i].gathered ? in_place : whole > tries[i].most)
             continue;
-        hy_message_clear(&p->plan->engine->ctx.message);
+        hy_message_clear(&p->product->engine->ctx.message);
         *out   = (hy_layout){.gathered = tries[i].gathered,
                              .depth    = tries[i].depth,
                              .share    = tries[i].share};
@@ -135,25 +132,25 @@ static hybrid_status cut_rows(const hy_planning *p, hy_layout *out)
    stays, those that send the fewest bytes. */
 static hybrid_status cut_panels(const hy_planning *p, hy_layout *out, int64_t *up)
 {
-    const hybrid_plan *plan = p->plan;
-    int all                 = 0;
+    const hy_product *product = p->product;
+    int all                   = 0;
 
     *out = (hy_layout){.depth = 0};
     for (size_t share = 2; !all; share *= 2) {
-        const hy_panels panels = hy_panels_within(plan, plan->rates.memory / share);
+        const hy_panels panels = hy_panels_within(product, product->rates.memory / share);
         hy_layout other;
         if (panels.cols == 0)
             break;
         HY_TRY(hy_panels_try(p, depth_of(p), panels, &other));
         if (other.depth == 0)
             continue;
-        const int64_t sent = hy_traffic_dense_up(plan, &other);
+        const int64_t sent = hy_traffic_dense_up(product, &other);
         all                = hy_layout_keeps_all(&other);
         if (out->depth > 0 && sent >= *up) {
-            hy_layout_free(plan, &other);
+            hy_layout_free(product, &other);
             continue;
         }
-        hy_layout_free(plan, out);
+        hy_layout_free(product, out);
         *out = other;
         *up  = sent;
     }
@@ -164,14 +161,14 @@ static hybrid_status cut_panels(const hy_planning *p, hy_layout *out, int64_t *u
 static hybrid_status cut_shorter(const hy_planning *p, const hy_layout *whole,
                                  hy_layout *out)
 {
-    const hy_panels panels = hy_panels_best(p->plan, whole);
+    const hy_panels panels = hy_panels_best(p->product, whole);
 
     *out = (hy_layout){.depth = 0};
     if (panels.cols == 0)
         return HYBRID_OK;
     HY_TRY(hy_panels_try(p, whole->depth, panels, out));
     if (out->depth > 0 && !hy_layout_keeps_all(out))
-        hy_layout_free(p->plan, out);
+        hy_layout_free(p->product, out);
     return HYBRID_OK;
 }
 
@@ -183,7 +180,7 @@ typedef struct ways {
     int panels_known; /* those of an X that does not fit are cut, or there are none */
     hy_ways_up up;
     hy_extents extents; /* for a window */
-    double spared_s;    /* as in the plan: if not 0, none is looked at further */
+    double spared_s;    /* as in cut.h: if not 0, none is looked at further */
 } ways;
 
 static hybrid_status know_panels(const hy_planning *p, ways *w)
@@ -203,20 +200,21 @@ static hybrid_status try_window(const hy_planning *p, ways *w, hy_layout **best)
     HY_TRY(hy_window_look(p, &w->extents));
     if (!w->extents.blocks)
         return HYBRID_OK;
-    if (!hy_is_compact(&p->plan->compact) && p->options->order != HYBRID_COL_MAJOR)
-        w->spared_s = hy_weigh_window(p->plan, &w->extents);
+    if (!hy_is_compact(&p->product->compact) &&
+        p->product->options.order != HYBRID_COL_MAJOR)
+        w->spared_s = hy_weigh_window(p->product, &w->extents);
     if (w->spared_s > 0)
         return HYBRID_OK;
     known.extents = &w->extents;
     HY_TRY(hy_window_try(&known, depth_of(p), least_depth(p), &w->window));
     if (w->window.depth == 0)
         return HYBRID_OK;
-    w->up.window = hy_traffic_dense_up(p->plan, &w->window);
-    HY_TRY(hy_traffic_gathered_up(p->plan, &w->window, p->A, NULL, &gathered));
+    w->up.window = hy_traffic_dense_up(p->product, &w->window);
+    HY_TRY(hy_traffic_gathered_up(p->product, &w->window, p->A, NULL, &gathered));
     if (w->up.window <= gathered)
         *best = &w->window;
     else
-        hy_layout_free(p->plan, &w->window);
+        hy_layout_free(p->product, &w->window);
     return HYBRID_OK;
 }
 
@@ -229,7 +227,7 @@ static hybrid_status try_panels(const hy_planning *p, ways *w, hy_layout **best)
     HY_TRY(know_panels(p, w));
     if (w->panels.depth == 0)
         return HYBRID_OK;
-    HY_TRY(hy_traffic_gathered_up(p->plan, &w->panels, p->A, NULL, &gathered));
+    HY_TRY(hy_traffic_gathered_up(p->product, &w->panels, p->A, NULL, &gathered));
     if (gathered > w->up.panels) {
         w->up.gathered = gathered;
         *best          = &w->panels;
@@ -241,8 +239,8 @@ static hybrid_status try_panels(const hy_planning *p, ways *w, hy_layout **best)
 static hybrid_status compare_bytes(const hy_planning *p, ways *w, hy_layout **best)
 {
     const hy_layout *rows = *best;
-    const int again       = (p->plan->flags & HYBRID_RESIDENT) == 0;
-    const int64_t sent    = hy_traffic_dense_up(p->plan, rows);
+    const int again       = (p->product->options.flags & HYBRID_RESIDENT) == 0;
+    const int64_t sent    = hy_traffic_dense_up(p->product, rows);
 
     if (rows->gathered)
         w->up.gathered = sent;
@@ -257,7 +255,7 @@ static hybrid_status compare_bytes(const hy_planning *p, ways *w, hy_layout **be
 /* Panels instead of X whole, if they are done sooner. */
 static hybrid_status compare_time(const hy_planning *p, ways *w, hy_layout **best)
 {
-    hy_layout_free(p->plan, &w->panels);
+    hy_layout_free(p->product, &w->panels);
     HY_TRY(cut_shorter(p, *best, &w->panels));
     if (w->panels.depth > 0)
         *best = &w->panels;
@@ -267,21 +265,23 @@ static hybrid_status compare_time(const hy_planning *p, ways *w, hy_layout **bes
 /* What X and Y that are pinned would gain, and packs that stay. */
 static hybrid_status complete(const hy_planning *p, hy_layout *best)
 {
-    const int direct = !hy_is_compact(&p->plan->compact) && best->window == 0;
+    const int direct = !hy_is_compact(&p->product->compact) && best->window == 0;
 
-    if (!backend_of(p->plan)->ops->copy || best->panels.cols > 0)
+    if (!hy_product_on_device(p->product) || best->panels.cols > 0)
         return HYBRID_OK;
-    if (p->options->split != HYBRID_SPLIT_AUTO && !shares(p) && direct)
-        hy_panels_offer(p->plan, best);
-    if (p->plan->flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
-        hy_layout_keep(p->plan, best);
+    if (p->product->options.split != HYBRID_SPLIT_AUTO && !shares(p) && direct)
+        hy_panels_offer(p->product, best);
+    if (p->product->options.flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
+        hy_layout_keep(p->product, best);
     return HYBRID_OK;
 }
 
 /* Of the rest of A that has been weighed already. */
-static double spared_s(const hybrid_plan *plan)
+static double spared_s(const hy_product *product)
 {
-    return hy_is_compact(&plan->compact) ? 0 : hy_weigh(plan, plan->rows, plan->cols);
+    return hy_is_compact(&product->compact)
+               ? 0
+               : hy_weigh(product, product->rows, product->cols);
 }
 
 /* One of `ways`; none where the device is spared. */
@@ -292,7 +292,7 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
     if (large && !shares(p))
         HY_TRY(try_window(p, w, best));
     if (large && !*best && w->spared_s <= 0)
-        w->spared_s = spared_s(p->plan);
+        w->spared_s = spared_s(p->product);
     if (w->spared_s > 0)
         return HYBRID_OK;
     if (large && !*best && has_panels(p))
@@ -307,47 +307,28 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
     return complete(p, *best);
 }
 
-static void free_ways(const hybrid_plan *plan, ways *w)
+static void free_ways(const hy_product *product, ways *w)
 {
-    hy_extents_free(&plan->engine->ctx, &w->extents);
-    hy_layout_free(plan, &w->rows);
-    hy_layout_free(plan, &w->window);
-    hy_layout_free(plan, &w->panels);
+    hy_extents_free(&product->engine->ctx, &w->extents);
+    hy_layout_free(product, &w->rows);
+    hy_layout_free(product, &w->window);
+    hy_layout_free(product, &w->panels);
 }
 
-/* For X and Y in columns, should they come so; where X does not fit, only if they are
-   expected to. */
-static void leave_rooms(hybrid_plan *plan, const hybrid_plan_options *o)
+hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,
+                            const hybrid_csr *B, hy_layout *out, double *spared_s)
 {
-    const hy_features *f = &plan->profile.features;
-    const int64_t row    = f->out_cols * (int64_t)hy_value_size(f->type);
-    const size_t x       = (size_t)(plan->b_rows * row);
-
-    plan->turned_room = 0;
-    if (o->order == HYBRID_COL_MAJOR || x <= plan->rates.memory / 2)
-        plan->turned_room =
-            hy_turned_room(backend_of(plan), f, plan->b_rows, plan->rates.memory);
-    plan->rates.memory -= 2 * plan->turned_room;
-}
-
-hybrid_status hy_plan_cut(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                          const hybrid_plan_options *o)
-{
-    const hy_planning planning = {.plan = plan, .A = A, .B = B, .options = o};
+    const hy_planning planning = {.product = product, .A = A, .B = B};
     ways w                     = {.up = {-1, -1, -1}};
     hy_layout *best            = NULL;
 
-    hy_rates_of(backend_of(plan), &plan->rates);
-    if (plan->op == HY_SPMM)
-        leave_rooms(plan, o);
     const hybrid_status status = choose(&planning, &w, &best);
-    if (status == HYBRID_OK && w.spared_s > 0)
-        plan->spared_s = w.spared_s;
+    *spared_s                  = w.spared_s;
     if (status == HYBRID_OK && best) {
-        plan->layout  = *best;
-        plan->ways_up = w.up;
-        best->chunks  = NULL; /* they are the plan's */
+        *out         = *best;
+        out->ways_up = w.up;
+        best->chunks = NULL; /* they are the caller's */
     }
-    free_ways(plan, &w);
+    free_ways(product, &w);
     return status;
 }

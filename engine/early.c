@@ -3,7 +3,6 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/rates.h"
 
 /* Whether to try, and the room that B takes, as layout.c has it. */
 static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,

@@ -11,9 +11,6 @@
 #include "partition/inspect.h"
 #include "pipeline/load.h"
 
-/* Less of B is there before planning misses it. */
-enum { HY_EARLY_BYTES = 1 << 20 };
-
 /* Begin, if B has engine->early_bytes, if there is a device, and if B takes no more than
    half of its budget, where plans prefer it resident. *out is NULL if not, or if other
    plans hold the room. */

@@ -1,4 +1,4 @@
-/* engine/empty.c - whether a plan does without the empty rows and columns of A.
+/* engine/empty.c - whether a product is computed without the empty rows and columns of A.
 
    Which rows are empty is known soon; which columns are takes a look at all entries, as
    long as a small part of the bus's time. So it is taken where rows are empty or entries
@@ -7,7 +7,6 @@
 #include "engine/empty.h"
 
 #include "base/csr.h"
-#include "engine/plan.h"
 #include "engine/weigh.h"
 
 enum {
@@ -17,25 +16,26 @@ enum {
     LEAST_ROW  = HY_LINE
 };
 
-static const hy_candidate *first_candidate(const hybrid_plan *plan)
+static const hy_candidate *first_of(const hy_candidates *candidates)
 {
     int i = 0;
 
-    while (plan->candidates[i].refused) /* one is not */
+    while (candidates->of[i].refused) /* one is not */
         i++;
-    return &plan->candidates[i];
+    return &candidates->of[i];
 }
 
 /* Chunks of so many rows of A, and who shares them with the host, mean those of A. */
-static int may_pay(const hybrid_plan *plan, const hybrid_csr *A,
-                   const hybrid_plan_options *o)
+static int may_pay(const hy_product *product, const hy_candidate *best,
+                   const hybrid_csr *A)
 {
-    const int64_t row = plan->b_cols * (int64_t)hy_value_size(A->type);
-    const int shares  = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
+    const hybrid_plan_options *o = &product->options;
+    const int64_t row            = product->b_cols * (int64_t)hy_value_size(A->type);
+    const int shares = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return plan->op == HY_SPMM && first_candidate(plan)->backend->ops->copy && !shares &&
+    return product->op == HY_SPMM && best->backend->ops->copy && !shares &&
            o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
-           A->rows + A->cols >= plan->engine->compact_bytes / row;
+           A->rows + A->cols >= product->engine->compact_bytes / row;
 }
 
 static int64_t empty_of(const hy_touched *touched, int64_t all)
@@ -45,49 +45,43 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
 
 /* Of what is found empty, if it is enough, and the host does not have all of it sooner.
  */
-static hybrid_status find(hybrid_plan *plan, const hybrid_csr *A,
-                          const hybrid_plan_options *o)
+static hybrid_status find(const hy_product *product, const hybrid_csr *A, hy_compact *c,
+                          double *spared_s)
 {
-    hy_context *ctx = &plan->engine->ctx;
-    hy_compact *c   = &plan->compact;
+    hy_context *ctx = &product->engine->ctx;
 
     HY_TRY(hy_touched_rows(ctx, A, &c->rows));
     const int64_t rows = empty_of(&c->rows, A->rows);
     if (rows < A->rows / SIGN_PART && A->nnz / FEW >= A->cols &&
-        !(o->flags & HYBRID_RESIDENT))
+        !(product->options.flags & HYBRID_RESIDENT))
         return HYBRID_OK;
     HY_TRY(hy_touched_cols(ctx, A, &c->cols));
     const int64_t empty = rows + empty_of(&c->cols, A->cols);
     if (empty < (A->rows + A->cols) / LEAST_PART)
         return HYBRID_OK;
-    plan->spared_s = hy_weigh(plan, c->rows.count, c->cols.count);
-    return plan->spared_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
+    *spared_s = hy_weigh(product, c->rows.count, c->cols.count);
+    return *spared_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
 }
 
-hybrid_status hy_empty_find(hybrid_plan *plan, const hybrid_csr *A,
-                            const hybrid_plan_options *o)
+hybrid_status hy_empty_find(const hy_product *product, const hy_candidates *candidates,
+                            const hybrid_csr *A, hy_compact *rest, double *spared_s)
 {
-    hy_context *ctx      = &plan->engine->ctx;
+    hy_context *ctx      = &product->engine->ctx;
     hybrid_status status = HYBRID_OK;
 
-    if (may_pay(plan, A, o))
-        status = find(plan, A, o);
-    if (status != HYBRID_OK || !hy_is_compact(&plan->compact))
-        hy_compact_free(ctx, &plan->compact);
+    if (may_pay(product, first_of(candidates), A))
+        status = find(product, A, rest, spared_s);
+    if (status != HYBRID_OK || !hy_is_compact(rest))
+        hy_compact_free(ctx, rest);
     if (status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* all of A needs less */
     return HYBRID_OK;
 }
 
-const hybrid_csr *hy_empty_a(const hybrid_plan *plan, const hybrid_csr *A)
+void hy_empty_settle(const hy_product *product, hy_problem *problem, hy_rest *rest)
 {
-    return hy_is_compact(&plan->compact) ? &plan->compact.A : A;
-}
-
-void hy_empty_settle(const hybrid_plan *plan, hy_problem *problem, hy_rest *rest)
-{
-    const hy_compact *c = &plan->compact;
+    const hy_compact *c = &product->compact;
 
     if (!hy_is_compact(c))
         return;

@@ -8,10 +8,6 @@
 
 #include "base/cgroup.h"
 #include "base/results.h"
-#include "engine/early.h"
-#include "engine/empty.h"
-#include "engine/rates.h"
-#include "engine/weigh.h"
 #include "pipeline/lane_set.h"
 
 enum { MANY_CORES = 8 };
@@ -122,7 +118,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
         ctx->pins.device = engine->device;
     }
     HY_TRY(open_host(engine, options, backends));
-    return hy_rates_load(engine, options->rates_path);
+    return hy_rates_load(options->rates_path, engine->host, engine->device,
+                         engine->rates_path);
 }
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,

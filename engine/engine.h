@@ -5,9 +5,15 @@
 #include <sys/types.h>
 
 #include "base/pool.h"
+#include "engine/rates.h"
 #include "engine/tables.h"
 
-enum { HY_DEVICE_TEXT = 256, HY_RATES_PATH = 4096 };
+/* Sizes from which on a plan does more to be faster. */
+enum {
+    HY_EARLY_BYTES   = 1 << 20, /* less of B is there before planning misses it */
+    HY_WEIGHED_BYTES = 1 << 20, /* A, X and Y: the host against a device that X fits */
+    HY_COMPACT_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
+};
 
 struct hybrid_engine {
     hy_context ctx;

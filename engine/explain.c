@@ -3,8 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "engine/panels.h"
+#include "engine/plan.h"
+#include "engine/resident.h"
 #include "partition/chunks.h"
+#include "partition/shared.h"
 
 typedef struct writer {
     char *text;
@@ -54,31 +56,31 @@ static void put_time(writer *w, double s)
         put(w, "%9.3f s ", s);
 }
 
-static void put_features(writer *w, const hybrid_plan *plan)
+static void put_features(writer *w, const hy_product *product)
 {
-    const hy_features *f = &plan->profile.features;
+    const hy_features *f = &product->profile.features;
 
-    put(w, "%s  A ", plan->op == HY_SPGEMM ? "spgemm" : "spmm");
-    put_count(w, plan->rows);
+    put(w, "%s  A ", product->op == HY_SPGEMM ? "spgemm" : "spmm");
+    put_count(w, product->rows);
     put(w, " x ");
-    put_count(w, plan->cols);
+    put_count(w, product->cols);
     put(w, ", nnz ");
     put_count(w, f->nnz);
     put(w, ", f%d; result ", f->type == HYBRID_F64 ? 64 : 32);
-    put_count(w, plan->rows);
+    put_count(w, product->rows);
     put(w, " x ");
     put_count(w, f->out_cols);
-    if (hy_is_compact(&plan->compact)) {
+    if (hy_is_compact(&product->compact)) {
         put(w, "\nempty     left out: ");
-        put_count(w, plan->rows - f->rows);
+        put_count(w, product->rows - f->rows);
         put(w, " rows and ");
-        put_count(w, plan->cols - f->cols);
+        put_count(w, product->cols - f->cols);
         put(w, " columns of A, and what belongs to them of X and Y");
     }
     put(w, "\nfeatures  products %.3g   out <= %.3g   row mean %.1f max %lld cv %.2f",
         (double)f->products, (double)f->out_bound, f->row_mean, (long long)f->row_max,
         f->row_cv);
-    if (plan->op == HY_SPGEMM)
+    if (product->op == HY_SPGEMM)
         put(w, "   out_ratio %.1f", f->out_ratio);
     else if (f->tile_fill > 0)
         put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
@@ -92,14 +94,14 @@ static void put_features(writer *w, const hybrid_plan *plan)
 static void put_candidates(writer *w, const hybrid_plan *plan)
 {
     put(w, "%-26s %12s   note\n", "candidates", "predicted");
-    for (int i = 0; i < plan->candidate_count; i++) {
-        const hy_candidate *c = &plan->candidates[i];
+    for (int i = 0; i < plan->candidates.count; i++) {
+        const hy_candidate *c = &plan->candidates.of[i];
         put(w, "  %-24s ", c->variant->name);
         if (c->refused) {
             put(w, "%12s   refused: %s\n", "-", c->refused);
         } else {
             put_time(w, c->predicted_s);
-            put(w, "   %s\n", c->chosen ? "chosen" : "");
+            put(w, "   %s\n", i == plan->candidates.chosen ? "chosen" : "");
         }
     }
 }
@@ -107,16 +109,17 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
 /* The stage that is longest for an average chunk, and its share of their sum. */
 static void put_bottleneck(writer *w, const hybrid_plan *plan)
 {
+    const hy_product *product        = &plan->product;
     static const char *const names[] = {"prepare", "h2d", "run", "d2h"};
-    const int later                  = (plan->flags & HYBRID_RESIDENT) != 0;
+    const int later                  = (product->options.flags & HYBRID_RESIDENT) != 0;
     double sum[4] = {0}, total = 0;
     int most = 0;
 
     for (int64_t i = 0; i < plan->layout.count; i++) {
         const hy_chunk *chunk  = &plan->layout.chunks[i];
-        const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
+        const hy_cost cost     = chunk->variant->cost(&chunk->features, &product->rates);
         const hy_stage_times t = hy_predict_stages(
-            &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
+            &cost, &product->rates, hy_pool_threads(product->engine->ctx.pool));
         const int there      = chunk->kept && (later || chunk->col_begin > 0);
         const double times[] = {there ? 0 : t.prepare, there ? 0 : t.h2d, t.run, t.d2h};
         for (int k = 0; k < 4; k++) {
@@ -132,17 +135,22 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
             100 * sum[most] / total);
 }
 
+static int64_t panels_of(const hybrid_plan *plan)
+{
+    return hy_panels_number(&plan->layout.panels, plan->product.b_cols);
+}
+
 static void put_resident(writer *w, const hybrid_plan *plan)
 {
-    if (!(plan->flags & HYBRID_RESIDENT) ||
-        !plan->candidates[plan->chosen].backend->ops->copy)
+    if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
+        !hy_product_on_device(&plan->product))
         return;
-    const int64_t kept = plan->site->cache.count * hy_panels_count(plan);
+    const int64_t kept = plan->site->cache.count * panels_of(plan);
     put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
         (long long)plan->layout.count);
-    put_bytes(w, (double)plan->report.resident_bytes);
+    put_bytes(w, (double)plan->history.report.resident_bytes);
     put(w, "%s\n",
-        plan->split.host && !hy_plan_has_a(plan)
+        plan->split.host && !hy_resident_all(plan->site)
             ? ", but for chunks that the host computes"
             : "");
 }
@@ -150,7 +158,7 @@ static void put_resident(writer *w, const hybrid_plan *plan)
 /* What is predicted of the way taken and of the other, and the last run beside it. */
 static void put_transfers(writer *w, const hybrid_plan *plan)
 {
-    const hybrid_report *r = &plan->report;
+    const hybrid_report *r = &plan->history.report;
 
     put(w, "transfers up ");
     put_bytes(w, (double)r->predicted_h2d_bytes);
@@ -207,7 +215,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (!split->host && !pinned->why_not) /* there is no device, or it is spared */
         return;
     put(w, "split     ");
-    if (hy_plan_has_a(plan) && split->host) {
+    if (hy_resident_all(plan->site) && split->host) {
         put(w, "the device alone, which has all of A, until it is told to refresh it\n");
         return;
     }
@@ -218,7 +226,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
     }
     if (split->host) {
         put(w, "%s; pieces of %.3g products, slots %d x ",
-            plan->op == HY_SPGEMM ? " in runs after the first" : "",
+            plan->product.op == HY_SPGEMM ? " in runs after the first" : "",
             (double)pinned->sharing.products, split->slots);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
     }
@@ -228,15 +236,15 @@ static void put_split(writer *w, const hybrid_plan *plan)
 /* What of B or X stays there, passes through, or comes with chunks. */
 static void put_layout(writer *w, const hybrid_plan *plan)
 {
-    const hy_candidate *c   = &plan->candidates[plan->chosen];
-    const hy_layout *layout = &plan->layout;
-    const char *second      = plan->op == HY_SPGEMM ? "B" : "X";
+    const hy_product *product = &plan->product;
+    const hy_layout *layout   = &plan->layout;
+    const char *second        = product->op == HY_SPGEMM ? "B" : "X";
 
-    if (!c->backend->ops->copy) {
+    if (!hy_product_on_device(product)) {
         put(w, "; operands are read in place\n");
         return;
     }
-    if (c->variant->carries_b) {
+    if (product->variant->carries_b) {
         put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
@@ -248,7 +256,7 @@ static void put_layout(writer *w, const hybrid_plan *plan)
         layout->window > 0 ? "passes through" : "stays on");
     put_bytes(w, (double)layout->shared_bytes);
     if (layout->panels.cols > 0)
-        put(w, " in %lld panels of %lld columns", (long long)hy_panels_count(plan),
+        put(w, " in %lld panels of %lld columns", (long long)panels_of(plan),
             (long long)layout->panels.cols);
     if (layout->window > 0) {
         put(w, ", ");
@@ -263,21 +271,22 @@ static void put_layout(writer *w, const hybrid_plan *plan)
 
 static void put_chunks(writer *w, const hybrid_plan *plan)
 {
-    const hy_backend *backend = plan->candidates[plan->chosen].backend;
+    const hy_product *product = &plan->product;
+    const hy_backend *backend = product->backend;
     const int64_t count       = plan->layout.count;
-    const int64_t each        = plan->profile.features.products / (count ? count : 1);
+    const int64_t each        = product->profile.features.products / (count ? count : 1);
     size_t device = 0, pinned = 0;
 
-    hy_slot_sizes(backend, &plan->rates, plan->layout.chunks, count, &device, &pinned);
+    hy_slot_sizes(backend, &product->rates, plan->layout.chunks, count, &device, &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
         (double)each, plan->site->depth);
     put_bytes(w, (double)device);
     put_bottleneck(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    put_bytes(w, (double)(plan->rates.memory + 2 * plan->turned_room));
+    put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room));
     put_layout(w, plan);
     put_resident(w, plan);
-    put_rates(w, plan->engine, backend);
+    put_rates(w, product->engine, backend);
     put_transfers(w, plan);
     put_split(w, plan);
 }
@@ -290,7 +299,7 @@ size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
         return 0;
     if (w.capacity > 0)
         text[0] = '\0';
-    put_features(&w, plan);
+    put_features(&w, &plan->product);
     put_candidates(&w, plan);
     put_chunks(&w, plan);
     return w.length;

@@ -5,7 +5,6 @@
 #include "base/extremes.h"
 #include "base/pool.h"
 #include "engine/engine.h"
-#include "engine/rank.h"
 #include "partition/inspect.h"
 
 enum { GRAIN = 4096 };

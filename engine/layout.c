@@ -3,10 +3,10 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/panels.h"
-#include "engine/window.h"
 #include "partition/chunks.h"
 #include "partition/shared.h"
+#include "partition/x_window.h"
+#include "pipeline/pack_cache.h"
 
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
@@ -41,55 +41,53 @@ static int64_t device_products(const hy_features *f, int carried)
 }
 
 /* Chunks that there are to be of a product large enough. */
-static int64_t least_chunks(const hybrid_plan *plan, const hy_layout *layout)
+static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
 {
-    const int64_t panels = hy_panels_number(&layout->panels, plan->b_cols);
-    const int64_t window = hy_window_chunks(layout->window, plan->b_rows);
+    const int64_t panels = hy_panels_number(&layout->panels, product->b_cols);
+    const int64_t window = hy_window_chunks(layout->window, product->b_rows);
     return hy_greater(HY_CHUNKS, hy_greater(HY_PANEL_CHUNKS * panels, window));
 }
 
 /* Products to aim for in a chunk. */
-static int64_t chunk_products(const hybrid_plan *plan, const hy_layout *layout)
+static int64_t chunk_products(const hy_product *product, const hy_layout *layout)
 {
-    const hy_candidate *c = &plan->candidates[plan->chosen];
-    const hy_features *f  = &plan->profile.features;
-    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
+    const hy_features *f  = &product->profile.features;
+    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
 
     /* in place a chunk is one loop, and all wait for its last piece: as few chunks as let
        an interrupt be seen soon */
-    if (plan->op == HY_SPMM && !c->backend->ops->copy)
+    if (product->op == HY_SPMM && !hy_product_on_device(product))
         return HOST_DENSE * threads;
-    if (plan->op == HY_SPMM) {
+    if (product->op == HY_SPMM) {
         const int64_t bytes = f->out_bound * (int64_t)hy_value_size(f->type);
         const int64_t chunks =
-            hy_greater(bytes / DENSE_BYTES, least_chunks(plan, layout));
+            hy_greater(bytes / DENSE_BYTES, least_chunks(product, layout));
         return hy_greater(f->products / chunks + 1, MIN_PRODUCTS);
     }
-    if (c->backend->ops->copy)
-        return device_products(f, c->variant->carries_b);
+    if (hy_product_on_device(product))
+        return device_products(f, product->variant->carries_b);
     return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-hy_image hy_layout_image(const hybrid_plan *plan, const hy_layout *layout)
+hy_image hy_layout_image(const hy_product *product, const hy_layout *layout)
 {
     const hybrid_csr B = {
-        .rows = plan->b_rows, .nnz = plan->b_nnz, .type = plan->profile.type};
-    const hybrid_csr A   = {.type = plan->profile.type};
+        .rows = product->b_rows, .nnz = product->b_nnz, .type = product->profile.type};
+    const hybrid_csr A   = {.type = product->profile.type};
     const hybrid_dense X = {
-        .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
-    const hy_candidate *c    = &plan->candidates[plan->chosen];
-    const hy_problem problem = {.op       = plan->op,
+        .rows = product->b_rows, .cols = product->b_cols, .type = product->profile.type};
+    const hy_problem problem = {.op       = product->op,
                                 .A        = &A,
                                 .B        = &B,
                                 .X        = &X,
-                                .in_cols  = c->variant->in_cols,
-                                .in_lines = c->variant->in_lines,
+                                .in_cols  = product->variant->in_cols,
+                                .in_lines = product->variant->in_lines,
                                 .panels   = layout->panels,
                                 .window   = layout->window};
 
-    if (!c->backend->ops->copy || c->variant->carries_b)
+    if (!hy_product_on_device(product) || product->variant->carries_b)
         return (hy_image){0, 0};
     return (hy_image){hy_shared_bytes(&problem), hy_align(hy_shared_room(&problem))};
 }
@@ -99,11 +97,11 @@ hy_image hy_layout_image(const hybrid_plan *plan, const hy_layout *layout)
    product that may be the only one does without. A window must know. */
 static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 {
-    hy_context *ctx     = &p->plan->engine->ctx;
+    hy_context *ctx     = &p->product->engine->ctx;
     const hybrid_csr *A = p->A;
     const size_t rows = (size_t)A->rows * HY_LINE, all = (size_t)A->nnz * 4;
     const size_t read = rows < all ? rows : all;
-    const int once    = !(p->plan->flags & (HYBRID_RESIDENT | HYBRID_REUSE));
+    const int once    = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
     if (layout->window > 0)
         return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
@@ -111,40 +109,41 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
         hy_chunks_need_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;
     }
-    return hy_chunks_find_needs(ctx, A, p->plan->profile.ends, p->plan->op == HY_SPGEMM,
-                                layout->chunks, layout->count);
+    return hy_chunks_find_needs(ctx, A, p->product->profile.ends,
+                                p->product->op == HY_SPGEMM, layout->chunks,
+                                layout->count);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
-    const hybrid_plan *plan = p->plan;
-    const hy_candidate *c   = &plan->candidates[plan->chosen];
-    const hy_image image    = hy_layout_image(plan, layout);
-    const size_t kept       = layout->gathered ? 0 : image.room;
-    const size_t parts      = (size_t)layout->share * (size_t)layout->depth;
+    const hy_product *product = p->product;
+    const hy_image image      = hy_layout_image(product, layout);
+    const size_t kept         = layout->gathered ? 0 : image.room;
+    const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
-    layout->gathered = layout->gathered && !c->variant->carries_b;
+    layout->gathered = layout->gathered && !product->variant->carries_b;
 
-    const int64_t rows   = p->options->chunk_rows;
+    const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
         .A            = p->A,
         .B            = p->B,
-        .profile      = &plan->profile,
-        .variant      = c->variant,
-        .rates        = &plan->rates,
-        .slot_bytes   = (plan->rates.memory - kept) / parts & ~(size_t)255,
-        .products_max = rows > 0 ? INT64_MAX : chunk_products(plan, layout),
+        .profile      = &product->profile,
+        .variant      = product->variant,
+        .rates        = &product->rates,
+        .slot_bytes   = (product->rates.memory - kept) / parts & ~(size_t)255,
+        .products_max = rows > 0 ? INT64_MAX : chunk_products(product, layout),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
         .panels       = layout->panels};
-    HY_TRY(hy_cut_chunks(&plan->engine->ctx, &request, &layout->chunks, &layout->count));
+    HY_TRY(
+        hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
     layout->resident_bytes     = image.bytes;
     layout->shared_bytes       = kept;
     const hybrid_status status = kept > 0 ? find_needs(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)
-        hy_layout_free(plan, layout);
+        hy_layout_free(product, layout);
     return status;
 }
 
@@ -154,14 +153,14 @@ hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout)
 
     if (status != HYBRID_NO_DEVICE_MEMORY)
         return status;
-    hy_message_clear(&p->plan->engine->ctx.message);
+    hy_message_clear(&p->product->engine->ctx.message);
     layout->depth = 0;
     return HYBRID_OK;
 }
 
-void hy_layout_free(const hybrid_plan *plan, hy_layout *layout)
+void hy_layout_free(const hy_product *product, hy_layout *layout)
 {
-    hy_array_free(&plan->engine->ctx, layout->chunks);
+    hy_array_free(&product->engine->ctx, layout->chunks);
     layout->chunks = NULL;
     layout->count  = 0;
     layout->depth  = 0;
@@ -169,11 +168,11 @@ void hy_layout_free(const hybrid_plan *plan, hy_layout *layout)
 
 /* ---- packs that stay -------------------------------------------------------------- */
 
-void hy_layout_keep(const hybrid_plan *plan, hy_layout *layout)
+void hy_layout_keep(const hy_product *product, hy_layout *layout)
 {
     const size_t shared = layout->count > 0 ? layout->shared_bytes : 0;
 
-    hy_pack_cache_choose(&plan->rates, layout->depth, plan->rates.memory - shared,
+    hy_pack_cache_choose(&product->rates, layout->depth, product->rates.memory - shared,
                          layout->chunks, layout->count);
 }
 

@@ -5,15 +5,20 @@
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
-#include "base/variant.h"
+#include "engine/product.h"
 #include "partition/extents.h"
-
-struct hybrid_plan;
 
 enum {
     HY_CHUNKS         = 16, /* at least, of an SpMM large enough */
+    HY_PANEL_CHUNKS   = 8,  /* the same of each panel of X */
     HY_RESIDENT_SHARE = 4   /* slots beside an A that stays: small, and many fit */
 };
+
+/* Bytes up of the ways in which an X that does not fit could come; -1: was not looked at,
+   or is not to be had. */
+typedef struct hy_ways_up {
+    int64_t gathered, window, panels;
+} hy_ways_up;
 
 typedef struct hy_layout {
     /* asked for */
@@ -29,19 +34,13 @@ typedef struct hy_layout {
     size_t shared_bytes;   /* and its room there; 0 if it is */
     hy_chunk *chunks;
     int64_t count;
+    hy_ways_up ways_up; /* what was compared with it */
 } hy_layout;
 
-/* Bytes up of the ways in which an X that does not fit could come; -1: was not looked at,
-   or is not to be had. */
-typedef struct hy_ways_up {
-    int64_t gathered, window, panels;
-} hy_ways_up;
-
-/* What all layouts of a plan are for. The plan has its profile, candidates and rates. */
+/* What all layouts are for that are compared. */
 typedef struct hy_planning {
-    const struct hybrid_plan *plan;
-    const hybrid_csr *A, *B; /* B NULL: SpMM */
-    const hybrid_plan_options *options;
+    const hy_product *product;
+    const hybrid_csr *A, *B;   /* B NULL: SpMM */
     const hy_extents *extents; /* of rows of A, where there is to be a window */
 } hy_planning;
 
@@ -51,7 +50,7 @@ typedef struct hy_image {
     size_t bytes, room;
 } hy_image;
 
-hy_image hy_layout_image(const struct hybrid_plan *plan, const hy_layout *layout);
+hy_image hy_layout_image(const hy_product *product, const hy_layout *layout);
 
 /* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
    some row does not fit so. To be freed. */
@@ -61,10 +60,10 @@ hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 
 /* Its chunks; it has 0 slots then. One without chunks is fine. */
-void hy_layout_free(const struct hybrid_plan *plan, hy_layout *layout);
+void hy_layout_free(const hy_product *product, hy_layout *layout);
 
 /* Packs of A that stay get their places, as many as fit. */
-void hy_layout_keep(const struct hybrid_plan *plan, hy_layout *layout);
+void hy_layout_keep(const hy_product *product, hy_layout *layout);
 int hy_layout_keeps_all(const hy_layout *layout);
 
 #endif /* HY_LAYOUT_H */

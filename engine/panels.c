@@ -9,9 +9,13 @@
    X with each chunk that touches it. */
 #include "engine/panels.h"
 
+#include <math.h>
+
 #include "base/csr.h"
+#include "engine/rank.h"
 #include "partition/chunks.h"
 #include "partition/shared.h"
+#include "pipeline/pack_cache.h"
 
 enum {
     MOST        = 4,
@@ -40,58 +44,58 @@ static const double ALONE_BYTES = 8, BOTH_WAYS = 0.91, HALF_BYTES = 86;
 
 static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
 
-static int64_t value_size(const hybrid_plan *plan)
+static int64_t value_size(const hy_product *product)
 {
-    return (int64_t)hy_value_size(plan->profile.type);
+    return (int64_t)hy_value_size(product->profile.type);
 }
 
 /* ---- widths ----------------------------------------------------------------------- */
 
 /* Rows of a panel are whole lines of the host's cache, or of the device's if it copies
    them by itself; in tests they may be less, so that there are panels of a narrow X. */
-static int64_t unit_of(const hybrid_plan *plan, int pinned)
+static int64_t unit_of(const hy_product *product, int pinned)
 {
-    const hybrid_engine *e = plan->engine;
+    const hybrid_engine *e = product->engine;
     const int forced       = e->panels > 0 || e->pinned_panels > 0;
 
-    if (forced && plan->b_cols * value_size(plan) < 2 * HY_LINE)
+    if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
         return FORCED_ROW;
     return pinned ? HY_X_LINE : HY_LINE;
 }
 
 /* Columns of each of so many panels, of so many bytes or a multiple. */
-static int64_t cols_of(const hybrid_plan *plan, int64_t panels, int64_t unit)
+static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
 {
-    const int64_t row = (plan->b_cols * value_size(plan) + panels - 1) / panels;
-    return (row + unit - 1) / unit * unit / value_size(plan);
+    const int64_t row = (product->b_cols * value_size(product) + panels - 1) / panels;
+    return (row + unit - 1) / unit * unit / value_size(product);
 }
 
 /* Panels of so many columns, of which the last takes in what moving them adds at the end:
    their number is the same wherever Y lies. */
-static hy_panels panels_of(const hybrid_plan *plan, int64_t cols)
+static hy_panels panels_of(const hy_product *product, int64_t cols)
 {
     hy_panels p = {.cols = cols, .most = cols, .pitch = cols};
     const int64_t last =
-        plan->b_cols -
-        hy_panels_begin(&p, plan->b_cols, hy_panels_number(&p, plan->b_cols) - 1);
+        product->b_cols -
+        hy_panels_begin(&p, product->b_cols, hy_panels_number(&p, product->b_cols) - 1);
 
-    p.most = last + hy_panels_most_back(&p, plan->profile.type);
+    p.most = last + hy_panels_most_back(&p, product->profile.type);
     p.most = p.most > cols ? p.most : cols;
     return p;
 }
 
 /* ---- X that fits ------------------------------------------------------------------ */
 
-int hy_panels_may_move(const hybrid_plan *plan)
+int hy_panels_may_move(const hy_product *product)
 {
-    return !(plan->flags & HYBRID_DETERMINISTIC);
+    return !(product->options.flags & HYBRID_DETERMINISTIC);
 }
 
 /* Lines begin at the same columns in all rows of a Y without gaps. */
-static double store_Bps(const hybrid_plan *plan)
+static double store_Bps(const hy_product *product)
 {
-    const int in_lines = plan->b_cols * value_size(plan) % HY_LINE == 0;
-    return in_lines && hy_panels_may_move(plan) ? STORE_BPS : STORE_PARTS_BPS;
+    const int in_lines = product->b_cols * value_size(product) % HY_LINE == 0;
+    return in_lines && hy_panels_may_move(product) ? STORE_BPS : STORE_PARTS_BPS;
 }
 
 typedef struct speeds {
@@ -99,80 +103,82 @@ typedef struct speeds {
 } speeds;
 
 /* What of the bus rows of a panel get. */
-static double share_of_rows(const hybrid_plan *plan, const hy_panels *panels, int alone)
+static double share_of_rows(const hy_product *product, const hy_panels *panels, int alone)
 {
-    const double row = (double)(panels->cols * value_size(plan));
+    const double row = (double)(panels->cols * value_size(product));
 
     return alone ? row / (row + ALONE_BYTES)
                  : BOTH_WAYS * row * row / (row * row + HALF_BYTES * HALF_BYTES);
 }
 
 /* Of X, its packs, and Y, in panels or whole; `alone`: nothing goes the other way. */
-static speeds speeds_of(const hybrid_plan *plan, const hy_panels *panels, int pinned,
+static speeds speeds_of(const hy_product *product, const hy_panels *panels, int pinned,
                         int alone)
 {
-    const speeds bus   = {plan->rates.h2d_Bps, plan->rates.d2h_Bps};
-    const double share = share_of_rows(plan, panels, alone);
+    const speeds bus   = {product->rates.h2d_Bps, product->rates.d2h_Bps};
+    const double share = share_of_rows(product, panels, alone);
 
     if (panels->cols == 0)
         return bus;
     if (pinned)
         return (speeds){bus.up_Bps * share, bus.down_Bps * share};
-    return (speeds){bus.up_Bps,
-                    store_Bps(plan) < bus.down_Bps ? store_Bps(plan) : bus.down_Bps};
+    return (speeds){bus.up_Bps, fmin(store_Bps(product), bus.down_Bps)};
 }
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
    before it, for its rows of X, and for chunks before it that go down. While the first
    panel comes nothing goes down, while the last goes nothing comes. */
-static double finished(const hybrid_plan *plan, const hy_layout *whole,
+static double finished(const hy_product *product, const hy_layout *whole,
                        const hy_panels *panels, int pinned)
 {
-    const double size   = (double)value_size(plan);
-    const int64_t count = hy_panels_number(panels, plan->b_cols);
+    const double size   = (double)value_size(product);
+    const int64_t count = hy_panels_number(panels, product->b_cols);
     double up_s = 0, down_s = 0;
 
     for (int64_t k = 0; k < count; k++) {
-        const double up_Bps   = speeds_of(plan, panels, pinned, k == 0).up_Bps;
-        const double down_Bps = speeds_of(plan, panels, pinned, k == count - 1).down_Bps;
-        const int64_t width   = hy_panels_width(panels, plan->b_cols, k);
-        double sent           = 0;
+        const double up_Bps = speeds_of(product, panels, pinned, k == 0).up_Bps;
+        const double down_Bps =
+            speeds_of(product, panels, pinned, k == count - 1).down_Bps;
+        const int64_t width = hy_panels_width(panels, product->b_cols, k);
+        double sent         = 0;
         for (int64_t i = 0; i < whole->count; i++) {
             const hy_chunk *c = &whole->chunks[i];
             const hy_features f =
-                hy_profile_range(&plan->profile, c->row_begin, c->row_end, width);
-            const hy_cost cost = c->variant->cost(&f, &plan->rates);
-            sent += k > 0 || plan->flags & HYBRID_RESIDENT ? 0 : hy_sent_bytes(&cost);
+                hy_profile_range(&product->profile, c->row_begin, c->row_end, width);
+            const hy_cost cost = c->variant->cost(&f, &product->rates);
+            sent += k > 0 || product->options.flags & HYBRID_RESIDENT
+                        ? 0
+                        : hy_sent_bytes(&cost);
             const double x = (double)c->needs * (double)width * size;
             const double run_s =
                 up_s + (sent + x) / up_Bps + cost.multiply_s + cost.finish_s;
             down_s = (run_s > down_s ? run_s : down_s) +
                      (double)f.rows * (double)width * size / down_Bps;
         }
-        up_s += (sent + (double)plan->b_rows * (double)width * size) / up_Bps;
+        up_s += (sent + (double)product->b_rows * (double)width * size) / up_Bps;
     }
-    return down_s + (double)count * LAUNCHES * plan->rates.launch_s;
+    return down_s + (double)count * LAUNCHES * product->rates.launch_s;
 }
 
 /* All of them on the device at once. */
-static hy_panels side_by_side(const hybrid_plan *plan, int64_t panels, int pinned)
+static hy_panels side_by_side(const hy_product *product, int64_t panels, int pinned)
 {
-    hy_panels p = panels_of(plan, cols_of(plan, panels, unit_of(plan, pinned)));
+    hy_panels p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
 
-    p.room = hy_panels_number(&p, plan->b_cols);
+    p.room = hy_panels_number(&p, product->b_cols);
     return p;
 }
 
-static hy_panels shortest(const hybrid_plan *plan, const hy_layout *whole, int pinned)
+static hy_panels shortest(const hy_product *product, const hy_layout *whole, int pinned)
 {
     hy_panels best = {.cols = 0};
-    double least   = WORTH * finished(plan, whole, &best, pinned);
+    double least   = WORTH * finished(product, whole, &best, pinned);
 
     for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
-        const hy_panels p = side_by_side(plan, n, pinned);
-        if (p.cols * value_size(plan) < LEAST_ROW || p.cols >= plan->b_cols)
+        const hy_panels p = side_by_side(product, n, pinned);
+        if (p.cols * value_size(product) < LEAST_ROW || p.cols >= product->b_cols)
             continue;
-        const double s = finished(plan, whole, &p, pinned);
+        const double s = finished(product, whole, &p, pinned);
         if (s >= least)
             continue;
         least = s;
@@ -186,24 +192,25 @@ static int takes_panels(const hy_variant *variant)
     return !variant->in_cols && variant->prepare;
 }
 
-static hy_panels best(const hybrid_plan *plan, const hy_layout *whole, int pinned)
+static hy_panels best(const hy_product *product, const hy_layout *whole, int pinned)
 {
-    const int64_t forced = pinned ? plan->engine->pinned_panels : plan->engine->panels;
+    const int64_t forced =
+        pinned ? product->engine->pinned_panels : product->engine->panels;
     const hy_panels none = {.cols = 0};
 
-    if (plan->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
-        !takes_panels(plan->candidates[plan->chosen].variant))
+    if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
+        !takes_panels(product->variant))
         return none;
     if (forced > 0) {
-        const hy_panels p = side_by_side(plan, forced, pinned);
-        return p.cols < plan->b_cols ? p : none;
+        const hy_panels p = side_by_side(product, forced, pinned);
+        return p.cols < product->b_cols ? p : none;
     }
-    return whole->shared_bytes < LEAST_X ? none : shortest(plan, whole, pinned);
+    return whole->shared_bytes < LEAST_X ? none : shortest(product, whole, pinned);
 }
 
-hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole)
+hy_panels hy_panels_best(const hy_product *product, const hy_layout *whole)
 {
-    return best(plan, whole, 0);
+    return best(product, whole, 0);
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -211,23 +218,24 @@ hy_panels hy_panels_best(const hybrid_plan *plan, const hy_layout *whole)
 /* The fewest panels for which places of `most` columns are enough, two of them: with a
    last one that may grow, or, in places that are full already, with one more for what
    moving them adds. */
-hy_panels hy_panels_within(const hybrid_plan *plan, size_t bytes)
+hy_panels hy_panels_within(const hy_product *product, size_t bytes)
 {
-    const int64_t line = unit_of(plan, 0) / value_size(plan);
-    const int64_t half = HALF_LINE / value_size(plan);
-    const int64_t most = plan->b_rows > 0 ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
-                                                plan->b_rows * 16 / value_size(plan)
-                                          : 0;
-    const int all      = bytes >= plan->rates.memory / 2; /* that X may ever take */
+    const int64_t line = unit_of(product, 0) / value_size(product);
+    const int64_t half = HALF_LINE / value_size(product);
+    const int64_t most = product->b_rows > 0
+                             ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
+                                   product->b_rows * 16 / value_size(product)
+                             : 0;
+    const int all      = bytes >= product->rates.memory / 2; /* that X may ever take */
     const int64_t unit = most < line && all ? half : line;
 
-    if (plan->op != HY_SPMM || most < unit || most / unit * unit >= plan->b_cols ||
-        !takes_panels(plan->candidates[plan->chosen].variant))
+    if (product->op != HY_SPMM || most < unit || most / unit * unit >= product->b_cols ||
+        !takes_panels(product->variant))
         return (hy_panels){.cols = 0};
     const int64_t full = most / unit * unit;
     const int64_t even =
-        cols_of(plan, (plan->b_cols + full - 1) / full, unit * value_size(plan));
-    hy_panels p = panels_of(plan, even);
+        cols_of(product, (product->b_cols + full - 1) / full, unit * value_size(product));
+    hy_panels p = panels_of(product, even);
     if (p.most > most)
         p = (hy_panels){.cols = even, .most = even};
     p.pitch = p.most;
@@ -239,34 +247,34 @@ hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
                             hy_layout *out)
 {
     *out = (hy_layout){.panels = panels, .depth = depth, .share = HY_RESIDENT_SHARE};
-    if (hy_layout_image(p->plan, out).room >= p->plan->rates.memory) {
+    if (hy_layout_image(p->product, out).room >= p->product->rates.memory) {
         out->depth = 0;
         return HYBRID_OK;
     }
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0)
-        hy_layout_keep(p->plan, out);
+        hy_layout_keep(p->product, out);
     return HYBRID_OK;
 }
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
 /* On the device, where X is whole in other runs. */
-static size_t room_of(const hybrid_plan *plan, const hy_layout *whole,
+static size_t room_of(const hy_product *product, const hy_layout *whole,
                       const hy_panels *panels)
 {
     const hy_layout in_panels = {.panels = *panels};
 
-    return hy_larger(hy_layout_image(plan, &in_panels).room, whole->shared_bytes);
+    return hy_larger(hy_layout_image(product, &in_panels).room, whole->shared_bytes);
 }
 
 /* Packs of A get their places beside so many bytes of X. 0: not all of them do, so none.
  */
-static int keeps_all(const hybrid_plan *plan, const hy_layout *layout, size_t x_bytes)
+static int keeps_all(const hy_product *product, const hy_layout *layout, size_t x_bytes)
 {
-    const size_t memory = plan->rates.memory;
+    const size_t memory = product->rates.memory;
 
-    hy_pack_cache_choose(&plan->rates, layout->depth,
+    hy_pack_cache_choose(&product->rates, layout->depth,
                          memory > x_bytes ? memory - x_bytes : 0, layout->chunks,
                          layout->count);
     if (memory > x_bytes && hy_layout_keeps_all(layout))
@@ -277,37 +285,28 @@ static int keeps_all(const hybrid_plan *plan, const hy_layout *layout, size_t x_
 }
 
 /* One chunk at a time would not overlap with others. */
-static int has_enough_chunks(const hybrid_plan *plan, const hy_layout *layout)
+static int has_enough_chunks(const hy_product *product, const hy_layout *layout)
 {
-    return layout->count >= layout->depth || plan->engine->pinned_panels > 0;
+    return layout->count >= layout->depth || product->engine->pinned_panels > 0;
 }
 
-void hy_panels_offer(const hybrid_plan *plan, hy_layout *layout)
+void hy_panels_offer(const hy_product *product, hy_layout *layout)
 {
-    const hy_backend *backend = plan->candidates[plan->chosen].backend;
-
-    if (!backend->ops->copy_rows || !hy_panels_may_move(plan) ||
-        !has_enough_chunks(plan, layout) ||
+    if (!product->backend->ops->copy_rows || !hy_panels_may_move(product) ||
+        !has_enough_chunks(product, layout) ||
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return;
-    const hy_panels panels = best(plan, layout, 1);
+    const hy_panels panels = best(product, layout, 1);
     if (panels.cols == 0)
         return;
-    const size_t room = room_of(plan, layout, &panels);
-    if (!keeps_all(plan, layout, room))
+    const size_t room = room_of(product, layout, &panels);
+    if (!keeps_all(product, layout, room))
         return;
     layout->shared_bytes = room;
     layout->if_pinned    = panels;
 }
 
-double hy_panels_pinned_s(const hybrid_plan *plan)
+double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout)
 {
-    return finished(plan, &plan->layout, &plan->layout.if_pinned, 1);
-}
-
-/* ---- in a plan -------------------------------------------------------------------- */
-
-int64_t hy_panels_count(const hybrid_plan *plan)
-{
-    return hy_panels_number(&plan->layout.panels, plan->b_cols);
+    return finished(product, layout, &layout->if_pinned, 1);
 }

@@ -1,7 +1,9 @@
 /* engine/pin.c - arrays of the caller that a device copies from and to directly. */
+#include "engine/pin.h"
+
 #include "base/csr.h"
 #include "base/pinned.h"
-#include "engine/plan.h"
+#include "engine/engine.h"
 
 hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
 {
@@ -18,20 +20,21 @@ hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr)
     return hy_pins_remove(&engine->ctx, ptr);
 }
 
-static int is_pinned(const hybrid_plan *plan, const hybrid_dense *m, hybrid_order order)
+static int is_pinned(hy_context *ctx, const hybrid_dense *m, hybrid_order order)
 {
-    const int64_t size   = (int64_t)hy_value_size(plan->profile.type);
+    const int64_t size   = (int64_t)hy_value_size(m->type);
     const int in_rows    = order == HYBRID_ROW_MAJOR;
     const int64_t lines  = (in_rows ? m->rows : m->cols) - 1;
     const int64_t length = in_rows ? m->cols : m->rows;
 
     return m->order == order && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
-           hy_pinned(&plan->engine->ctx, m->data,
-                     (size_t)(lines * m->ld + length) * (size_t)size);
+           hy_pinned(ctx, m->data, (size_t)(lines * m->ld + length) * (size_t)size);
 }
 
-int hy_plan_direct(const hybrid_plan *plan, const hy_problem *problem, hybrid_order order)
+int hy_pin_direct(const hy_problem *problem, hybrid_order order)
 {
+    hy_context *ctx = problem->ctx;
+
     return !problem->x_rows && problem->alpha == 1 && problem->beta == 0 &&
-           is_pinned(plan, problem->X, order) && is_pinned(plan, problem->Y, order);
+           is_pinned(ctx, problem->X, order) && is_pinned(ctx, problem->Y, order);
 }

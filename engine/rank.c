@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/csr.h"
-#include "engine/rates.h"
-
 /* Entries of the chunk that stands for all when times are predicted. */
 enum { TYPICAL_PRODUCTS = 8 << 20 };
 
@@ -38,11 +35,6 @@ double hy_predict(const hy_stage_times *t, int64_t chunks)
            (double)(chunks - 1) * hy_longest_stage(t);
 }
 
-int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
-{
-    return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
-}
-
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)
 {
@@ -69,10 +61,12 @@ static double predict(const hy_candidate *c, const hy_profile *profile, int work
     return hy_predict(&t, chunks);
 }
 
-static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
-                          hy_backend *backend, const hy_profile *profile, unsigned flags)
+static hy_candidate judge(const hy_product *product, const hy_variant *variant,
+                          hy_backend *backend)
 {
-    hy_candidate c = {.variant = variant, .backend = backend};
+    const hy_profile *profile = &product->profile;
+    const unsigned flags      = product->options.flags;
+    hy_candidate c            = {.variant = variant, .backend = backend};
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
@@ -80,24 +74,25 @@ static hy_candidate judge(hybrid_engine *engine, const hy_variant *variant,
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
     if (!c.refused)
-        c.predicted_s = predict(&c, profile, hy_pool_threads(engine->ctx.pool),
+        c.predicted_s = predict(&c, profile, hy_pool_threads(product->engine->ctx.pool),
                                 (flags & HYBRID_RESIDENT) != 0);
     return c;
 }
 
-static void add(hy_candidate *candidates, int begin, int *count, hy_candidate c)
+/* Cheapest first, behind the `begin` that stay where they are. */
+static void add(hy_candidates *out, int begin, hy_candidate c)
 {
-    int i = (*count)++;
+    int i = out->count++;
 
     for (; i > begin; i--) { /* insertion keeps the table's order among equals */
-        const hy_candidate *before = &candidates[i - 1];
+        const hy_candidate *before = &out->of[i - 1];
         const int stays =
             c.refused || (!before->refused && before->predicted_s <= c.predicted_s);
         if (stays)
             break;
-        candidates[i] = *before;
+        out->of[i] = *before;
     }
-    candidates[i] = c;
+    out->of[i] = c;
 }
 
 /* How much of a variant's name is compared: a name means that variant alone, even if
@@ -112,70 +107,80 @@ static size_t compared(const hybrid_engine *engine, const char *prefix)
     return length;
 }
 
-static void add_backend(hybrid_engine *engine, hy_backend *backend,
-                        const hy_profile *profile, const hybrid_plan_options *options,
-                        hy_candidate *candidates, int *count)
+static void add_backend(const hy_product *product, hy_backend *backend,
+                        hy_candidates *out)
 {
-    const char *prefix  = options->variant;
-    const size_t length = compared(engine, prefix);
-    const int begin     = *count;
+    const hybrid_engine *engine = product->engine;
+    const char *prefix          = product->options.variant;
+    const size_t length         = compared(engine, prefix);
+    const int begin             = out->count;
 
-    for (const hy_variant *const *v = engine->variants; *v && *count < HY_CANDIDATES; v++)
-        if ((*v)->op == profile->op && runs_on(*v, backend) &&
+    for (const hy_variant *const *v = engine->variants; *v && out->count < HY_CANDIDATES;
+         v++)
+        if ((*v)->op == product->op && runs_on(*v, backend) &&
             strncmp((*v)->name, prefix ? prefix : "", length) == 0)
-            add(candidates, begin, count,
-                judge(engine, *v, backend, profile, options->flags));
+            add(out, begin, judge(product, *v, backend));
 }
 
-void hy_rank_host(hybrid_engine *engine, const hy_profile *profile,
-                  const hybrid_plan_options *options, hy_candidate *out)
+int hy_rank_first_host(const hy_candidates *candidates)
 {
+    int i = 0;
+
+    while (i < candidates->count && candidates->of[i].backend->ops->copy)
+        i++;
+    return i;
+}
+
+void hy_rank_host(const hy_product *product, hy_candidate *out)
+{
+    const hybrid_engine *engine = product->engine;
+
     *out = (hy_candidate){.predicted_s = INFINITY};
     for (const hy_variant *const *v = engine->variants; *v; v++) {
-        if ((*v)->op != profile->op || !runs_on(*v, engine->host))
+        if ((*v)->op != product->op || !runs_on(*v, engine->host))
             continue;
-        const hy_candidate c = judge(engine, *v, engine->host, profile, options->flags);
+        const hy_candidate c = judge(product, *v, engine->host);
         if (!c.refused && c.predicted_s < out->predicted_s)
             *out = c;
     }
 }
 
-static hybrid_status none_left(hybrid_engine *engine, const char *prefix, hy_op op,
-                               const hy_candidate *candidates, int count)
+static hybrid_status none_left(const hy_product *product, const hy_candidates *candidates)
 {
+    const char *prefix              = product->options.variant;
+    const int count                 = candidates->count;
     char text[HY_MESSAGE_BYTES / 2] = "";
     int used                        = 0;
 
     for (int i = 0; i < count && used < (int)sizeof text; i++)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "%s %s: %s", i ? ";" : "",
-                     candidates[i].variant->name, candidates[i].refused);
-    return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
+                     candidates->of[i].variant->name, candidates->of[i].refused);
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
                    "no variant %s%s%s can compute this%s%s",
-                   op == HY_SPGEMM ? "of spgemm" : "of spmm", prefix ? " named " : "",
-                   prefix ? prefix : "", count ? ":" : "", text);
+                   product->op == HY_SPGEMM ? "of spgemm" : "of spmm",
+                   prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
 }
 
-hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
-                      const hybrid_plan_options *options, hy_candidate *candidates,
-                      int *count)
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
 {
-    const char *prefix = options->variant;
-    const int wants_device =
-        options->split == HYBRID_SPLIT_GPU || options->split == HYBRID_SPLIT_SHARE;
-    const int on_device = engine->device && options->split != HYBRID_SPLIT_HOST;
+    hybrid_engine *engine    = product->engine;
+    const char *prefix       = product->options.variant;
+    const hybrid_split split = product->options.split;
+    const int wants_device   = split == HYBRID_SPLIT_GPU || split == HYBRID_SPLIT_SHARE;
+    const int on_device      = engine->device && split != HYBRID_SPLIT_HOST;
 
-    *count = 0;
+    out->count = 0;
     if (wants_device && !engine->device)
         return hy_fail(&engine->ctx, HYBRID_NO_DEVICE,
                        "a split with the GPU is asked for, and there is none: %s",
                        engine->device_text);
     if (on_device)
-        add_backend(engine, engine->device, profile, options, candidates, count);
+        add_backend(product, engine->device, out);
     if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
-        add_backend(engine, engine->host, profile, options, candidates, count);
-    for (int i = 0; i < *count; i++)
-        if (!candidates[i].refused)
+        add_backend(product, engine->host, out);
+    for (int i = 0; i < out->count; i++)
+        if (!out->of[i].refused)
             return HYBRID_OK;
-    return none_left(engine, prefix, profile->op, candidates, *count);
+    return none_left(product, out);
 }

@@ -2,8 +2,7 @@
 #ifndef HY_RANK_H
 #define HY_RANK_H
 
-#include "engine/engine.h"
-#include "partition/inspect.h"
+#include "engine/product.h"
 
 enum { HY_CANDIDATES = 64 };
 
@@ -12,8 +11,12 @@ typedef struct hy_candidate {
     hy_backend *backend;
     const char *refused; /* NULL, or why it cannot run */
     double predicted_s;
-    int chosen;
 } hy_candidate;
+
+typedef struct hy_candidates {
+    int count, chosen; /* index of the one that computes */
+    hy_candidate of[HY_CANDIDATES];
+} hy_candidates;
 
 /* The times of a pipeline's stages for one chunk, in seconds. */
 typedef struct hy_stage_times {
@@ -35,16 +38,13 @@ double hy_predict(const hy_stage_times *times, int64_t chunks);
    the device before the host, refused ones last. DETERMINISTIC refuses variants whose
    sums have no fixed order. Fails with UNSUPPORTED and a sentence that lists each refusal
    when none is left. */
-hybrid_status hy_rank(hybrid_engine *engine, const hy_profile *profile,
-                      const hybrid_plan_options *options, hy_candidate *candidates,
-                      int *count);
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
+
+/* Index of the first candidate that computes in place: their number if there is none. */
+int hy_rank_first_host(const hy_candidates *candidates);
 
 /* The host's cheapest variant for the product, whatever the name asked for; out->variant is
    NULL if there is none. */
-void hy_rank_host(hybrid_engine *engine, const hy_profile *profile,
-                  const hybrid_plan_options *options, hy_candidate *out);
-
-/* Bytes of A as CSR with 64-bit offsets. */
-int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type);
+void hy_rank_host(const hy_product *product, hy_candidate *out);
 
 #endif /* HY_RANK_H */

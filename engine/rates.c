@@ -45,11 +45,12 @@ static void make_name(char *out, size_t room, const char *device)
     out[n] = '\0';
 }
 
-int hy_rates_path(const hybrid_engine *engine, char *out)
+/* In HY_RATES_PATH bytes: one for each device on which engines compute. 0: there is no
+   such folder. */
+static int find_users(const hy_backend *backend, char *out)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const hy_backend *backend = hy_engine_backend(engine);
-    const int own             = cache && cache[0] == '/'; /* others are to be ignored */
+    const int own = cache && cache[0] == '/'; /* others are to be ignored */
     char name[HY_DEVICE_TEXT];
 
     if (!own && !(home && home[0] == '/'))
@@ -83,29 +84,29 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_rates_load(hybrid_engine *engine, const char *path)
+hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
+                            char *used)
 {
-    hy_context *ctx   = &engine->ctx;
-    const int by_name = path != NULL;
+    const hy_backend *computes = device ? device : host;
+    hy_context *ctx            = host->ctx;
+    const int by_name          = path != NULL;
     char users[HY_RATES_PATH];
     hy_rates_file file;
 
-    if (!path && (!hy_rates_path(engine, users) || access(users, F_OK) != 0))
+    if (!path && (!find_users(computes, users) || access(users, F_OK) != 0))
         return HYBRID_OK;
     path = path ? path : users;
     if (!path[0])
         return HYBRID_OK;
-    HY_TRY(copy_path(ctx, path, engine->rates_path));
+    HY_TRY(copy_path(ctx, path, used));
     HY_TRY(hy_rates_read(ctx, path, &file));
-    const int on_host   = take(engine->host, &file);
-    const int on_device = take(engine->device, &file);
+    const int on_host   = take(host, &file);
+    const int on_device = take(device, &file);
     if (by_name && !on_host && !on_device)
-        return hy_fail(
-            ctx, HYBRID_BAD_STATE,
-            "'%s' was measured on %s, and this engine computes on %s: "
-            "calibrate here",
-            path, file.of[0].device,
-            hy_engine_backend(engine)->ops->describe(hy_engine_backend(engine)));
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "'%s' was measured on %s, and this engine computes on %s: "
+                       "calibrate here",
+                       path, file.of[0].device, computes->ops->describe(computes));
     return HYBRID_OK;
 }
 
@@ -128,13 +129,13 @@ static hybrid_status make_folders(hy_context *ctx, char *path)
     return HYBRID_OK;
 }
 
-hybrid_status hy_rates_target(hybrid_engine *engine, const char *path, char *out)
+hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out)
 {
-    hy_context *ctx = &engine->ctx;
+    hy_context *ctx = backend->ctx;
 
     if (path)
         return copy_path(ctx, path, out);
-    if (!hy_rates_path(engine, out))
+    if (!find_users(backend, out))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "there is no cache folder, neither by XDG_CACHE_HOME nor by HOME: "
                        "name a file for the rates");

@@ -6,9 +6,14 @@
 #ifndef HY_RATES_H
 #define HY_RATES_H
 
-#include "engine/engine.h"
+#include "base/backend.h"
 
-enum { HY_RATES_FORMAT = 1, HY_RATES_DEVICES = 16 };
+enum {
+    HY_RATES_FORMAT  = 1,
+    HY_RATES_DEVICES = 16,
+    HY_RATES_PATH    = 4096,
+    HY_DEVICE_TEXT   = 256 /* of a name, as describe() says it */
+};
 
 /* What a file says of one device. Rules are a record: of them, planning uses merge_factor
    alone. */
@@ -29,17 +34,16 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out);
 
 /* ---- rates.c: which file --------------------------------------------------------- */
 
-/* Where the user's file for this engine is, in HY_RATES_PATH bytes: one for each device on
-   which engines compute. 0: there is no such folder. */
-int hy_rates_path(const hybrid_engine *engine, char *out);
+/* Give the host, and the device unless that is NULL, the speeds in the file `path`: NULL
+   is the user's, if it exists, and "" is none. `used`, HY_RATES_PATH bytes, is the file
+   that was read, and stays as it is if there is none. Fails when the file is malformed
+   or, if named, about other devices. */
+hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
+                            char *used);
 
-/* Give the engine's backends the speeds in the file `path`: NULL is the user's, if it
-   exists, and "" is none. Fails when the file is malformed or, if named, about other
-   devices. */
-hybrid_status hy_rates_load(hybrid_engine *engine, const char *path);
-
-/* Where to write: a copy of `path`, or with NULL the user's file, whose folder is made. */
-hybrid_status hy_rates_target(hybrid_engine *engine, const char *path, char *out);
+/* Where to write speeds of an engine that computes on this backend, in HY_RATES_PATH
+   bytes: a copy of `path`, or with NULL the user's file, whose folder is made. */
+hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
 
 /* ---- rates_file.c: what is in it -------------------------------------------------- */
 

@@ -12,8 +12,9 @@
 
 #include "base/csr.h"
 #include "engine/panels.h"
-#include "engine/plan.h"
-#include "engine/rates.h"
+#include "engine/pin.h"
+#include "engine/rank.h"
+#include "engine/resident.h"
 #include "partition/chunks.h"
 #include "partition/shared.h"
 
@@ -33,92 +34,93 @@ static const double LEAST_GAIN_S =
 static const double BOTH_WAYS = 0.9;
 
 /* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
-static int has_kinds(const hybrid_plan *plan)
+static int has_kinds(const hy_product *product)
 {
-    return plan->op == HY_SPMM && !plan->candidates[plan->chosen].variant->in_cols;
+    return product->op == HY_SPMM && !product->variant->in_cols;
 }
 
 /* ---- prediction ---------------------------------------------------------------------
  */
 
 /* Bytes of the result, as far as is known. */
-static double result_bytes(const hybrid_plan *plan)
+static double result_bytes(const hy_product *product)
 {
-    const hy_features *f = &plan->profile.features;
+    const hy_features *f = &product->profile.features;
     const double size    = (double)hy_value_size(f->type);
 
-    if (plan->op == HY_SPMM)
+    if (product->op == HY_SPMM)
         return (double)f->out_bound * size;
     return (double)f->products / f->out_ratio * (4 + size) + 8 * (double)f->rows;
 }
 
 /* The device's stages for all chunks. */
-static hy_stage_times device_stages(const hybrid_plan *plan)
+static hy_stage_times device_stages(const hy_product *product, const hy_layout *layout)
 {
     hy_stage_times sum = {0, 0, 0, 0};
 
-    for (int64_t i = 0; i < plan->layout.count; i++) {
-        const hy_chunk *chunk  = &plan->layout.chunks[i];
-        const hy_cost cost     = chunk->variant->cost(&chunk->features, &plan->rates);
+    for (int64_t i = 0; i < layout->count; i++) {
+        const hy_chunk *chunk  = &layout->chunks[i];
+        const hy_cost cost     = chunk->variant->cost(&chunk->features, &product->rates);
         const hy_stage_times t = hy_predict_stages(
-            &cost, &plan->rates, hy_pool_threads(plan->engine->ctx.pool));
+            &cost, &product->rates, hy_pool_threads(product->engine->ctx.pool));
         sum.run += t.run;
-        if (chunk->kept && plan->flags & HYBRID_RESIDENT)
+        if (chunk->kept && product->options.flags & HYBRID_RESIDENT)
             continue;
         sum.prepare += t.prepare;
         sum.h2d += t.h2d;
     }
-    sum.h2d += (double)plan->layout.shared_bytes / plan->rates.h2d_Bps;
-    sum.d2h = result_bytes(plan) / plan->rates.d2h_Bps;
+    sum.h2d += (double)layout->shared_bytes / product->rates.h2d_Bps;
+    sum.d2h = result_bytes(product) / product->rates.d2h_Bps;
     return sum;
 }
 
 /* Where no worker holds it up, the bus is used both ways at once. */
-static double device_seconds(const hybrid_plan *plan, const hy_stage_times *t,
-                             hy_run_kind kind)
+static double device_seconds(const hy_product *product, const hy_layout *layout,
+                             const hy_stage_times *t, hy_run_kind kind)
 {
     const double both = fmin(t->h2d, t->d2h), most = fmax(t->h2d, t->d2h);
 
     if (kind == HY_RUNS_PAGEABLE)
         return hy_longest_stage(t);
-    if (plan->layout.if_pinned.cols > 0)
-        return hy_panels_pinned_s(plan);
+    if (layout->if_pinned.cols > 0)
+        return hy_panels_pinned_s(product, layout);
     return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
 }
 
 /* Seconds for which the device's pipeline keeps all cores busy. */
-static double busy_seconds(const hybrid_plan *plan, const hy_stage_times *device,
-                           hy_run_kind kind)
+static double busy_seconds(const hy_product *product, const hy_layout *layout,
+                           const hy_stage_times *device, hy_run_kind kind, double mem_Bps)
 {
-    const double stored = plan->op == HY_SPMM ? result_bytes(plan) : 0;
+    const double stored = product->op == HY_SPMM ? result_bytes(product) : 0;
 
     if (kind == HY_RUNS_PINNED)
         return device->prepare;
-    return device->prepare + ((double)plan->layout.shared_bytes + stored) /
-                                 plan->split.of[kind].sharing.rates.mem_Bps;
+    return device->prepare + ((double)layout->shared_bytes + stored) / mem_Bps;
 }
 
-static double host_seconds(const hybrid_plan *plan, const hy_sharing *s)
+static double host_seconds(const hy_product *product, const hy_sharing *s)
 {
-    const hy_cost cost = s->variant->cost(&plan->profile.features, &s->rates);
+    const hy_cost cost = s->variant->cost(&product->profile.features, &s->rates);
 
     return cost.multiply_s + cost.finish_s;
 }
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
-static double predict(hybrid_plan *plan, const hy_stage_times *device, hy_run_kind kind)
+static double predict(const hy_product *product, const hy_layout *layout,
+                      const hy_stage_times *device, hy_run_kind kind,
+                      hy_forecast *forecast)
 {
-    hy_forecast *forecast = &plan->split.of[kind];
     hy_sharing *s         = &forecast->sharing;
-    const hy_features *f  = &plan->profile.features;
+    const hy_features *f  = &product->profile.features;
     const double work     = (double)f->products + (double)f->rows;
-    const double device_s = device_seconds(plan, device, kind);
-    const double left_s   = fmax(device_s - busy_seconds(plan, device, kind), 0);
+    const double device_s = device_seconds(product, layout, device, kind);
+    const double busy_s   = busy_seconds(product, layout, device, kind, s->rates.mem_Bps);
+    const double left_s   = fmax(device_s - busy_s, 0);
 
     if (device_s <= 0)
         return 0;
     s->device_rate  = work / device_s;
-    s->host_rate    = left_s / device_s * work / host_seconds(plan, s);
+    s->host_rate    = left_s / device_s * work / host_seconds(product, s);
     forecast->share = s->host_rate / (s->host_rate + s->device_rate);
     return forecast->share * device_s;
 }
@@ -127,35 +129,33 @@ static double predict(hybrid_plan *plan, const hy_stage_times *device, hy_run_ki
  */
 
 /* NULL, or why the host shall not take part in any run. */
-static const char *find_reason(const hybrid_plan *plan, const hybrid_plan_options *o,
+static const char *find_reason(const hy_product *product, const hy_layout *layout,
                                const hy_candidate *host)
 {
-    if (o->split == HYBRID_SPLIT_GPU)
+    if (product->options.split == HYBRID_SPLIT_GPU)
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
-    if (plan->op == HY_SPGEMM && o->split == HYBRID_SPLIT_DEFAULT)
+    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
         return "so it is by default where the result is sparse";
-    if (plan->op == HY_SPGEMM && !(o->flags & HYBRID_REUSE))
+    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
         return "where the host's rows belong in C is known after a first run: make the "
                "plan with HYBRID_REUSE to share later ones";
-    if (plan->layout.panels.cols > 0)
+    if (layout->panels.cols > 0)
         return "X comes in panels, for which A stays on the device";
-    if (hy_is_compact(&plan->compact))
+    if (hy_is_compact(&product->compact))
         return "empty rows and columns of A are left out: workers load X and store Y";
-    if (plan->layout.window > 0)
+    if (layout->window > 0)
         return "X passes through the device in the order in which its chunks need it";
-    if (plan->op == HY_SPMM && o->flags & HYBRID_DETERMINISTIC)
+    if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
     return NULL;
 }
 
 /* Unless a share is asked for. */
-static const char *find_loss(const hybrid_plan *plan)
+static const char *find_loss(const hy_product *product, const hy_layout *layout)
 {
-    const hy_layout *layout = &plan->layout;
-
-    if (plan->engine->ctx.memory.strict)
+    if (product->engine->ctx.memory.strict)
         return "host memory is capped";
     if (layout->gathered &&
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
@@ -164,22 +164,21 @@ static const char *find_loss(const hybrid_plan *plan)
 }
 
 /* Chunks that are not divided are taken whole. */
-static double least_share(const hybrid_plan *plan)
+static double least_share(const hy_layout *l)
 {
-    const hy_layout *l = &plan->layout;
-    const int whole    = l->gathered || l->chunks[l->count - 1].kept;
+    const int whole = l->gathered || l->chunks[l->count - 1].kept;
 
     return whole ? fmax(LEAST_GAIN, 1 / (double)l->count) : LEAST_GAIN;
 }
 
 /* The same of runs of one kind. By default the host takes part where it has nothing else
    to do. */
-static const char *find_small_gain(const hybrid_plan *plan, hy_run_kind kind,
-                                   double gain_s)
+static const char *find_small_gain(const hy_product *product, const hy_layout *layout,
+                                   hy_run_kind kind, double share, double gain_s)
 {
-    if (plan->split.mode == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
+    if (product->options.split == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
         return "workers load X and store Y";
-    if (plan->split.of[kind].share < least_share(plan) || gain_s < LEAST_GAIN_S)
+    if (share < least_share(layout) || gain_s < LEAST_GAIN_S)
         return "the host would gain too little";
     return NULL;
 }
@@ -216,89 +215,91 @@ static void size_slots(hy_split *split, hy_sharing *sharing, const hy_features *
 }
 
 /* What the host takes at a time. */
-static void size_pieces(hybrid_plan *plan, const hybrid_plan_options *o,
-                        const hy_variant *variant, hy_sharing *s)
+static void size_pieces(const hy_product *product, const hy_variant *variant,
+                        hy_split *split)
 {
-    const hy_features *f  = &plan->profile.features;
-    const int64_t threads = hy_pool_threads(plan->engine->ctx.pool);
-    const int64_t most    = threads * (plan->op == HY_SPMM ? PIECE_DENSE : PIECE);
+    hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
+    const hy_features *f  = &product->profile.features;
+    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
+    const int64_t most    = threads * (product->op == HY_SPMM ? PIECE_DENSE : PIECE);
     const int64_t part    = f->products / PIECES + 1;
 
     s->variant = variant;
-    hy_rates_of(plan->engine->host, &s->rates);
+    hy_rates_of(product->engine->host, &s->rates);
     s->products = part < most ? part : most;
-    s->rows     = o->chunk_rows > 0 ? o->chunk_rows : INT64_MAX;
-    s->share    = -1;
-    size_slots(&plan->split, s, f);
+    s->rows  = product->options.chunk_rows > 0 ? product->options.chunk_rows : INT64_MAX;
+    s->share = -1;
+    size_slots(split, s, f);
+    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
 }
 
-static hybrid_status open_host(hybrid_plan *plan)
+static hybrid_status open_host(const hy_product *product, hy_split *split)
 {
-    hy_split *split = &plan->split;
-
-    HY_TRY(hy_site_open(plan->engine->host, &split->of[0].sharing.rates, plan->op,
+    HY_TRY(hy_site_open(product->engine->host, &split->of[0].sharing.rates, product->op,
                         &split->largest, 1, SLOTS, 0, NULL, &split->host));
     split->slots = SLOTS;
     return HYBRID_OK;
 }
 
-static hybrid_status refuse(hybrid_plan *plan, const char *why)
+static hybrid_status refuse(const hy_product *product, const char *why)
 {
-    return hy_fail(&plan->engine->ctx, HYBRID_UNSUPPORTED,
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
                    "the product cannot be shared with the host: %s", why);
 }
 
 /* As asked for, in all runs. */
-static hybrid_status open_share(hybrid_plan *plan, double share)
+static hybrid_status open_share(const hy_product *product, hy_split *split)
 {
+    const double share = product->options.host_share;
+
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        plan->split.of[kind].sharing.share = plan->split.of[kind].share = share;
-    return open_host(plan);
+        split->of[kind].sharing.share = split->of[kind].share = share;
+    return open_host(product, split);
 }
 
 /* In runs of which a gain is predicted, if there are such. */
-static hybrid_status open_predicted(hybrid_plan *plan)
+static hybrid_status open_predicted(const hy_product *product, const hy_layout *layout,
+                                    hy_split *split)
 {
-    const hy_stage_times device = device_stages(plan);
-    hy_split *split             = &plan->split;
+    const hy_stage_times device = device_stages(product, layout);
     int any                     = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
-        const hy_run_kind like  = has_kinds(plan) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
-        const double gain_s     = predict(plan, &device, like);
-        split->of[kind]         = split->of[like];
-        split->of[kind].why_not = find_small_gain(plan, like, gain_s);
-        any |= !split->of[kind].why_not;
+        const hy_run_kind like =
+            has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
+        hy_forecast *forecast = &split->of[kind];
+        const double gain_s   = predict(product, layout, &device, like, forecast);
+        forecast->why_not =
+            find_small_gain(product, layout, like, forecast->share, gain_s);
+        any |= !forecast->why_not;
     }
-    const hybrid_status status = any ? open_host(plan) : HYBRID_OK;
+    const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     set_why_not(split, "there is no memory for the host's chunks");
-    hy_message_clear(&plan->engine->ctx.message);
+    hy_message_clear(&product->engine->ctx.message);
     return HYBRID_OK;
 }
 
-hybrid_status hy_split_open(hybrid_plan *plan, const hybrid_plan_options *o)
+hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
+                            hy_split *split)
 {
-    hy_split *split     = &plan->split;
-    const int by_share  = o->split == HYBRID_SPLIT_SHARE;
+    const int by_share  = product->options.split == HYBRID_SPLIT_SHARE;
     const char *why_not = NULL;
     hy_candidate host;
 
-    split->mode = o->split;
-    if (!plan->candidates[plan->chosen].backend->ops->copy || plan->layout.count == 0)
+    if (!hy_product_on_device(product) || layout->count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
-    hy_rank_host(plan->engine, &plan->profile, o, &host);
-    why_not = find_reason(plan, o, &host);
+    hy_rank_host(product, &host);
+    why_not = find_reason(product, layout, &host);
     if (why_not && by_share)
-        return refuse(plan, why_not);
-    why_not = why_not || by_share ? why_not : find_loss(plan);
+        return refuse(product, why_not);
+    why_not = why_not || by_share ? why_not : find_loss(product, layout);
     set_why_not(split, why_not);
     if (why_not)
         return HYBRID_OK;
-    size_pieces(plan, o, host.variant, &split->of[HY_RUNS_PAGEABLE].sharing);
-    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
-    return by_share ? open_share(plan, o->host_share) : open_predicted(plan);
+    size_pieces(product, host.variant, split);
+    return by_share ? open_share(product, split) : open_predicted(product, layout, split);
 }
 
 void hy_split_close(hy_split *split)
@@ -312,31 +313,26 @@ void hy_split_close(hy_split *split)
 
 /* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
    there. */
-static int leaves_workers_idle(const hybrid_plan *plan, const hy_problem *problem)
+static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
 
-    if (!has_kinds(plan) || !hy_plan_direct(plan, problem, HYBRID_ROW_MAJOR))
+    if (!has_kinds(product) || !hy_pin_direct(problem, HYBRID_ROW_MAJOR))
         return 0;
     return problem->panels.cols > 0 ||
            ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
 }
 
-/* Whether each row's place in the result is known before the run, as it must be where two
-   compute: rows of C have theirs from an earlier one (docs/lab/in-order-split.md). */
-static int knows_places(const hybrid_plan *plan)
+/* Where two compute, each row's place in the result must be known
+   (docs/lab/in-order-split.md). Once all of A is on the device nobody promises that it is
+   still in host memory. */
+hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
+                        const hy_problem *problem, int places_known)
 {
-    return plan->op == HY_SPMM || plan->pattern.known;
-}
-
-/* Once all of A is on the device nobody promises that it is still in host memory. */
-hy_sites hy_split_sites(const hybrid_plan *plan, const hy_problem *problem)
-{
-    const hy_split *split       = &plan->split;
-    const int idle              = split->host && leaves_workers_idle(plan, problem);
+    const int idle              = split->host && leaves_workers_idle(product, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_plan_has_a(plan) || !knows_places(plan))
-        return (hy_sites){plan->site, NULL, NULL};
-    return (hy_sites){plan->site, split->host, &forecast->sharing};
+    if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known)
+        return (hy_sites){device, NULL, NULL};
+    return (hy_sites){device, split->host, &forecast->sharing};
 }

@@ -9,9 +9,8 @@
 #ifndef HY_SPLIT_H
 #define HY_SPLIT_H
 
+#include "engine/layout.h"
 #include "pipeline/run.h"
-
-struct hybrid_plan;
 
 typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
 
@@ -22,9 +21,7 @@ typedef struct hy_forecast {
     double share;        /* of the work that the host is expected to take */
 } hy_forecast;
 
-/* What a plan holds of it. */
 typedef struct hy_split {
-    hybrid_split mode; /* as asked for */
     hy_forecast
         of[HY_RUN_KINDS]; /* the same twice where pinned operands change nothing */
     hy_site *host;        /* NULL: the device is alone in all runs */
@@ -34,10 +31,13 @@ typedef struct hy_split {
 
 /* Chunks are cut and the device's site is open: choose the shares, and open the host's if
    runs of either kind may use it. */
-hybrid_status hy_split_open(struct hybrid_plan *plan, const hybrid_plan_options *options);
+hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
+                            hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* Who takes part in a run. */
-hy_sites hy_split_sites(const struct hybrid_plan *plan, const hy_problem *problem);
+/* Who takes part in a run on the device's site; `places_known`: each row's place in the result
+   is, as rows of C have theirs from an earlier run. */
+hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
+                        const hy_problem *problem, int places_known);
 
 #endif /* HY_SPLIT_H */

@@ -4,6 +4,7 @@
 #define HY_TRAFFIC_H
 
 #include "engine/layout.h"
+#include "pipeline/site.h"
 
 typedef struct hy_traffic {
     int64_t up, down; /* to the device and back, at most or about; 0 when in place */
@@ -14,20 +15,21 @@ typedef struct hy_traffic {
 
 /* SpMM: bytes up in that layout; without those of an A that is there from the first run.
  */
-int64_t hy_traffic_dense_up(const struct hybrid_plan *plan, const hy_layout *layout);
+int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 
-/* More up in the next run, which packs what stays of A and is not there yet. */
-int64_t hy_traffic_first(const struct hybrid_plan *plan);
+/* More up in the next run on the site, which packs what stays of A and is not there yet. */
+int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
+                         const hy_site *site);
 
 /* The same, if each chunk brought the rows of X that it touches: counted for a few chunks
    of the layout, which has X on the device, and scaled by entries of A. */
-hybrid_status hy_traffic_gathered_up(const struct hybrid_plan *plan,
-                                     const hy_layout *layout, const hybrid_csr *A,
-                                     const hybrid_csr *B, int64_t *up);
+hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
+                                     const hybrid_csr *A, const hybrid_csr *B,
+                                     int64_t *up);
 
 /* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
    few of them, and scaled by entries of A. */
-hybrid_status hy_plan_traffic(const struct hybrid_plan *plan, const hybrid_csr *A,
-                              const hybrid_csr *B, hy_traffic *out);
+hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
+                              const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out);
 
 #endif /* HY_TRAFFIC_H */

@@ -23,9 +23,7 @@
 #include <math.h>
 
 #include "base/csr.h"
-#include "engine/plan.h"
-#include "engine/rates.h"
-#include "engine/window.h"
+#include "partition/x_window.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
    bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
@@ -46,33 +44,34 @@ enum {
 
 static const double WORTH = 0.8; /* of the device's time: less is worth it */
 
-static double row_bytes(const hybrid_plan *plan)
+static double row_bytes(const hy_product *product)
 {
-    return (double)plan->b_cols * (double)hy_value_size(plan->profile.type);
+    return (double)product->b_cols * (double)hy_value_size(product->profile.type);
 }
 
-double hy_weigh_host(const hybrid_plan *plan, const hybrid_plan_options *o)
+double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
 {
-    const int host   = hy_plan_first_host(plan);
+    const hybrid_plan_options *o = &product->options;
+    const int host               = hy_rank_first_host(candidates);
     const int chosen = o->flags & HYBRID_RESIDENT || (o->split != HYBRID_SPLIT_DEFAULT &&
                                                       o->split != HYBRID_SPLIT_AUTO);
 
-    if (plan->op != HY_SPMM || chosen || host == 0 || host == plan->candidate_count ||
-        plan->candidates[host].refused)
+    if (product->op != HY_SPMM || chosen || host == 0 || host == candidates->count ||
+        candidates->of[host].refused)
         return INFINITY;
-    return plan->candidates[host].predicted_s;
+    return candidates->of[host].predicted_s;
 }
 
 /* Panels as wide as the budget allows, or chunks that gather: what is less. Of 16 rows of
    A that are near each other so many share a row of X that one of them names. */
-static double device_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps,
+static double device_s(const hy_product *product, const hy_rates *device, double mem_Bps,
                        int64_t rows, int64_t cols)
 {
-    const hy_features *f = &plan->profile.features;
+    const hy_features *f = &product->profile.features;
     const double shared  = f->tile_fill > 0 ? 16 * f->tile_fill : 1;
     const double widest  = (double)device->memory / PARTS / (double)cols;
-    const double y       = (double)rows * row_bytes(plan);
-    double s = (double)f->nnz / shared * row_bytes(plan) / (GATHERED * mem_Bps);
+    const double y       = (double)rows * row_bytes(product);
+    double s = (double)f->nnz / shared * row_bytes(product) / (GATHERED * mem_Bps);
 
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
         if (widest >= stored[i].row)
@@ -80,19 +79,20 @@ static double device_s(const hybrid_plan *plan, const hy_rates *device, double m
     return s;
 }
 
-double hy_weigh(const hybrid_plan *plan, int64_t rows, int64_t cols)
+double hy_weigh(const hy_product *product, int64_t rows, int64_t cols)
 {
     const double left =
-        (double)(rows + cols) / (double)(plan->rows + plan->cols); /* of X and Y */
+        (double)(rows + cols) / (double)(product->rows + product->cols); /* of X and Y */
     hy_rates device, host;
 
-    hy_rates_of(plan->candidates[0].backend, &device);
-    hy_rates_of(plan->engine->host, &host);
-    if (isinf(plan->host_s) ||
-        (double)cols * row_bytes(plan) <= (double)device.memory / 2)
+    if (isinf(product->host_s))
         return 0;
-    const double s = device_s(plan, &device, host.mem_Bps, rows, cols);
-    return plan->host_s * left <= WORTH * s ? s : 0;
+    hy_rates_of(product->engine->device, &device);
+    hy_rates_of(product->engine->host, &host);
+    if ((double)cols * row_bytes(product) <= (double)device.memory / 2)
+        return 0;
+    const double s = device_s(product, &device, host.mem_Bps, rows, cols);
+    return product->host_s * left <= WORTH * s ? s : 0;
 }
 
 /* Columns between the first and the last of a block of rows of A, on average. */
@@ -106,18 +106,19 @@ static double mean_span(const hy_extents *extents)
 }
 
 /* Of A, X and Y. */
-static double bytes_of(const hybrid_plan *plan)
+static double bytes_of(const hy_product *product)
 {
-    const hy_features *f = &plan->profile.features;
+    const hy_features *f = &product->profile.features;
     return (double)hy_csr_bytes(f->rows, f->nnz, f->type) +
-           (double)(plan->rows + plan->cols) * row_bytes(plan);
+           (double)(product->rows + product->cols) * row_bytes(product);
 }
 
 /* A device to which A, X and Y go up or down once. */
-static double once_s(const hybrid_plan *plan, const hy_rates *device, double mem_Bps,
+static double once_s(const hy_product *product, const hy_rates *device, double mem_Bps,
                      double launches)
 {
-    const double y = (double)plan->rows * row_bytes(plan), up = bytes_of(plan) - y;
+    const double y  = (double)product->rows * row_bytes(product),
+                 up = bytes_of(product) - y;
 
     return launches * device->launch_s +
            fmax((up + y) / (WINDOW * mem_Bps),
@@ -125,43 +126,44 @@ static double once_s(const hybrid_plan *plan, const hy_rates *device, double mem
 }
 
 /* The host, which finds rows of X in its caches if they are near each other. */
-static double banded_s(const hybrid_plan *plan, const hy_rates *host,
+static double banded_s(const hy_product *product, const hy_rates *host,
                        const hy_extents *extents)
 {
-    const hy_features *f   = &plan->profile.features;
-    const hy_topology *cpu = hy_pool_topology(plan->engine->ctx.pool);
-    const double near      = mean_span(extents) * row_bytes(plan);
+    const hy_features *f   = &product->profile.features;
+    const hy_topology *cpu = hy_pool_topology(product->engine->ctx.pool);
+    const double near      = mean_span(extents) * row_bytes(product);
 
     return NEAR * near > (double)hy_topology_llc_bytes(cpu)
-               ? plan->host_s
-               : fmax(bytes_of(plan) / (BANDED * host->mem_Bps),
+               ? product->host_s
+               : fmax(bytes_of(product) / (BANDED * host->mem_Bps),
                       2 * (double)f->products / host->flops);
 }
 
-double hy_weigh_fitting(const hybrid_plan *plan)
+double hy_weigh_fitting(const hy_product *product)
 {
     hy_rates device, host;
 
-    if (isinf(plan->host_s) || bytes_of(plan) < (double)plan->engine->weighed_bytes)
+    if (isinf(product->host_s) ||
+        bytes_of(product) < (double)product->engine->weighed_bytes)
         return 0;
-    hy_rates_of(plan->candidates[0].backend, &device);
-    hy_rates_of(plan->engine->host, &host);
-    if ((double)plan->cols * row_bytes(plan) > (double)device.memory / 2)
+    hy_rates_of(product->engine->device, &device);
+    hy_rates_of(product->engine->host, &host);
+    if ((double)product->cols * row_bytes(product) > (double)device.memory / 2)
         return 0;
-    const double s = once_s(plan, &device, host.mem_Bps, FITTING);
-    return plan->host_s <= WORTH * s ? s : 0;
+    const double s = once_s(product, &device, host.mem_Bps, FITTING);
+    return product->host_s <= WORTH * s ? s : 0;
 }
 
-double hy_weigh_window(const hybrid_plan *plan, const hy_extents *extents)
+double hy_weigh_window(const hy_product *product, const hy_extents *extents)
 {
     hy_rates device, host;
 
-    if (isinf(plan->host_s))
+    if (isinf(product->host_s))
         return 0;
-    hy_rates_of(plan->candidates[0].backend, &device);
-    hy_rates_of(plan->engine->host, &host);
-    const int64_t window  = (int64_t)((double)device.memory / 2 / row_bytes(plan));
-    const double launches = EACH * (double)hy_window_chunks(window, plan->cols);
-    const double s        = once_s(plan, &device, host.mem_Bps, launches + WINDOWED);
-    return banded_s(plan, &host, extents) <= WORTH * s ? s : 0;
+    hy_rates_of(product->engine->device, &device);
+    hy_rates_of(product->engine->host, &host);
+    const int64_t window  = (int64_t)((double)device.memory / 2 / row_bytes(product));
+    const double launches = EACH * (double)hy_window_chunks(window, product->cols);
+    const double s        = once_s(product, &device, host.mem_Bps, launches + WINDOWED);
+    return banded_s(product, &host, extents) <= WORTH * s ? s : 0;
 }

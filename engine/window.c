@@ -28,10 +28,7 @@
 
 #include "partition/x_window.h"
 
-enum {
-    LEAST_ROWS = 4 * HY_WINDOW_PIECES,
-    CHUNKS     = 8 /* of a window */
-};
+enum { LEAST_ROWS = 4 * HY_WINDOW_PIECES };
 
 static const struct {
     size_t eighths; /* of the budget */
@@ -42,23 +39,17 @@ enum { TRIES = sizeof tries / sizeof *tries };
 
 /* Rows of X that take no more than so many bytes of the device, if X can pass through it:
    else 0. */
-static int64_t rows_within(const hybrid_plan *plan, size_t bytes)
+static int64_t rows_within(const hy_product *product, size_t bytes)
 {
-    const hy_candidate *c = &plan->candidates[plan->chosen];
-    const hybrid_dense X  = {
-         .rows = plan->b_rows, .cols = plan->b_cols, .type = plan->profile.type};
+    const hybrid_dense X = {
+        .rows = product->b_rows, .cols = product->b_cols, .type = product->profile.type};
     const size_t row = hy_window_bytes(&X, 1);
 
-    if (plan->op != HY_SPMM || !c->variant->windows || row == 0)
+    if (product->op != HY_SPMM || !product->variant->windows || row == 0)
         return 0;
     const int64_t rows = (int64_t)((bytes & ~(size_t)255) / row);
-    const int64_t most = plan->b_rows < INT32_MAX ? plan->b_rows : INT32_MAX;
+    const int64_t most = product->b_rows < INT32_MAX ? product->b_rows : INT32_MAX;
     return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
-}
-
-int64_t hy_window_chunks(int64_t window, int64_t rows)
-{
-    return window > 0 ? CHUNKS * (rows / window + 1) : 1;
 }
 
 /* Rows that a chunk and those in flight with it may touch. */
@@ -84,42 +75,42 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
 static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead,
                                hy_layout *out)
 {
-    out->window = rows_within(p->plan, bytes);
+    out->window = rows_within(p->product, bytes);
     if (out->window == 0) {
         out->depth = 0;
         return HYBRID_OK;
     }
     HY_TRY(hy_layout_try(p, out));
-    if (out->depth > 0 && !holds(out, p->plan->b_rows, ahead))
-        hy_layout_free(p->plan, out);
+    if (out->depth > 0 && !holds(out, p->product->b_rows, ahead))
+        hy_layout_free(p->product, out);
     return HYBRID_OK;
 }
 
 /* In the first of them that does. */
 static hybrid_status try_all(const hy_planning *p, int depth, hy_layout *out)
 {
-    const int resident = (p->plan->flags & HYBRID_RESIDENT) != 0;
+    const int resident = (p->product->options.flags & HYBRID_RESIDENT) != 0;
 
     for (size_t i = 0; i < TRIES && out->depth == 0; i++) {
         *out = (hy_layout){.depth = depth, .share = resident ? HY_RESIDENT_SHARE : 1};
-        HY_TRY(try_bytes(p, p->plan->rates.memory / 8 * tries[i].eighths,
+        HY_TRY(try_bytes(p, p->product->rates.memory / 8 * tries[i].eighths,
                          tries[i].all ? depth - 1 : 0, out));
     }
     if (resident && out->depth > 0)
-        hy_layout_keep(p->plan, out);
+        hy_layout_keep(p->product, out);
     return HYBRID_OK;
 }
 
 hybrid_status hy_window_look(const hy_planning *p, hy_extents *out)
 {
     const int64_t largest =
-        rows_within(p->plan, p->plan->rates.memory / 8 * tries[TRIES - 1].eighths);
+        rows_within(p->product, p->product->rates.memory / 8 * tries[TRIES - 1].eighths);
 
     *out = (hy_extents){.A = p->A};
     if (largest == 0)
         return HYBRID_OK;
-    return hy_extents_find(&p->plan->engine->ctx, p->A, most_of(largest, p->plan->b_rows),
-                           out);
+    return hy_extents_find(&p->product->engine->ctx, p->A,
+                           most_of(largest, p->product->b_rows), out);
 }
 
 hybrid_status hy_window_try(const hy_planning *p, int depth, int least_depth,

@@ -2,11 +2,7 @@
 #ifndef HY_WINDOW_H
 #define HY_WINDOW_H
 
-#include "engine/plan.h"
-
-/* Chunks that there should be at least of an X of so many rows, so that some are in its
-   window at once. */
-int64_t hy_window_chunks(int64_t window, int64_t rows);
+#include "engine/layout.h"
 
 /* Between which columns rows of A lie, if X could pass through: else its blocks are NULL. To
    be freed, also after a failure. */

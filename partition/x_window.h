@@ -12,8 +12,16 @@
 #include "partition/shared.h"
 
 enum {
-    HY_WINDOW_PIECES = 8 /* X comes in pieces of that part of a window, or smaller */
+    HY_WINDOW_PIECES = 8, /* X comes in pieces of that part of a window, or smaller */
+    HY_WINDOW_CHUNKS = 8  /* touch its rows, if they are all as long */
 };
+
+/* Chunks that there should be at least of an X of so many rows, so that some are in its
+   window at once. */
+static inline int64_t hy_window_chunks(int64_t window, int64_t rows)
+{
+    return window > 0 ? HY_WINDOW_CHUNKS * (rows / window + 1) : 1;
+}
 
 /* How columns of a chunk become places. */
 typedef struct hy_x_window {

@@ -1,4 +1,5 @@
-# Checks every #include "..." of the tree against the graph of docs/design.md, section 2.1.
+# Checks every #include "..." of the tree against the graph of docs/design.md, section 2.1:
+# which folders a file may include from, and that no modules include each other in a circle.
 # Usage: cmake -D ROOT=<source folder> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -14,6 +15,7 @@ set(may_cli              cli include)
 set(may_bench            bench include)
 set(may_examples         examples include)
 set(folders include base partition host gpu pipeline io engine cli bench examples)
+set(without_circles engine pipeline) # folders
 
 # The folder that a quoted include names: "x/y.h" is in x, "hybrid_spmm.h" in include,
 # any other plain name beside the file itself.
@@ -25,6 +27,46 @@ function(folder_of name own out)
   else()
     set(${out} ${own} PARENT_SCOPE)
   endif()
+endfunction()
+
+# The modules of a folder that include each other in a circle: x.c and x.h are one module,
+# x. Of all modules those go that include none of the others, or that none includes, until
+# no more go.
+function(find_circles own out)
+  file(GLOB_RECURSE files RELATIVE ${ROOT}/${own} ${ROOT}/${own}/*.c ${ROOT}/${own}/*.h)
+  set(modules)
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.[ch]$" "" module ${file})
+    list(APPEND modules ${module})
+    file(STRINGS ${ROOT}/${own}/${file} lines REGEX "^[ \t]*#[ \t]*include")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "include[ \t]*\"(${own}/)?([^\"]+)\\.h\"" AND
+         NOT CMAKE_MATCH_2 STREQUAL module)
+        list(APPEND of_${module} ${CMAKE_MATCH_2})
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES modules)
+  set(before)
+  while(NOT "${modules}" STREQUAL "${before}")
+    set(before ${modules})
+    foreach(module IN LISTS before)
+      set(includes 0)
+      set(included 0)
+      foreach(other IN LISTS modules)
+        if(other IN_LIST of_${module})
+          set(includes 1)
+        endif()
+        if(module IN_LIST of_${other})
+          set(included 1)
+        endif()
+      endforeach()
+      if(NOT includes OR NOT included)
+        list(REMOVE_ITEM modules ${module})
+      endif()
+    endforeach()
+  endwhile()
+  set(${out} ${modules} PARENT_SCOPE)
 endfunction()
 
 set(broken 0)
@@ -51,8 +93,17 @@ foreach(own IN LISTS folders)
     endforeach()
   endforeach()
 endforeach()
+foreach(own IN LISTS without_circles)
+  find_circles(${own} circle)
+  if(circle)
+    list(JOIN circle ", " names)
+    message(SEND_ERROR "modules of ${own} include each other in a circle: ${names}")
+    list(LENGTH circle count)
+    math(EXPR broken "${broken} + ${count}")
+  endif()
+endforeach()
 if(checked EQUAL 0)
   message(FATAL_ERROR "no source file under ${ROOT}")
 elseif(broken)
-  message(FATAL_ERROR "${broken} includes break the graph of docs/design.md, section 2.1")
+  message(FATAL_ERROR "${broken} includes or modules break the graph of docs/design.md, section 2.1")
 endif()

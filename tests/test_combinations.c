@@ -30,9 +30,9 @@ static schedule schedule_of(const hybrid_plan *plan)
 {
     const hy_layout *l = &plan->layout;
 
-    if (!plan->candidates[plan->chosen].backend->ops->copy)
+    if (!plan->product.backend->ops->copy)
         return IN_PLACE;
-    if (hy_is_compact(&plan->compact))
+    if (hy_is_compact(&plan->product.compact))
         return ROW_SUBSET;
     return l->gathered          ? GATHERED
            : l->window > 0      ? ROW_RING

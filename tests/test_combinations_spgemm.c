@@ -105,11 +105,11 @@ static const char *refused(const combination *c)
 
 static schedule schedule_of(const hybrid_plan *plan)
 {
-    const hy_candidate *c = &plan->candidates[plan->chosen];
-
-    if (!c->backend->ops->copy)
+    if (!plan->product.backend->ops->copy)
         return IN_PLACE;
-    return c->variant->carries_b ? CARRIED : plan->layout.gathered ? GATHERED : WHOLE;
+    return plan->product.variant->carries_b ? CARRIED
+           : plan->layout.gathered          ? GATHERED
+                                            : WHOLE;
 }
 
 /* ---- one combination ------------------------------------------------------------------

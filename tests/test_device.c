@@ -46,8 +46,8 @@ static void count_plan(const hybrid_plan *plan)
 {
     resident += !plan->layout.gathered;
     gathered += plan->layout.gathered;
-    panelled += plan->layout.count > 0 && plan->op == HY_SPMM &&
-                plan->layout.chunks[0].col_end < plan->profile.out_cols;
+    panelled += plan->layout.count > 0 && plan->product.op == HY_SPMM &&
+                plan->layout.chunks[0].col_end < plan->product.profile.out_cols;
 }
 
 static hybrid_status wrong(const trial *t, const char *what)

@@ -68,7 +68,7 @@ static void b_is_sent_once(void **state)
     hybrid_plan *plan = early_plan(&w, NULL);
     assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
     const hybrid_report planned = early_report(&w);
-    assert_memory_equal(&planned, &plan->report, sizeof planned);
+    assert_memory_equal(&planned, &plan->history.report, sizeof planned);
     hybrid_csr_free(w.engine, &C);
     hybrid_plan_destroy(plan);
 

@@ -252,8 +252,8 @@ static int candidates(hybrid_engine *engine, const hybrid_csr *A, const char *va
 
     options.variant = variant;
     assert_int_equal(hybrid_spgemm_plan(engine, A, A, &options, &plan), HYBRID_OK);
-    const int count = plan->candidate_count;
-    assert_string_equal(plan->candidates[plan->chosen].variant->name, chosen);
+    const int count = plan->candidates.count;
+    assert_string_equal(plan->product.variant->name, chosen);
     hybrid_plan_destroy(plan);
     return count;
 }

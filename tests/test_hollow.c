@@ -52,7 +52,7 @@ static int spares(hybrid_engine *engine, const hybrid_csr *A, int64_t cols,
     hybrid_plan *plan;
 
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, options, &plan), HYBRID_OK);
-    const int spared = hy_is_compact(&plan->compact);
+    const int spared = hy_is_compact(&plan->product.compact);
     hybrid_plan_destroy(plan);
     return spared;
 }
@@ -121,8 +121,8 @@ static void a_plan_says_so(void **state)
     assert_non_null(strstr(text, "A 700 x 700, "));
     assert_non_null(strstr(text, "left out: 689 rows and 689 columns of A"));
     assert_non_null(strstr(text, "split     the device alone: empty rows and columns"));
-    assert_int_equal(plan->report.rows, 700);
-    assert_int_equal(plan->report.predicted_d2h_bytes, 11 * COLUMNS * 8);
+    assert_int_equal(plan->history.report.rows, 700);
+    assert_int_equal(plan->history.report.predicted_d2h_bytes, 11 * COLUMNS * 8);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
@@ -141,7 +141,7 @@ static double reference_of(hybrid_engine *engine, const hybrid_csr *A)
     assert_int_equal(hybrid_spmm_plan(engine, A, COLUMNS, &o, &plan), HYBRID_OK);
     for (int turn = 0; turn < 2; turn++)
         assert_int_equal(hybrid_spmm_run(plan, 1, A, &X, 0, &Y), HYBRID_OK);
-    const double reference_s = plan->report.reference_s;
+    const double reference_s = plan->history.report.reference_s;
     hybrid_plan_destroy(plan);
     dense_free(&X);
     dense_free(&Y);

@@ -71,10 +71,11 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
     if (plan->layout.chunks[plan->layout.count - 1].kept && plan->layout.panels.cols > 0)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
-    if (plan->ways_up.gathered >= 0 && plan->ways_up.panels >= 0) {
-        assert_int_equal(r.gathered, plan->ways_up.gathered <= plan->ways_up.panels);
-        assert_int_equal(r.other_h2d_bytes,
-                         r.gathered ? plan->ways_up.panels : plan->ways_up.gathered);
+    if (plan->layout.ways_up.gathered >= 0 && plan->layout.ways_up.panels >= 0) {
+        assert_int_equal(r.gathered,
+                         plan->layout.ways_up.gathered <= plan->layout.ways_up.panels);
+        assert_int_equal(r.other_h2d_bytes, r.gathered ? plan->layout.ways_up.panels
+                                                       : plan->layout.ways_up.gathered);
     }
 }
 
@@ -174,9 +175,10 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(panels_misplaced(plan, &Y));
-            moved += plan->bound.list.panels.back > 0;
-            one_more += plan->bound.list.count > count;
-            wider += plan->bound.list.panels.most > plan->bound.list.panels.cols;
+            moved += plan->history.bound.list.panels.back > 0;
+            one_more += plan->history.bound.list.count > count;
+            wider += plan->history.bound.list.panels.most >
+                     plan->history.bound.list.panels.cols;
             free(line);
         }
     dense_free(&X);

@@ -83,7 +83,7 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
     }
     hybrid_unpin(engine, p->X.data);
     if (status == HYBRID_OK && plan->layout.if_pinned.cols > 0)
-        assert_true(plan->bound.list.panels.cols > 0);
+        assert_true(plan->history.bound.list.panels.cols > 0);
     return status;
 }
 
@@ -106,8 +106,10 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
             break;
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
-        *in_panels += plan->layout.if_pinned.cols > 0 && plan->bound.list.panels.cols > 0;
-        assert_true(report_of(plan).peak_device_bytes <= (int64_t)plan->rates.memory);
+        *in_panels +=
+            plan->layout.if_pinned.cols > 0 && plan->history.bound.list.panels.cols > 0;
+        assert_true(report_of(plan).peak_device_bytes <=
+                    (int64_t)plan->product.rates.memory);
         assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
     }
     hybrid_plan_destroy(plan);
@@ -233,12 +235,13 @@ static void panels_without_gaps_wrap(void **state)
     const product *p     = &w.moved;
     const int64_t before = fake_direct();
     assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_true(w.plan->bound.list.panels.wraps && w.plan->bound.list.panels.back == 2);
+    assert_true(w.plan->history.bound.list.panels.wraps &&
+                w.plan->history.bound.list.panels.back == 2);
     assert_int_equal(fake_direct() - before, 2 * ROWS * COLUMNS * 8);
     assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
     assert_true(dense_moved_intact(w.y_line, &p->Y));
     assert_int_equal(run_product(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_int_equal(w.plan->bound.list.panels.cols, 0); /* nothing is pinned */
+    assert_int_equal(w.plan->history.bound.list.panels.cols, 0); /* nothing is pinned */
     assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
     free_wrapping(&w);
 }
@@ -257,7 +260,7 @@ static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
     const hybrid_status status = run_product(w->engine, w->plan, p);
     forgetful_end(w->engine);
     pins->count = count;
-    assert_true(w->plan->bound.list.panels.wraps);
+    assert_true(w->plan->history.bound.list.panels.wraps);
     assert_int_equal(strstr(hybrid_engine_message(w->engine), " was unpinned") != NULL,
                      status == HYBRID_BAD_STATE);
     hybrid_unpin(w->engine, p->X.data);

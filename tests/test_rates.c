@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rates.h"
+#include "engine/engine.h"
 #include "io/io.h"
 #include "support/fake_backend.h"
 #include "support/io_fixture.h"

@@ -60,7 +60,7 @@ static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
 {
     hybrid_plan *plan     = run_planned(engine, A, options);
     const hybrid_report r = report_of(plan);
-    const int host        = !plan->candidates[plan->chosen].backend->ops->copy;
+    const int host        = !plan->product.backend->ops->copy;
     hybrid_candidate candidate;
     char text[4096];
 
@@ -69,7 +69,7 @@ static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
     assert_int_equal(host, r.h2d_bytes == 0);
     assert_int_equal(host, plan->spared_s > 0);
     for (int i = 0; hybrid_plan_candidate(plan, i, &candidate) == HYBRID_OK; i++)
-        assert_int_equal(candidate.chosen, i == plan->chosen);
+        assert_int_equal(candidate.chosen, i == plan->candidates.chosen);
     hybrid_plan_destroy(plan);
     return host;
 }
@@ -209,7 +209,7 @@ static void empty_rows_are_made_by_the_host(void **state)
             hybrid_csr A;
             hollow_make(shape, f64, &A);
             hybrid_plan *plan = run_planned(engine, &A, &plain);
-            const int compact = hy_is_compact(&plan->compact);
+            const int compact = hy_is_compact(&plan->product.compact);
             hosts += plan->spared_s > 0;
             devices += compact;
             assert_false(plan->spared_s > 0 && compact);

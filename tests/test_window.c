@@ -186,7 +186,8 @@ static void few_rows_of_x_are_gathered(void **state)
     engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
     assert_int_equal(plan->layout.window, 0);
-    assert_true(plan->layout.gathered && plan->ways_up.gathered < plan->ways_up.window);
+    assert_true(plan->layout.gathered &&
+                plan->layout.ways_up.gathered < plan->layout.ways_up.window);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);

@@ -127,7 +127,7 @@ early_shape early_shape_of(const hybrid_plan *plan)
 {
     if (!plan)
         return (early_shape){.chosen = -1};
-    early_shape s = {.chosen   = plan->chosen,
+    early_shape s = {.chosen   = plan->candidates.chosen,
                      .depth    = plan->site->depth,
                      .gathered = plan->layout.gathered,
                      .chunks   = plan->layout.count,

@@ -123,7 +123,7 @@ static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
 /* What belongs to empty rows and columns stays where it is. */
 static int sends_less(const trial *t, const hybrid_csr *A)
 {
-    const hy_compact *c = &t->plan->compact;
+    const hy_compact *c = &t->plan->product.compact;
     const int64_t size  = A->type == HYBRID_F64 ? 8 : 4;
     hybrid_report r     = HYBRID_REPORT_INIT;
     int failed          = 0;
@@ -184,7 +184,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
         return 0;
     if (status != HYBRID_OK)
         return complain(&t, hybrid_engine_message(t.engine));
-    if (!hy_is_compact(&t.plan->compact))
+    if (!hy_is_compact(&t.plan->product.compact))
         failed = complain(&t, "empty rows and columns were sent");
     for (int turn = 0; turn < TURNS; turn++)
         failed += run(&t, A, turn);

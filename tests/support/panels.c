@@ -54,16 +54,17 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
 
 static int has_panels(const trial *t)
 {
-    return !strstr(t->name, ".tiled") && t->plan->layout.count > 0 && t->plan->b_rows > 0;
+    return !strstr(t->name, ".tiled") && t->plan->layout.count > 0 &&
+           t->plan->product.b_rows > 0;
 }
 
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
-    const hy_chunk_list *list = &plan->bound.list;
+    const hy_chunk_list *list = &plan->history.bound.list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
     const hy_panels *p = &list->panels;
     const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
-    const int in_lines = !(plan->flags & HYBRID_DETERMINISTIC) &&
+    const int in_lines = !(plan->product.options.flags & HYBRID_DETERMINISTIC) &&
                          Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
                          p->cols * size % LINE == 0;
 
@@ -82,7 +83,7 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
                       ((uintptr_t)Y->data + (uintptr_t)(c.col_begin * size)) % LINE != 0)
             return "a panel does not begin where it should";
     }
-    if (last >= 0 && hy_chunk_at(list, last).col_end != plan->b_cols - ends)
+    if (last >= 0 && hy_chunk_at(list, last).col_end != plan->product.b_cols - ends)
         return "panels do not end where X does, or where lines of Y do";
     return NULL;
 }

@@ -80,7 +80,7 @@ static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->bound.list.panels.cols > 0) != in_panels)
+    if ((t->plan->history.bound.list.panels.cols > 0) != in_panels)
         failed += complain(t, "panels, or none, against what was to be");
     const char *misplaced = in_panels ? panels_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;

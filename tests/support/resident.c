@@ -91,7 +91,7 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
     const hybrid_dense X  = {.rows = A->cols, .cols = t->width, .type = A->type};
-    const hy_variant *v   = t->plan->candidates[t->plan->chosen].variant;
+    const hy_variant *v   = t->plan->product.variant;
     const hy_problem p    = {
            .op = HY_SPMM, .X = &X, .in_cols = v->in_cols, .in_lines = v->in_lines};
     const int64_t x = (int64_t)hy_shared_bytes(&p);

@@ -1,0 +1,24 @@
+/* engine/bind.h - the chunks of a run: what was planned, once X and Y are known. */
+#ifndef HY_BIND_H
+#define HY_BIND_H
+
+#include "engine/traffic.h"
+#include "partition/chunks.h"
+
+/* A plan's chunks as a run has them, and the bytes up that are predicted for it. */
+typedef struct hy_bound {
+    hy_chunk_list list;
+    int64_t up;
+} hy_bound;
+
+/* As planned: of a run whose X and Y are not pinned, Y at the beginning of a line. */
+hy_bound hy_bind_planned(const hy_product *product, const hy_layout *layout,
+                         const hy_traffic *traffic);
+
+/* Of a run, of whose panels the problem is told: those for pinned X and Y, if that is
+   what the run has; moved so that they begin where lines of Y do, unless all runs are to
+   have the same bits. */
+hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
+                 const hy_traffic *traffic, hy_problem *problem);
+
+#endif /* HY_BIND_H */

@@ -1,0 +1,157 @@
+/* engine/multiply.c - one run of a plan: bind its chunks to the operands, let the
+   pipeline compute them, report. */
+#include "engine/multiply.h"
+
+#include "base/csr.h"
+#include "engine/empty.h"
+#include "engine/resident.h"
+#include "pipeline/place.h"
+
+/* ---- the report -------------------------------------------------------------------- */
+
+static void begin_report(const hybrid_plan *plan, hy_history *history)
+{
+    const hy_product *product = &plan->product;
+
+    history->report                = hy_plan_report(plan, &history->bound);
+    history->report.reused_pattern = history->pattern.known;
+    hy_meter_reset_peak(&product->backend->device);
+    hy_meter_reset_peak(&product->backend->pinned);
+    hy_meter_reset_peak(&product->engine->ctx.memory.meter);
+}
+
+/* Operands as they are, the second in so many bytes, but for what was there of A. */
+static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
+                                 int64_t second_bytes, int64_t nnz_out)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t a      = hy_csr_bytes(product->rows, f->nnz, f->type);
+    const int64_t down   = product->op == HY_SPGEMM
+                               ? hy_csr_bytes(product->rows, nnz_out, f->type)
+                               : nnz_out * (int64_t)hy_value_size(f->type);
+
+    return (hy_reference){a + second_bytes - there_bytes, down};
+}
+
+static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
+                       const hy_reference *reference, int64_t nnz_out,
+                       hy_history *history)
+{
+    const hy_backend *backend = plan->product.backend;
+    hybrid_engine *engine     = plan->product.engine;
+    hybrid_report *r          = &history->report;
+
+    r->resident_chunks = hy_plan_resident_chunks(plan, &history->bound);
+    r->nnz_out         = nnz_out;
+    hy_usage_end(engine, backend, begin, reference, r);
+    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
+                  r->d2h_s + r->place_s) /
+                 r->total_s;
+    r->peak_device_bytes = hy_meter_peak(&backend->device);
+    r->peak_pinned_bytes = hy_meter_peak(&backend->pinned);
+    r->peak_host_bytes   = hy_meter_peak(&engine->ctx.memory.meter);
+    engine->report       = *r;
+}
+
+/* ---- C = AB ------------------------------------------------------------------------ */
+
+hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hy_beginning *start,
+                                 hy_history *history, hybrid_csr *C)
+{
+    const hy_product *product = &plan->product;
+    hybrid_engine *engine     = product->engine;
+    hy_context *ctx           = &engine->ctx;
+    const hy_features *f      = &product->profile.features;
+    const hy_pattern *pattern = &history->pattern;
+    const int64_t *known      = pattern->known ? pattern->row_ptr : NULL;
+    hybrid_report *report     = &history->report;
+    hy_problem problem        = {
+               .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &product->profile};
+    const hy_sites sites =
+        hy_split_sites(&plan->split, product, plan->site, &problem, known != NULL);
+    hybrid_status status;
+    hy_place place;
+
+    history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
+    begin_report(plan, history);
+    HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
+                         (int64_t)((double)f->products / f->out_ratio), known, &place));
+    report->host_bytes += known ? A->rows * 8 : 0; /* offsets: chunks store none */
+    HY_TRY_ELSE_DONE(hy_run_product(&sites, &history->bound.list, &problem, &place,
+                                    engine->trace, engine->trace_user, report));
+    HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
+    hy_pattern_keep(ctx, &history->pattern, C);
+    const int64_t b_bytes        = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
+    const hy_reference reference = reference_of(product, 0, b_bytes, C->nnz);
+    end_report(plan, start, &reference, C->nnz, history);
+done:
+    hy_place_close(&place);
+    return status;
+}
+
+/* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
+
+/* Rows of Y whose rows of A are empty: stored, and read first unless beta is 0. */
+static int64_t empty_bytes(const hy_product *product, const hy_problem *problem)
+{
+    const hybrid_dense *Y = problem->Y;
+    const int64_t rows    = Y->rows - product->profile.rows;
+
+    return rows * Y->cols * (int64_t)hy_value_size(Y->type) *
+           (problem->beta != 0 ? 2 : 1);
+}
+
+/* And what no chunk stores of Y. */
+static hybrid_status run_chunks(const hybrid_plan *plan, hy_problem *problem,
+                                hy_history *history)
+{
+    const hy_product *product = &plan->product;
+    hybrid_engine *engine     = product->engine;
+    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, problem, 1);
+    const int compact    = hy_is_compact(&product->compact);
+    hybrid_status empty  = HYBRID_OK;
+    hy_empty_rows rows;
+
+    if (compact)
+        hy_empty_rows_begin(&rows, problem, &product->compact);
+    const hybrid_status status =
+        hy_run_product(&sites, &history->bound.list, problem, NULL, engine->trace,
+                       engine->trace_user, &history->report);
+    if (compact) {
+        empty = hy_empty_rows_end(&rows);
+        history->report.host_bytes += empty_bytes(product, problem);
+    }
+    return status == HYBRID_OK ? empty : status;
+}
+
+hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
+                                const hybrid_csr *A, const hybrid_dense *X, double beta,
+                                const hy_beginning *start, hy_history *history,
+                                hybrid_dense *Y)
+{
+    const hy_product *product = &plan->product;
+    hy_problem problem        = {.op       = HY_SPMM,
+                                 .ctx      = &product->engine->ctx,
+                                 .A        = A,
+                                 .X        = X,
+                                 .Y        = Y,
+                                 .alpha    = alpha,
+                                 .beta     = beta,
+                                 .profile  = &product->profile,
+                                 .in_cols  = product->variant->in_cols,
+                                 .in_lines = product->variant->in_lines,
+                                 .window   = plan->layout.window};
+    hy_rest rest;
+
+    hy_empty_settle(product, &problem, &rest);
+    history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
+    begin_report(plan, history);
+    const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
+    HY_TRY(run_chunks(plan, &problem, history));
+    const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
+    const int64_t y_count        = Y->rows * Y->cols;
+    const hy_reference reference = reference_of(product, there, x_bytes, y_count);
+    end_report(plan, start, &reference, y_count, history);
+    return HYBRID_OK;
+}

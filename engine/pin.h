@@ -1,0 +1,11 @@
+/* engine/pin.h - arrays of the caller that a device copies from and to directly. */
+#ifndef HY_PIN_H
+#define HY_PIN_H
+
+#include "base/variant.h"
+
+/* Whether the device copies rows, or columns, of all of X and Y from and to where they
+   are: both lie so and are pinned, and Y is what it has computed. */
+int hy_pin_direct(const hy_problem *problem, hybrid_order order);
+
+#endif /* HY_PIN_H */

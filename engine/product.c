@@ -1,0 +1,71 @@
+/* engine/product.c - what is known of a product. */
+#include "engine/product.h"
+
+#include "base/csr.h"
+#include "pipeline/turned.h"
+
+hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
+                         int64_t dense_cols, const hybrid_plan_options *options)
+{
+    return (hy_product){.engine  = engine,
+                        .op      = B ? HY_SPGEMM : HY_SPMM,
+                        .options = *options,
+                        .rows    = A->rows,
+                        .cols    = A->cols,
+                        .b_rows  = A->cols,
+                        .b_cols  = B ? B->cols : dense_cols,
+                        .b_nnz   = B ? B->nnz : 0};
+}
+
+void hy_product_free(hy_product *product)
+{
+    hy_context *ctx = &product->engine->ctx;
+
+    hy_profile_free(ctx, &product->profile);
+    hy_compact_free(ctx, &product->compact);
+}
+
+hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hy_counter *counter)
+{
+    const hybrid_plan_options *o = &product->options;
+    hy_context *ctx              = &product->engine->ctx;
+    hy_profile *profile          = &product->profile;
+    /* blocks pay in many runs; who names a variant or asks why has them looked for */
+    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+
+    hy_profile_free(ctx, profile);
+    product->b_rows = A->cols;
+    HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
+    profile->features.allow_tf32 = (o->flags & HYBRID_ALLOW_TF32) != 0;
+    /* the host has no use for it, who asks for an explanation has */
+    if (!B && (product->engine->device || o->flags & HYBRID_EXPLAIN))
+        HY_TRY(hy_inspect_fill(ctx, A, blocks, profile));
+    return HYBRID_OK;
+}
+
+/* For X and Y in columns, should they come so; where X does not fit, only if they are
+   expected to. */
+static void leave_rooms(hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t row    = f->out_cols * (int64_t)hy_value_size(f->type);
+    const size_t x       = (size_t)(product->b_rows * row);
+    const size_t memory  = product->rates.memory;
+
+    if (product->op != HY_SPMM ||
+        (product->options.order != HYBRID_COL_MAJOR && x > memory / 2))
+        return;
+    product->turned_room  = hy_turned_room(product->backend, f, product->b_rows, memory);
+    product->rates.memory = memory - 2 * product->turned_room;
+}
+
+void hy_product_assign(hy_product *product, const hy_variant *variant,
+                       hy_backend *backend)
+{
+    product->variant     = variant;
+    product->backend     = backend;
+    product->turned_room = 0;
+    hy_rates_of(backend, &product->rates);
+    leave_rooms(product);
+}
