@@ -9,8 +9,9 @@ README.md and docs/performance.md have blocks of figures, each between
 
 FILEs are of bench/results. The script makes each block anew from their lines, where of several
 lines about the same thing the last counts, and fails if a block says anything else. --write
-puts what it made in place; with names of files, those become the block's. --show prints the
-blocks of some files.
+puts what it made in place; with names of files, those that have such lines become the
+block's. It fails too if a column of a block's table has nothing but "-": lines are missing.
+--show prints the blocks of some files.
 """
 import argparse
 import functools
@@ -109,7 +110,7 @@ def versions(lines):
     for line in lines:
         text = line.get("versions") or line.get("driver") or line["variant"]
         names.update((part, None) for part in text.split(", "))
-    return ", ".join(name for name in names if not name.startswith("Python "))
+    return ", ".join(name for name in names if not name.startswith(("Python ", "NumPy ")))
 
 
 def conditions(table):
@@ -226,28 +227,33 @@ def core_summary_block(lines):
                 slow = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1)
                 names = ", ".join(f"{name} {ratio:.2f}" for ratio, name in slow[:6])
                 rows.append([product, kind, KINDS[field], f"{geometric_mean(ratios):.2f}",
-                             str(len(ratios)), str(len(slow)),
+                             f"{min(ratios.values()):.2f}", str(len(ratios)), str(len(slow)),
                              names + (", ..." if len(slow) > 6 else "")])
-    return table_of(["product", "type", "time", "geometric mean", "matrices",
+    return table_of(["product", "type", "time", "geometric mean", "least", "matrices",
                      "ours is slower on", "at worst"], rows)
 
 
 def core_short_block(lines):
-    """The same of f32 in a sentence."""
-    table, texts = in_core(lines), {}
-    for product, field in columns_of(table):
-        ratios = ratios_of(table, (product, field))
-        if ratios:
+    """The same, an item for each product: geometric means in f32 and in f64."""
+    tables, texts = {kind: in_core(lines, kind) for kind in ("f32", "f64")}, {}
+    for product, field in columns_of(tables["f32"]):
+        said = []
+        for table in tables.values():
+            ratios = ratios_of(table, (product, field))
             slow = sum(ratio < 1 for ratio in ratios.values())
-            texts.setdefault(product, []).append(
-                f"{KINDS[field]} {geometric_mean(ratios):.2f} ({slow}/{len(ratios)})")
-    return ("Geometric means, f32 (slower/of matrices): " +
-            "; ".join(f"{product}: {', '.join(said)}" for product, said in texts.items()) +
-            ".\n")
+            said.append(f"{geometric_mean(ratios):.2f}" +
+                        (f" ({slow}/{len(ratios)})" if slow else "") if ratios else "-")
+        texts.setdefault(product, []).append(f"{KINDS[field]} {' and '.join(said)}")
+    return "".join(f"- {product}: {', '.join(said)}\n" for product, said in texts.items())
 
 
 BLOCKS = {"fastest": fastest_block, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-short": core_short_block}
+
+
+def mode_of(kind):
+    """Of the lines that a block is made from."""
+    return "core" if kind.startswith("core") else "end"
 
 
 # ---- documents -----------------------------------------------------------------------------
@@ -257,14 +263,31 @@ def lines_of(paths):
     return list(read(paths))
 
 
+def names_for(kind, results, names):
+    """Those that have lines for such a block."""
+    return [name for name in names
+            if any(line["mode"] == mode_of(kind)
+                   for line in lines_of((os.path.join(results, name),)))]
+
+
 def refreshed(text, results, names):
     """The document with its blocks made anew, and how many blocks there are."""
     def block(match):
-        files = names or match[2].split()
+        files = names_for(match[1], results, names) or match[2].split()
         lines = lines_of(tuple(os.path.join(results, name) for name in files))
         return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
                 f"{BLOCKS[match[1]](lines)}<!-- end of figures -->")
     return BLOCK.subn(block, text)
+
+
+def empty_columns(text):
+    """(kind of block, name of column) of all columns that have nothing but "-"."""
+    for block in BLOCK.finditer(text):
+        rows = [[cell.strip() for cell in line.strip("|").split("|")]
+                for line in block[3].splitlines() if line.startswith("|")]
+        for column in zip(*rows):
+            if len(column) > 2 and set(column[2:]) == {"-"}:
+                yield block[1], column[0]
 
 
 def complain(path, old, new):
@@ -294,6 +317,10 @@ def check(document, args):
     with open(path, encoding="utf-8") as f:
         old = f.read()
     new, count = refreshed(old, os.path.join(args.root, "bench", "results"), names)
+    empty = list(empty_columns(new))
+    for kind, column in empty:
+        print(f"{path}: no line has anything for column '{column}' of the figures {kind}",
+              file=sys.stderr)
     if count == 0:
         print(f"{path}: no block of figures", file=sys.stderr)
     elif args.write is not None:
@@ -302,7 +329,7 @@ def check(document, args):
     elif new != old:
         complain(path, old, new)
         return False
-    return count > 0
+    return count > 0 and not empty
 
 
 def main():

@@ -105,7 +105,7 @@ static void check_kernel(hy_backend *device, int few)
         for (int rows = 0; rows <= 150; rows += 50) {
             deltas_fill((uint64_t)bits, bits, rows, b.here.ptr, MOST);
             for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-                if (!few || rows == 0 || counts[i] < MOST - 1)
+                if (!few || (rows == 0 && bits == 13) || counts[i] < MOST - 1)
                     expect(pack(&b, counts[i]) == HYBRID_OK && is_right(&b, counts[i]),
                            "numbers that were packed and unpacked");
         }

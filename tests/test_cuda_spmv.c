@@ -123,13 +123,12 @@ static int check_shapes(hybrid_engine *engine, int chunkings)
 
 int main(int argc, char **argv)
 {
-    const int few = argc > 1;
+    const int few = argc > 1, tried = few ? 1 : BUDGETS;
     hybrid_engine *engine;
     int failed = 0;
 
     (void)argv;
-    for (int i = 0; i < (few ? 1 : BUDGETS);
-         i++) { /* all there; gathered; and little of it */
+    for (int i = 0; i < tried; i++) { /* all there; gathered; and little of it */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)

@@ -2,8 +2,10 @@
    GPU. Plain C without a test framework: GPU machines seldom have one.
 
    With an argument only the variants whose names begin with it, and only what launches
-   other kernels: for tools under which all of it would take hours. */
+   other kernels: for tools under which all of it would take hours. A second argument is
+   the number of rows of the large products. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/tables.h"
@@ -20,7 +22,7 @@
 #include "support/variants.h"
 #include "support/windows.h"
 
-enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5, FEW = 2 };
+enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5 };
 
 /* Print how many were checked and how many of them are wrong, which is returned; too few
    are one more. */
@@ -107,7 +109,7 @@ static int check_odd(hybrid_engine *engine, const char *const *names)
     const int spgemm = variants_named(names, "spgemm.");
     int64_t large = 0, rows = 0, odd = 0;
 
-    int wrong  = large_check(engine, names, 1, &large);
+    int wrong  = large_check(engine, names, LARGE_ROWS, 1, &large);
     int failed = tell_all("large products", large, spmm * LARGE_PRODUCTS, wrong);
     wrong      = large_check_spgemm(engine, names, LARGE_LIKE, &rows);
     failed += tell_all("products of long rows", rows, spgemm * LARGE_SPGEMM, wrong);
@@ -202,14 +204,38 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
     return failed;
 }
 
+/* A*A, for which A's rows are not sent: those of B are there. In several chunks, since
+   each counts the rows' offsets from its own first one. */
+static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
+{
+    enum { SMALL_CHUNKS = 5 }; /* not pinned, not shared */
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 0};
+    int failed           = 0;
+    oracle product;
+    test_case c;
+
+    case_named("banded", kind, &c);
+    const hybrid_csr B = c.B;
+    c.B                = c.A;
+    oracle_spgemm(&c.A, &c.A, &product);
+    for (; *names; names++)
+        failed += variants_check_one(engine, *names, &c, kind, &product, SMALL_CHUNKS,
+                                     checked, NULL);
+    oracle_free(&product);
+    c.B = B;
+    case_free(&c);
+    return failed;
+}
+
 /* Each kernel of the named variants. */
-static int check_kernels(hybrid_engine *engine, const char *const *names)
+static int check_kernels(hybrid_engine *engine, const char *const *names, int64_t rows)
 {
     int64_t any = 0, large = 0;
 
     int failed = check_each_case(engine, names, &any);
-    failed += large_check(engine, names, WIDTH_STEP, &large);
-    failed += large_check_spgemm(engine, names, FEW, &large);
+    failed += check_square(engine, names, &any);
+    failed += large_check(engine, names, rows, WIDTH_STEP, &large);
+    failed += large_check_spgemm(engine, names, 1, &large);
     printf("%lld products and %lld large ones checked, %d wrong\n", (long long)any,
            (long long)large, failed);
     return failed + (any == 0);
@@ -229,8 +255,9 @@ int main(int argc, char **argv)
     for (int i = 0; names[i] && argc > 1; i++)
         if (strncmp(names[i], argv[1], strlen(argv[1])) == 0)
             named[count++] = names[i];
-    named[count] = NULL;
-    int failed   = argc > 1 ? check_kernels(engine, named) : check_all(engine, names);
+    named[count]       = NULL;
+    const int64_t rows = argc > 2 ? atoi(argv[2]) : LARGE_ROWS;
+    int failed = argc > 1 ? check_kernels(engine, named, rows) : check_all(engine, names);
     hybrid_engine_destroy(engine);
     failed += argc > 1 ? 0 : check_budgets(names);
     return failed > 0;

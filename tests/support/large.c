@@ -8,7 +8,7 @@
 #include "support/cases.h"
 #include "support/oracle.h"
 
-enum { ROWS = 20000, KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
+enum { KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
 static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
                                        98, 100, 128, 129, 131, 132, 196, 257};
@@ -30,7 +30,7 @@ static int check(hybrid_engine *engine, const char *name, const hybrid_csr *A,
     dense_make(A->rows, width, 0, HYBRID_ROW_MAJOR, 4, kind, &Y);
     dense_copy(&Y, &before);
     o.variant    = name;
-    o.chunk_rows = ROWS; /* one chunk */
+    o.chunk_rows = A->rows; /* one chunk */
     if (hybrid_spmm_plan(engine, A, width, &o, &plan) != HYBRID_OK ||
         hybrid_spmm_run(plan, 1, A, &X, 0, &Y) != HYBRID_OK)
         wrong = hybrid_engine_message(engine);
@@ -46,7 +46,7 @@ static int check(hybrid_engine *engine, const char *name, const hybrid_csr *A,
     return wrong != NULL;
 }
 
-int large_check(hybrid_engine *engine, const char *const *names, int step,
+int large_check(hybrid_engine *engine, const char *const *names, int64_t rows, int step,
                 int64_t *checked)
 {
     int failed = 0;
@@ -54,7 +54,7 @@ int large_check(hybrid_engine *engine, const char *const *names, int step,
     for (int i = 0; i < KINDS * LENGTHS; i++) {
         const test_kind kind = kinds[i % KINDS];
         hybrid_csr A;
-        matrix_random(ROWS, ROWS, lengths[i / KINDS], 8, kind, &A);
+        matrix_random(rows, rows, lengths[i / KINDS], 8, kind, &A);
         for (const char *const *name = names; *name; name++)
             for (int w = i % step; w < WIDTHS; w += step) {
                 if (strncmp(*name, "spmm.", 5) != 0)
