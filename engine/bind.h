@@ -1,4 +1,4 @@
-/* engine/bind.h - the chunks of a run: what was planned, once X and Y are known. */
+/* engine/bind.h - the chunks of a run: those planned, in the panels that its X and Y get. */
 #ifndef HY_BIND_H
 #define HY_BIND_H
 
@@ -11,7 +11,7 @@ typedef struct hy_bound {
     int64_t up;
 } hy_bound;
 
-/* As planned: of a run whose X and Y are not pinned, Y at the beginning of a line. */
+/* Those of a run whose X and Y are not pinned, Y at the beginning of a line. */
 hy_bound hy_bind_planned(const hy_product *product, const hy_layout *layout,
                          const hy_traffic *traffic);
 

@@ -227,7 +227,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (split->host) {
         put(w, "%s; pieces of %.3g products, slots %d x ",
             plan->product.op == HY_SPGEMM ? " in runs after the first" : "",
-            (double)pinned->sharing.products, split->slots);
+            (double)pinned->sharing.products, split->host->depth);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
     }
     put(w, "\n");

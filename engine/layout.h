@@ -34,7 +34,7 @@ typedef struct hy_layout {
     size_t shared_bytes;   /* and its room there; 0 if it is */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* what was compared with it */
+    hy_ways_up ways_up; /* of all ways that were compared, this one too */
 } hy_layout;
 
 /* What all layouts are for that are compared. */

@@ -14,7 +14,7 @@
 typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
-    hybrid_plan_options options;   /* `variant` is read only while the plan is made */
+    hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
     int64_t rows, cols;            /* of A */
     int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
                                       0 */
