@@ -15,9 +15,9 @@ typedef struct hy_bound {
 hy_bound hy_bind_planned(const hy_product *product, const hy_layout *layout,
                          const hy_traffic *traffic);
 
-/* Of a run, of whose panels the problem is told: those for pinned X and Y, if that is
-   what the run has; moved so that they begin where lines of Y do, unless all runs are to
-   have the same bits. */
+/* Those of a run with this X and Y; problem->panels tells in which panels. If X and Y are
+   pinned these are the layout's for that. They move so that they begin where lines of Y do,
+   unless all runs are to have the same bits. */
 hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
                  const hy_traffic *traffic, hy_problem *problem);
 
