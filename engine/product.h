@@ -51,6 +51,10 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
+/* B or X as the variant reads it on the device, whole; of no form when computing in place,
+   or when chunks carry what they need. */
+hy_image hy_product_image(const hy_product *product);
+
 /* A, or the rest of it that the product is computed with. */
 static inline const hybrid_csr *hy_product_a(const hy_product *product,
                                              const hybrid_csr *A)

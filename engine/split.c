@@ -17,7 +17,6 @@
 #include "engine/rank.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
-#include "partition/shared.h"
 
 enum {
     SLOTS       = 4,         /* pieces in flight */
@@ -83,7 +82,7 @@ static double device_seconds(const hy_product *product, const hy_layout *layout,
 
     if (kind == HY_RUNS_PAGEABLE)
         return hy_longest_stage(t);
-    if (layout->if_pinned.cols > 0)
+    if (layout->if_pinned.axis == HY_AXIS_COLS)
         return hy_panels_pinned_s(product, layout);
     return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
 }
@@ -142,11 +141,11 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
     if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
         return "where the host's rows belong in C is known after a first run: make the "
                "plan with HYBRID_REUSE to share later ones";
-    if (layout->panels.cols > 0)
+    if (layout->image.axis == HY_AXIS_COLS)
         return "X comes in panels, for which A stays on the device";
     if (hy_is_compact(&product->compact))
         return "empty rows and columns of A are left out: workers load X and store Y";
-    if (layout->window > 0)
+    if (layout->image.axis == HY_AXIS_ROWS)
         return "X passes through the device in the order in which its chunks need it";
     if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
@@ -319,6 +318,16 @@ void hy_split_close(hy_split *split)
 /* ---- a run --------------------------------------------------------------------------
  */
 
+/* X is copied from where it is: it lies in memory as it does there. */
+static int lies_alike(const hy_problem *problem)
+{
+    const hy_source *source = &problem->source;
+    hybrid_order order;
+
+    return hy_image_is_flat(&problem->image, &order) &&
+           source->ops->run(source, order, 0, 0, 1);
+}
+
 /* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
    there. */
 static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
@@ -327,8 +336,8 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
 
     if (!has_kinds(product) || !hy_pin_direct(problem, HYBRID_ROW_MAJOR))
         return 0;
-    return problem->panels.cols > 0 ||
-           ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
+    return problem->image.axis == HY_AXIS_COLS ||
+           ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
 /* Where two compute, each row's place in the result must be known
