@@ -262,12 +262,12 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
 
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 {
-    if (image->axis == HY_AXIS_NONE)
+    if (image->axis == HY_AXIS_NONE || end == 0)
         return 0;
     if (image->axis == HY_AXIS_COLS)
         return k + 1 - image->places;
-    const int64_t row = image->block * hy_image_region(image, 0).ld;
-    return (end + row - 1) / row - image->places;
+    const int64_t block = image->block * columns(image, 0).ld;
+    return (end - 1) / block + 1 - image->places;
 }
 
 /* The slab that the row before is in comes whole. */
