@@ -21,7 +21,8 @@ double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout);
 hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_image panels,
                             hy_layout *out);
 
-/* The fewest panels of which two take no more than so many bytes of the device; whole: not even a narrow one fits, or the variant takes none. */
+/* The fewest panels of which two take no more than so many bytes of the device; whole: not
+   even a narrow one fits, or the variant takes none. */
 hy_image hy_panels_within(const hy_product *product, size_t bytes);
 
 /* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
