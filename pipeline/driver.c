@@ -217,12 +217,11 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* While pages of C are made ready by workers that have nothing better to do, they shall
-   have nothing better to do. */
+/* While memory of the result is made ready by workers that have nothing better to do,
+   they shall have nothing better to do. */
 static int may_help(const hy_run *run)
 {
-    return run->queue.sharing->share >= 0 || !run->place ||
-           !hy_ahead_goes_on(&run->place->ahead);
+    return run->queue.sharing->share >= 0 || !run->sink || !hy_sink_prepares(run->sink);
 }
 
 /* The chunk that the side computes next: to slot->chunk. 0: none, or not now. */
@@ -239,8 +238,8 @@ static void begin(hy_slot *slot, hy_side *side)
 {
     const hy_site *site = side->site;
 
-    slot->side  = side;
-    slot->place = side->run->place;
+    slot->side = side;
+    slot->sink = side->run->sink;
     hy_slot_begin(slot, side->run->problem, &site->rates, &site->cache, side->next++);
 }
 
