@@ -52,7 +52,7 @@ void hy_drive(hy_run *run);
 /* Nothing more is issued. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
-/* Panels, or rows of a window, that no chunk needs any more. */
+/* Blocks of the image, the first ones, that no chunk needs any more. */
 int64_t hy_side_passed(const hy_side *side);
 
 #endif /* HY_DRIVER_H */
