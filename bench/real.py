@@ -37,7 +37,9 @@ SETTLE_S = 0.003     # in which threads of a peer stop to spin, as real.sh asks 
 TURN_S = 0.004       # short calls of a turn follow each other for so long
 TURN_CALLS = 20      # or are so many
 LARGE = 2_000_000_000  # products of a SpGEMM beyond which peers on the CPU are left out
-SAMPLED = 200_000_000  # products of those rows that are compared instead
+SAMPLED = 200_000_000  # products of those rows that are compared then
+BLOCK = 1 << 24        # entries of C that are compared at a time
+PEER_ROOM = 3          # memory that a peer may take, in results
 
 
 # ---- operands ------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ class MKL(Peer, peers.SciPy):
         return lambda: self.dot(A, B)
 
 
-PEERS = {peer.name: peer for peer in (SciPy, TorchCPU, MKL, CuPy)}
+PEERS = {peer.name: peer for peer in (TorchCPU, MKL, CuPy)}
 
 
 def find_mkl():
@@ -177,14 +179,14 @@ def find_mkl():
 
 
 def present(args):
-    """Ours, alone or where there is a GPU also as host and device alone, and its peers."""
+    """Ours, SciPy, ours by host and by device alone if there is a GPU, and the other peers."""
     lib = library.Library(args.library)
-    find_mkl()
-    found = [Ours("auto", lib, args)]
+    found = [Ours("auto", lib, args), SciPy()]
     if found[0].backend == "cuda":
         found += [Ours("host", lib, args), Ours("cuda", lib, args)]
     else:
         print(f"no GPU: {found[0].e.device}", file=sys.stderr)
+    find_mkl()
     for name in args.peers.split(","):
         try:
             for module in PEERS[name].modules:
@@ -237,30 +239,52 @@ def rows_to_check(p):
     return np.arange(0, p.shape[0], step)
 
 
-def rows_of(scipy_peer, C, rows, cols):
-    """Some rows of ours as a SciPy matrix."""
-    row_ptr, col, val = csr_arrays(C)
-    begin, count = row_ptr[rows], np.diff(row_ptr)[rows]
-    at = np.repeat(begin - np.cumsum(count) + count, count) + np.arange(count.sum())
-    return scipy_peer.csr(val[at], col[at], np.append(0, np.cumsum(count)), (rows.size, cols))
+def part_of(arrays, begin, end):
+    """Rows [begin, end) of row_ptr, col and val."""
+    row_ptr, col, val = arrays
+    first, last = row_ptr[begin], row_ptr[end]
+    return row_ptr[begin:end + 1] - first, col[first:last], val[first:last]
 
 
 def same_product(p, C, reference, scipy_peer):
-    """Raises unless C is A*B as SciPy has it, and sorted. SciPy stores no sum that is 0."""
-    if not ascend(*csr_arrays(C)[:2]):
-        raise ArithmeticError("columns of C do not ascend")
-    A, rows = scipy_peer.csr(*p.first()), rows_to_check(p)
+    """Raises unless C is A*B as SciPy has it, and sorted; tells how many rows were compared.
+    Blocks of rows follow each other, since copies of all would take too much memory."""
+    ours, A = csr_arrays(C), scipy_peer.csr(*p.first())
     B = scipy_peer.csr(*p.second) if p.second else A
+    bound, rows = bounds(p, A), rows_to_check(p)
+    if not ascend(*ours[:2]):
+        raise ArithmeticError("columns of C do not ascend")
     if reference is None or rows.size < p.shape[0]:
-        reference = A[rows] @ B
-    reference.sort_indices()
-    ours, bound = rows_of(scipy_peer, C, rows, B.shape[1]), bounds(p, A)[rows]
-    if not (np.array_equal(ours.indptr, reference.indptr)
-            and np.array_equal(ours.indices, reference.indices)):
-        ours = ours - reference
-        reference = 0 * ours
-    compare(ours.data, reference.data, np.repeat(bound, np.diff(ours.indptr)))
-    return int(rows.size)
+        for row in rows:
+            same_rows(part_of(ours, row, row + 1), A[[row]] @ B, bound[[row]])
+        return int(rows.size)
+    for begin, end in blocks(reference.indptr):
+        theirs = scipy_peer.csr(*reversed(part_of(
+            (reference.indptr, reference.indices, reference.data), begin, end)),
+            (end - begin, B.shape[1]))
+        same_rows(part_of(ours, begin, end), theirs, bound[begin:end])
+    return p.shape[0]
+
+
+def blocks(row_ptr):
+    """Of rows: with BLOCK entries, or a row alone."""
+    begin, rows = 0, len(row_ptr) - 1
+    while begin < rows:
+        end = int(np.searchsorted(row_ptr, row_ptr[begin] + BLOCK, side="right")) - 1
+        end = min(max(end, begin + 1), rows)
+        yield begin, end
+        begin = end
+
+
+def same_rows(ours, theirs, bound):
+    """SciPy stores no sum that is 0."""
+    theirs.sort_indices()
+    row_ptr, col, val = ours
+    reference = theirs.data
+    if not (np.array_equal(row_ptr, theirs.indptr) and np.array_equal(col, theirs.indices)):
+        off = type(theirs)((val, col, row_ptr), shape=theirs.shape) - theirs
+        row_ptr, val, reference = off.indptr, off.data, 0
+    compare(val, reference, np.repeat(bound, np.diff(row_ptr)))
 
 
 def compare(ours, theirs, allowed):
@@ -283,23 +307,36 @@ def same_dense(p, Y, reference, scipy_peer):
 class Contender:
     """Somebody and a product: calls, and what is known of it."""
 
-    def __init__(self, who, p):
+    def __init__(self, who, p, room):
         self.who, self.line, self.spent = who, {}, 0
         self.error = self.call = self.result = None
         self.times = {"freed": [], "kept": []}
-        if p.cols is None and p.products() > LARGE and who.name and who.backend == "host":
+        if who.name and who.backend == "host" and p.cols is None and p.products() > LARGE:
             self.error = f"left out: more than {LARGE:.0e} products"
-            return
+        elif who.name and who.backend == "host" and room > available_bytes():
+            self.error = f"left out: {room / 1e9:.1f} GB of memory are not free"
+        else:
+            self.begin(p)
+
+    def begin(self, p):
         try:
-            self.call = who.bind(p)
+            self.call = self.who.bind(p)
             start = time.perf_counter()
-            self.result, self.line = who.first(self.call)
+            self.result, self.line = self.who.first(self.call)
             self.spent = time.perf_counter() - start
             if p.cols is None:
                 self.line["sorted"] = ascend(*csr_arrays(self.result)[:2])
             self.bytes = nbytes(self.result)
         except Exception as error:  # a failure is a result
             self.error = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+
+    def check(self, p, reference, scipy_peer):
+        same = same_product if p.cols is None else same_dense
+        try:
+            self.line["checked_rows"] = same(p, self.result, reference, scipy_peer)
+            self.line["verified"] = True
+        except ArithmeticError as error:
+            self.error, self.line["verified"] = str(error), False
 
     def turn(self, condition, kept):
         """One call, or several short ones that follow each other, after one that is not
@@ -328,9 +365,9 @@ def rounds(contenders, condition, count, args):
     """All in turns, who begins changes. Who took longer than --longest has one turn."""
     kept, turns = [], 0
     if condition == "kept":
-        room = args.keep_bytes - sum(c.bytes for c in contenders)
+        room = min(args.keep_bytes, available_bytes() / 4)
         each = sum(c.bytes * (TURN_CALLS if c.spent < TURN_S else 1) for c in contenders)
-        count = min(count, int(room // max(each, 1)))
+        count = min(count, int(room / max(each, 1)))
         if count <= 0:
             return
     for turns in range(count):
@@ -356,24 +393,37 @@ def fresh_pages():
     ctypes.CDLL(None).malloc_trim(0)
 
 
-def check(contenders, p, scipy_peer):
-    """Ours against SciPy's, before anything is timed; then all results are freed."""
-    theirs = next((c.result for c in contenders if c.who.name == "scipy"), None)
-    for c in contenders:
-        if c.who.name is None and not c.error:
-            try:
-                same = same_product if p.cols is None else same_dense
-                c.line["checked_rows"] = same(p, c.result, theirs, scipy_peer)
-                c.line["verified"] = True
-            except ArithmeticError as error:
-                c.error, c.line["verified"] = str(error), False
-    for c in contenders:
-        c.result = None
+def available_bytes():
+    with open("/proc/meminfo", encoding="utf-8") as f:
+        return 1024 * int(re.search(r"MemAvailable:\s*(\d+)", f.read())[1])
 
 
-def measure(p, everybody, args, scipy_peer):
-    contenders = [Contender(who, p) for who in everybody]
-    check(contenders, p, scipy_peer)
+def first_calls(p, everybody, scipy_peer):
+    """Ours are compared with SciPy's, who is second; of the others one result is there at a
+    time."""
+    contenders, room = [], 0
+    for who in everybody:
+        c = Contender(who, p, room)
+        contenders.append(c)
+        if not c.error:
+            room = max(room, PEER_ROOM * c.bytes)
+        if len(contenders) > 2:
+            finish_first(c, p, contenders[1].result, scipy_peer)
+        elif len(contenders) == 2:
+            finish_first(contenders[0], p, c.result, scipy_peer)
+    contenders[1].result = None
+    return contenders
+
+
+def finish_first(c, p, reference, scipy_peer):
+    if c.who.name is None and not c.error:
+        c.check(p, reference, scipy_peer)
+    c.result = None
+
+
+def measure(p, everybody, args):
+    fresh_pages()
+    contenders = first_calls(p, everybody, everybody[1])
     running = [c for c in contenders if not c.error]
     fresh_pages()
     rounds(running, "freed", args.rounds, args)
@@ -411,7 +461,7 @@ def parse():
     parser.add_argument("--types", default="f32,f64")
     parser.add_argument("--only", default=",".join(COLUMNS), metavar="PRODUCT",
                         help="of: " + ",".join(COLUMNS))
-    parser.add_argument("--peers", default=",".join(PEERS), help="of: " + ",".join(PEERS))
+    parser.add_argument("--peers", default=",".join(PEERS), help="beside SciPy, of: " + ",".join(PEERS))
     parser.add_argument("--threads", type=int, default=0, help="of ours; 0: it chooses. Peers go by OMP_NUM_THREADS")
     parser.add_argument("--rounds", type=int, default=7, help="in which results are freed")
     parser.add_argument("--keep", type=int, default=3, help="in which they are kept")
@@ -445,13 +495,13 @@ def main():
     paths = list(files(args.paths))
     if not paths:
         sys.exit(f"no .mtx or .mtx.xz file in {' '.join(args.paths)}")
-    everybody, scipy_peer, lines, wrong = present(args), SciPy(), [], 0
+    everybody, lines, wrong = present(args), [], 0
     out = open(args.json, "a", encoding="utf-8") if args.json else None
     for path in paths:
         p = Problem(path)
         for args.type, product in itertools.product(args.types.split(","), args.only.split(",")):
             p.take(TYPES[args.type], COLUMNS[product])
-            done = [line_of(c, p, args) for c in measure(p, everybody, args, scipy_peer)]
+            done = [line_of(c, p, args) for c in measure(p, everybody, args)]
             lines += done
             wrong += sum(not line["peer"] and bool(line["error"]) for line in done)
             show(done)
