@@ -14,21 +14,19 @@ import argparse
 import ctypes
 import datetime
 import gc
-import glob
 import importlib
 import itertools
 import json
-import lzma
 import os
 import re
 import sys
 import time
 
 import numpy as np
-import scipy.io
 
 import library
-import peers
+from real_check import LARGE, ascend, csr_arrays, nbytes, same_dense, same_product
+from real_peers import PEERS, Ours, Problem, SciPy, find_mkl
 from real_table import show_table, who_of
 
 COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
@@ -36,147 +34,11 @@ TYPES = {"f32": np.float32, "f64": np.float64}
 SETTLE_S = 0.003     # in which threads of a peer stop to spin, as real.sh asks them to
 TURN_S = 0.004       # short calls of a turn follow each other for so long
 TURN_CALLS = 20      # or are so many
-LARGE = 2_000_000_000  # products of a SpGEMM beyond which peers on the CPU are left out
-SAMPLED = 200_000_000  # products of those rows that are compared then
-BLOCK = 1 << 24        # entries of C that are compared at a time
-PEER_ROOM = 3          # memory that a peer may take, in results
+PEER_ROOM = 3        # memory that a peer may take, in results
+MUCH = 1e9           # bytes for which what malloc keeps goes back to the system
 
 
-# ---- operands ------------------------------------------------------------------------------
-
-class Problem(peers.Problem):
-    """A matrix of a file, and X for any number of columns."""
-
-    def __init__(self, path):
-        name = os.path.basename(path).split(".mtx")[0]
-        with (lzma.open if path.endswith(".xz") else open)(path, "rb") as f:
-            pattern = b"pattern" in f.readline()
-            f.seek(0)
-            A = scipy.io.mmread(f).tocsr()
-        A.sum_duplicates()
-        random = np.random.default_rng(1)
-        values = random.random(A.nnz) + 0.5 if pattern else A.data.astype(np.float64)
-        super().__init__(name, A.shape, A.indptr, A.indices.astype(np.int32), values, 1)
-        self.values = values
-
-    def take(self, dtype, cols):
-        """Be the problem of this type, and of so many columns: None is a SpGEMM."""
-        self.val, self.cols, self.dtype = self.values.astype(dtype), cols, np.dtype(dtype)
-        self.second = self.transposed() if self.shape[0] != self.shape[1] else None
-        shape = (self.shape[1], cols or 1)
-        X = 2 * np.random.default_rng(2).random(shape, dtype=dtype) - 1
-        self.X = X[:, 0].copy() if cols == 1 else X
-
-    def products(self):
-        return self.flops("spgemm") // 2 if self.cols is None else self.nnz * self.cols
-
-
-# ---- who computes: bind() returns a function of nothing that computes the product ------------
-
-class Ours:
-    name, backend = None, "host"
-
-    def __init__(self, engine, lib, args):
-        self.engine, self.e = engine, library.Engine(lib, engine, args.threads)
-        self.version, self.threads = lib.version(), self.e.threads
-        self.backend = "cuda" if self.e.has_gpu else "host"
-        self.device = self.e.device if self.e.has_gpu else peers.cpu_name()
-
-    def bind(self, p):
-        A = self.e.csr(*p.first())
-        if p.cols is None:
-            B = self.e.csr(*p.second) if p.second else A
-            return lambda: self.e.spgemm(A, B, p.dtype)
-        if p.cols == 1:
-            return lambda: self.e.spmv(A, p.X, p.dtype)
-        X = self.e.dense(p.X)
-        return lambda: self.e.spmm(A, X, p.dtype)
-
-    def first(self, call):
-        """The first call, and what only we tell about it."""
-        variants, result = self.e.variants(call)
-        report = self.e.report()
-        return result, {"variant": ", ".join(variants), "chunks": report.chunks,
-                        "host_chunks": report.host_chunks}
-
-    def later(self):
-        """Of the last call that was timed."""
-        return {"plan_s": getattr(self.e.report(), "plan_s", None)}
-
-    def forget(self):
-        self.e.trim()
-
-
-class Peer:
-    """What operands on the CPU are to a peer, it holds before the clock starts."""
-
-    def bind(self, p):
-        A = self.csr(*p.first())
-        if p.cols is None:
-            return self.product(A, self.csr(*p.second) if p.second else A)
-        return self.product(A, self.dense(p.X))
-
-    def product(self, A, B):
-        return lambda: A @ B
-
-    def dense(self, X):
-        return X
-
-    def first(self, call):
-        return call(), {"variant": f"{self.name} {self.version}"}
-
-    def later(self):
-        return {}
-
-    def forget(self):
-        pass
-
-
-class SciPy(Peer, peers.SciPy):
-    pass
-
-
-class TorchCPU(Peer, peers.TorchCPU):
-    def dense(self, X):
-        return self.torch.from_numpy(X)
-
-
-class CuPy(Peer, peers.CuPy):
-    """Operands go up and the result comes down while the clock runs."""
-
-    def bind(self, p):
-        if p.cols is None:
-            return lambda: self.spgemm(p)
-        return lambda: self.spmm(p)[0]
-
-    def forget(self):
-        self.cupy.get_default_memory_pool().free_all_blocks()
-
-
-class MKL(Peer, peers.SciPy):
-    """oneMKL's inspector-executor, of operands that SciPy holds."""
-    name, modules = "mkl", ["sparse_dot_mkl"]
-
-    def __init__(self):
-        super().__init__()
-        import sparse_dot_mkl
-        self.dot, self.threads = sparse_dot_mkl.dot_product_mkl, sparse_dot_mkl.mkl_get_max_threads()
-        said = sparse_dot_mkl.get_version_string()
-        self.version = re.search(r"Version ([\d.]+)", said)[1]
-
-    def product(self, A, B):
-        return lambda: self.dot(A, B)
-
-
-PEERS = {peer.name: peer for peer in (TorchCPU, MKL, CuPy)}
-
-
-def find_mkl():
-    """sparse_dot_mkl looks for no libmkl_rt.so with a version behind its name."""
-    found = sorted(glob.glob(os.path.join(sys.prefix, "lib", "libmkl_rt.so*")))
-    if found:
-        os.environ.setdefault("MKL_RT", found[-1])
-
+# ---- who is here ---------------------------------------------------------------------------
 
 def present(args):
     """Ours, SciPy, ours by host and by device alone if there is a GPU, and the other peers."""
@@ -195,111 +57,6 @@ def present(args):
         except Exception as error:
             print(f"{name} left out: {error}", file=sys.stderr)
     return found
-
-
-# ---- results -------------------------------------------------------------------------------
-
-def csr_arrays(C):
-    """row_ptr, col and val of any peer's sparse result."""
-    if isinstance(C, library.Product):
-        return C.arrays()
-    if isinstance(C, (list, tuple)):
-        return C
-    if hasattr(C, "crow_indices"):
-        return [part.numpy() for part in (C.crow_indices(), C.col_indices(), C.values())]
-    return C.indptr, C.indices, C.data
-
-
-def ascend(row_ptr, col):
-    """Whether columns ascend within each row."""
-    falls = np.flatnonzero(np.diff(col) <= 0) + 1
-    return bool(np.isin(falls, row_ptr).all()) if falls.size else True
-
-
-def nbytes(result):
-    parts = [result] if hasattr(result, "nbytes") else csr_arrays(result)
-    return sum(part.nbytes for part in parts)
-
-
-def bounds(p, A):
-    """By row: what rounding may change, of sums of |a| times the largest of each row of B."""
-    B = A if p.cols is None and p.second is None else A.T.tocsr() if p.cols is None else p.X
-    most = abs(B).max(axis=1) if p.cols != 1 else abs(B)
-    most = most.toarray().ravel() if hasattr(most, "toarray") else most
-    terms = np.diff(p.row_ptr).max(initial=0) + 8
-    return 2 * terms * np.finfo(p.dtype).eps * (abs(A).astype(np.float64) @ most)
-
-
-def rows_to_check(p):
-    """All, or of a large product some that lie evenly."""
-    lengths = np.diff(p.second[2] if p.second else p.row_ptr).astype(np.float64)
-    per_row = np.add.reduceat(np.append(lengths[p.col], 0), p.row_ptr[:-1])
-    per_row[np.diff(p.row_ptr) == 0] = 0
-    step = 1 if p.products() <= LARGE else int(per_row.sum() // SAMPLED) + 1
-    return np.arange(0, p.shape[0], step)
-
-
-def part_of(arrays, begin, end):
-    """Rows [begin, end) of row_ptr, col and val."""
-    row_ptr, col, val = arrays
-    first, last = row_ptr[begin], row_ptr[end]
-    return row_ptr[begin:end + 1] - first, col[first:last], val[first:last]
-
-
-def same_product(p, C, reference, scipy_peer):
-    """Raises unless C is A*B as SciPy has it, and sorted; tells how many rows were compared.
-    Blocks of rows follow each other, since copies of all would take too much memory."""
-    ours, A = csr_arrays(C), scipy_peer.csr(*p.first())
-    B = scipy_peer.csr(*p.second) if p.second else A
-    bound, rows = bounds(p, A), rows_to_check(p)
-    if not ascend(*ours[:2]):
-        raise ArithmeticError("columns of C do not ascend")
-    if reference is None or rows.size < p.shape[0]:
-        for row in rows:
-            same_rows(part_of(ours, row, row + 1), A[[row]] @ B, bound[[row]])
-        return int(rows.size)
-    for begin, end in blocks(reference.indptr):
-        theirs = scipy_peer.csr(*reversed(part_of(
-            (reference.indptr, reference.indices, reference.data), begin, end)),
-            (end - begin, B.shape[1]))
-        same_rows(part_of(ours, begin, end), theirs, bound[begin:end])
-    return p.shape[0]
-
-
-def blocks(row_ptr):
-    """Of rows: with BLOCK entries, or a row alone."""
-    begin, rows = 0, len(row_ptr) - 1
-    while begin < rows:
-        end = int(np.searchsorted(row_ptr, row_ptr[begin] + BLOCK, side="right")) - 1
-        end = min(max(end, begin + 1), rows)
-        yield begin, end
-        begin = end
-
-
-def same_rows(ours, theirs, bound):
-    """SciPy stores no sum that is 0."""
-    theirs.sort_indices()
-    row_ptr, col, val = ours
-    reference = theirs.data
-    if not (np.array_equal(row_ptr, theirs.indptr) and np.array_equal(col, theirs.indices)):
-        off = type(theirs)((val, col, row_ptr), shape=theirs.shape) - theirs
-        row_ptr, val, reference = off.indptr, off.data, 0
-    compare(val, reference, np.repeat(bound, np.diff(row_ptr)))
-
-
-def compare(ours, theirs, allowed):
-    off = np.abs(ours - theirs) > allowed
-    if off.any() or not np.isfinite(ours).all():
-        raise ArithmeticError(f"{int(off.sum())} values differ from SciPy's by more than "
-                              f"rounding explains")
-
-
-def same_dense(p, Y, reference, scipy_peer):
-    A = scipy_peer.csr(*p.first())
-    allowed = bounds(p, A)
-    compare(Y, A @ p.X if reference is None else reference,
-            allowed if p.cols == 1 else allowed[:, None])
-    return p.shape[0]
 
 
 # ---- times ---------------------------------------------------------------------------------
@@ -399,19 +156,23 @@ def available_bytes():
 
 
 def first_calls(p, everybody, scipy_peer):
-    """Ours are compared with SciPy's, who is second; of the others one result is there at a
-    time."""
-    contenders, room = [], 0
+    """Ours are compared with SciPy's, who is second. Results are freed as soon as they can be."""
+    contenders, room, reference = [], 0, None
     for who in everybody:
+        if who.name and who is not scipy_peer:
+            reference = None
         c = Contender(who, p, room)
         contenders.append(c)
         if not c.error:
             room = max(room, PEER_ROOM * c.bytes)
-        if len(contenders) > 2:
-            finish_first(c, p, contenders[1].result, scipy_peer)
-        elif len(contenders) == 2:
-            finish_first(contenders[0], p, c.result, scipy_peer)
-    contenders[1].result = None
+        if who is scipy_peer:
+            reference = c.result
+            finish_first(contenders[0], p, reference, scipy_peer)
+            c.result = None
+        elif c is not contenders[0]:
+            finish_first(c, p, reference, scipy_peer)
+        if room > MUCH:
+            fresh_pages()
     return contenders
 
 
