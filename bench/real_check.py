@@ -23,8 +23,12 @@ def csr_arrays(C):
 
 def ascend(row_ptr, col):
     """Whether columns ascend within each row."""
-    falls = np.flatnonzero(np.diff(col) <= 0) + 1
-    return bool(np.isin(falls, row_ptr).all()) if falls.size else True
+    for begin, end in blocks(row_ptr):
+        first, part = row_ptr[begin], col[row_ptr[begin]:row_ptr[end]]
+        falls = np.flatnonzero(part[1:] <= part[:-1]) + 1 + first
+        if not np.isin(falls, row_ptr[begin:end + 1]).all():
+            return False
+    return True
 
 
 def nbytes(result):
