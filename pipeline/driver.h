@@ -30,12 +30,12 @@ typedef struct hy_side {
 
 enum { HY_SIDES = 2 };
 
-/* One product on one or two sites, each with slots and lanes of its own; queue, inbox and the
-   place in C are the run's. The second site is the host, which helps a device. */
+/* One product on one or two sites, each with slots and lanes of its own; queue, inbox and
+   sink are the run's. The second site is the host, which helps a device. */
 typedef struct hy_run {
     hy_context *ctx;
     const hy_problem *problem;
-    hy_place *place; /* of SpGEMM, else NULL */
+    hy_sink *sink; /* of SpGEMM, else NULL */
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
