@@ -146,15 +146,18 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
+    const double begin   = bench_now();
     hybrid_plan *plan;
 
     hybrid_status status = k->product->plan(k->c, k->options, &plan);
     if (status != HYBRID_OK)
         return status;
+    const double plan_s = bench_now() - begin;
     note_variant(plan, k->variant);
     status = hybrid_plan_report(plan, &report);
     hybrid_plan_destroy(plan);
     for (int i = 0; i < k->c->bench->options.reps; i++) {
+        all->timed[i].plan_s                     = plan_s;
         all->timed[i].report.predicted_h2d_bytes = report.predicted_h2d_bytes;
         all->timed[i].report.predicted_d2h_bytes = report.predicted_d2h_bytes;
     }

@@ -7,7 +7,8 @@
 /* What one call took. */
 typedef struct bench_call {
     double        seconds; /* plan + run + destroy; of a later run: run */
-    double        plan_s;  /* of it; 0 = of a later run, or in one call with the rest */
+    double        plan_s;  /* of it; where one call does both, of a plan made later; of a
+                              later run 0 */
     int           packs;   /* its variant packs A when it prepares a chunk */
     hybrid_report report;  /* where the run's time went */
 } bench_call;

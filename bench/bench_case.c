@@ -162,6 +162,7 @@ static hybrid_status time_end(bench_case *c, const bench_product *product,
     line->first       = all->first_in_process;
     line->times.first = all->first.seconds;
     line->times.kept  = bench_span_of_calls(all->kept, b->options.keep, bench_wall_s);
+    line->plan_s      = bench_median_call(all, b->options.reps, bench_wall_s)->plan_s;
     conclude(c, product, all, bench_wall_s, line);
     return finish(b, &b->best.end, line);
 }

@@ -54,6 +54,8 @@ static void put_truth(FILE *f, const char *name, int value)
 
 static void put_report(FILE *f, const hybrid_report *r)
 {
+    put_real(f, "total_s", r->total_s > 0 ? r->total_s : NAN);
+    put_real(f, "predicted_s", r->predicted_s > 0 ? r->predicted_s : NAN);
     put_real(f, "load_s", r->load_s);
     put_real(f, "prepare_s", r->prepare_s);
     put_real(f, "h2d_s", r->h2d_s);

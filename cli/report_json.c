@@ -92,6 +92,7 @@ void cli_report_usage(cli_json *json, const hybrid_report *r)
 static void put_report(cli_json *json, const hybrid_report *r)
 {
     cli_json_real(json, "total_s", r->total_s);
+    cli_json_real(json, "predicted_s", r->predicted_s);
     cli_json_real(json, "load_s", r->load_s);
     cli_json_real(json, "prepare_s", r->prepare_s);
     cli_json_real(json, "h2d_s", r->h2d_s);

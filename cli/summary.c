@@ -116,6 +116,8 @@ void cli_summary_print(const cli_job *job)
                 : "CPU");
     fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
+    if (r->predicted_s > 0)
+        fprintf(stderr, "  expected %s\n", cli_seconds(r->predicted_s).s);
     put_use(r);
     put_times(job);
     put_moved(r);

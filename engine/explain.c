@@ -154,6 +154,21 @@ static void put_resident(writer *w, const hybrid_plan *plan)
             : "");
 }
 
+/* From call to return, and of the last run as measured. */
+static void put_total(writer *w, const hybrid_plan *plan)
+{
+    const hybrid_report *r = &plan->history.report;
+
+    put(w, "time     ");
+    put_time(w, r->predicted_s);
+    put(w, " predicted");
+    if (r->total_s > 0) {
+        put(w, "; last run");
+        put_time(w, r->total_s);
+    }
+    put(w, "\n");
+}
+
 /* What is predicted of the way taken and of the other, and the last run beside it. */
 static void put_transfers(writer *w, const hybrid_plan *plan)
 {
@@ -287,6 +302,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     put_resident(w, plan);
     put_rates(w, product->engine, backend);
     put_transfers(w, plan);
+    put_total(w, plan);
     put_split(w, plan);
 }
 

@@ -2,23 +2,36 @@
    pipeline compute them, report. */
 #include "engine/multiply.h"
 
+#include "base/clock.h"
 #include "base/csr.h"
 #include "engine/empty.h"
+#include "engine/estimate.h"
+#include "engine/pin.h"
 #include "engine/resident.h"
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
-static void begin_report(const hybrid_plan *plan, hy_history *history)
+static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
+                         const hy_circumstances *found, hy_history *history)
 {
     const hy_product *product = &plan->product;
+    const double passed       = (double)(hy_now_ns() - start->ns) * 1e-9;
 
     history->report                = hy_plan_report(plan, &history->bound);
     history->report.reused_pattern = history->pattern.known;
+    history->report.predicted_s = passed + hy_estimated_s(product, &plan->layout, found);
     hy_meter_reset_peak(&product->backend->device);
     hy_meter_reset_peak(&product->backend->pinned);
     hy_meter_reset_peak(&product->engine->ctx.memory.meter);
+}
+
+/* Whether packs that stay are there. */
+static int is_packed(const hybrid_plan *plan)
+{
+    return plan->site->cache.lasts &&
+           hy_traffic_first(&plan->product, &plan->layout, plan->site) == 0;
 }
 
 /* Operands as they are, the second in so many bytes, but for what was there of A. */
@@ -54,6 +67,12 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     engine->report       = *r;
 }
 
+/* Whether B has been on its way to the device since the call began. */
+static int loads_ahead(const hybrid_plan *plan)
+{
+    return plan->site->loader && plan->site->loader->begun;
+}
+
 /* ---- C = AB ------------------------------------------------------------------------ */
 
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
@@ -83,7 +102,12 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     hy_csr_sink sink;
 
     history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
-    begin_report(plan, history);
+    const hy_circumstances found = {
+        .rows_of_b = hy_traffic_same(product, A, B),
+        .packed    = is_packed(plan),
+        .ahead_s   = loads_ahead(plan) ? (double)(hy_now_ns() - start->ns) * 1e-9 : 0,
+        .share     = hy_split_share(&plan->split, &sites)};
+    begin_report(plan, start, &found, history);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(hy_run_product(&sites, &history->bound.list, &problem, &sink.sink,
                           engine->trace, engine->trace_user, &history->report));
@@ -107,20 +131,19 @@ static int64_t empty_bytes(const hy_product *product, const hy_problem *problem)
 }
 
 /* And what no chunk stores of Y. */
-static hybrid_status run_chunks(const hybrid_plan *plan, hy_problem *problem,
-                                hy_history *history)
+static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
+                                hy_problem *problem, hy_history *history)
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, problem, 1);
-    const int compact    = hy_is_compact(&product->compact);
-    hybrid_status empty  = HYBRID_OK;
+    const int compact         = hy_is_compact(&product->compact);
+    hybrid_status empty       = HYBRID_OK;
     hy_empty_rows rows;
 
     if (compact)
         hy_empty_rows_begin(&rows, problem, &product->compact);
     const hybrid_status status =
-        hy_run_product(&sites, &history->bound.list, problem, NULL, engine->trace,
+        hy_run_product(sites, &history->bound.list, problem, NULL, engine->trace,
                        engine->trace_user, &history->report);
     if (compact) {
         empty = hy_empty_rows_end(&rows);
@@ -148,10 +171,14 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     hybrid_csr rest;
 
     hy_empty_bind(product, &problem, &rest);
-    history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
-    begin_report(plan, history);
+    history->bound       = hy_bind(product, &plan->layout, &plan->traffic, &problem);
+    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, &problem, 1);
+    const hy_circumstances found = {.pinned = hy_pin_direct(&problem, X->order),
+                                    .packed = is_packed(plan),
+                                    .share  = hy_split_share(&plan->split, &sites)};
+    begin_report(plan, start, &found, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
-    HY_TRY(run_chunks(plan, &problem, history));
+    HY_TRY(run_chunks(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
     const int64_t y_count        = Y->rows * Y->cols;
     const hy_reference reference = reference_of(product, there, x_bytes, y_count);

@@ -6,6 +6,7 @@
 #include "engine/cut.h"
 #include "engine/early.h"
 #include "engine/empty.h"
+#include "engine/estimate.h"
 #include "engine/resident.h"
 #include "engine/weigh.h"
 
@@ -212,6 +213,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
                            &plan->traffic));
     history->bound  = hy_bind_planned(&plan->layout, &plan->traffic);
     history->report = hy_plan_report(plan, &history->bound);
+    const hy_circumstances first = {.rows_of_b = hy_traffic_same(product, A, B)};
+    history->report.predicted_s  = hy_estimated_s(product, &plan->layout, &first);
     return HYBRID_OK;
 }
 

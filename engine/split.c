@@ -353,3 +353,11 @@ hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_sit
         return (hy_sites){device, NULL, NULL};
     return (hy_sites){device, split->host, &forecast->sharing};
 }
+
+double hy_split_share(const hy_split *split, const hy_sites *sites)
+{
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        if (sites->sharing == &split->of[kind].sharing)
+            return split->of[kind].share;
+    return 0;
+}

@@ -38,4 +38,7 @@ void hy_split_close(hy_split *split);
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
                         const hy_problem *problem, int places_known);
 
+/* Of the work of a run on these sites, what the host is expected to take. */
+double hy_split_share(const hy_split *split, const hy_sites *sites);
+
 #endif /* HY_SPLIT_H */

@@ -27,6 +27,11 @@ static int64_t own_bytes(const hy_product *product, const hy_chunk *chunk)
     return pack_bytes(product, chunk, &f);
 }
 
+int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B)
+{
+    return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
+}
+
 /* With B or X on the device: its image, and the rows of A, unless they are rows of it:
    with each panel, but for those that stay. */
 static int64_t resident_up(const hy_product *product, const hy_layout *layout,
@@ -36,7 +41,7 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     const int64_t panels = hy_image_col_blocks(&layout->image);
     int64_t sum          = (int64_t)layout->resident_bytes;
 
-    if (B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B))
+    if (hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *

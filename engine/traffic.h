@@ -17,7 +17,8 @@ typedef struct hy_traffic {
  */
 int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 
-/* More up in the next run on the site, which packs what stays of A and is not there yet. */
+/* More up in the next run on the site, which packs what stays of A and is not there yet.
+ */
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
@@ -26,6 +27,9 @@ int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
+
+/* Whether rows of A are rows of the B that the device holds. */
+int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
    few of them, and scaled by entries of A. */

@@ -524,6 +524,10 @@ typedef struct hybrid_use {
 typedef struct hybrid_report {
     size_t  struct_size;     /* set by the initializer; do not touch */
     double  total_s;         /* wall time of the run */
+    double  predicted_s;     /* of total_s, when the operands were known, but nothing was
+                                computed; of a one-shot call planning is in it as measured.
+                                Before the first run as of one whose X and Y are not pinned.
+                                0: alpha is 0 */
     double  load_s;          /* B or X to the device, ahead of chunks that touch it */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
@@ -570,7 +574,7 @@ typedef struct hybrid_report {
 
 #define HYBRID_REPORT_INIT                                                         \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                                 \
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
       { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);

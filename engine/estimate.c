@@ -1,0 +1,234 @@
+/* engine/estimate.c - estimates of a device and of the host, and the time they take.
+
+   The constants are fitted, in logarithms, to runs of every second matrix of a collection
+   of 43, on an H200 with 16 cores; docs/performance.md has the errors for the others. */
+#include "engine/estimate.h"
+
+#include <math.h>
+
+#include "base/csr.h"
+#include "base/extremes.h"
+#include "engine/rank.h"
+#include "partition/chunks.h"
+
+/* Resources that are busy at once hold each other up: the time is between the longest and
+   the sum, the norm of this order. */
+static const double NORM = 4;
+
+/* What the bus carries both ways at once, of the sum of what it carries each way alone.
+ */
+static const double BOTH_WAYS = 0.885;
+
+/* Fixed costs, in seconds: of a run on the device; if workers load X and store Y; if they
+   pack rows of A; and of each chunk. */
+static const double CALL_S = 24e-6, WORKERS_S = 65e-6, PACKING_S = 97e-6;
+static const double CHUNK_S = 12e-6, WORKERS_CHUNK_S = 20e-6;
+
+/* The same of SpGEMM, whose chunks wait for the size of their result, and of the host,
+   which starts its workers. */
+static const double SPARSE_CALL_S = 300e-6, SPARSE_CHUNK_S = 45e-6;
+static const double HOST_CALL_S = 45e-6, HOST_SPARSE_CALL_S = 300e-6;
+
+/* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
+   each is read and written. */
+static const double PACK_PASSES = 2, STORE_PASSES = 2;
+
+/* Of the bytes of C: what comes down, columns coded as differences; and what passes host
+   memory, as part of C is copied to where it belongs by the device. */
+static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
+
+/* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
+   waits for that at each entry of A. */
+static const double ROW_OF_B_S = 40e-9;
+
+/* The same of a row of X that is not in the caches of cores, of which the host's SpMM
+   asks for several at once; and the part of those caches that X has. */
+static const double ROW_OF_X_S = 10e-9, CACHE_OF_X = 0.62;
+
+/* ---- the formula ------------------------------------------------------------------ */
+
+static double norm(const double *of, int count)
+{
+    double most = 0, sum = 0;
+
+    for (int i = 0; i < count; i++)
+        most = fmax(most, of[i]);
+    for (int i = 0; i < count && most > 0; i++)
+        sum += pow(of[i] / most, NORM);
+    return most * pow(sum, 1 / NORM);
+}
+
+static double over(double amount, double rate)
+{
+    return rate > 0 ? amount / rate : 0;
+}
+
+/* The first chunk, and what it waits for, pays all stages; of the others the longest is
+   what counts. */
+double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
+{
+    const double chunks    = (double)hy_greater(e->chunks, 1);
+    const double up        = over(e->up_bytes, site->h2d_Bps),
+                 down      = over(e->down_bytes, site->d2h_Bps),
+                 both      = over(e->up_bytes + e->down_bytes,
+                                  BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps)),
+                 core      = e->core_s / fmax(host->width, 1);
+    const double memory    = over(e->memory_bytes, host->mem_Bps),
+                 stored    = over(e->stored_bytes, host->mem_Bps);
+    const double prepare[] = {core, memory};
+    const double busy[]    = {fmax(fmax(up, down), both), e->device_s, core,
+                              memory + stored};
+    const double stages    = up + norm(prepare, 2) + e->device_s + down + stored;
+
+    return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
+           stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
+}
+
+/* ---- a device ---------------------------------------------------------------------- */
+
+/* Costs of all chunks: kernels, and packs that are made in this run. */
+static void add_chunks(const hy_product *product, const hy_layout *layout,
+                       const hy_circumstances *found, hy_estimate *e)
+{
+    for (int64_t i = 0; i < layout->count; i++) {
+        const hy_chunk *chunk = &layout->chunks[i];
+        const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
+        const int there =
+            found->rows_of_b || (chunk->kept && (found->packed || chunk->col_begin > 0));
+        e->device_s += cost.multiply_s + cost.finish_s;
+        if (there)
+            continue;
+        e->up_bytes += hy_sent_bytes(&cost);
+        e->core_s += cost.prepare_s;
+    }
+    e->memory_bytes = PACK_PASSES * e->up_bytes;
+}
+
+/* B or X: what the first chunk needs of it comes before all else, unless it came while
+   the product was planned. */
+static void add_image(const hy_product *product, const hy_layout *layout,
+                      const hy_circumstances *found, hy_estimate *e)
+{
+    const hy_chunk *chunk = layout->count > 0 ? &layout->chunks[0] : NULL;
+    const double all      = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double left     = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
+    const double needs =
+        chunk ? (double)chunk->needs / (double)hy_greater(product->b_rows, 1) : 0;
+
+    e->first_bytes = fmin(left, fmin(needs, 1) * all);
+    e->up_bytes += left - e->first_bytes;
+}
+
+static void add_dense_result(const hy_product *product, const hy_circumstances *found,
+                             hy_estimate *e)
+{
+    const hy_features *f = &product->profile.features;
+
+    e->down_bytes = (double)f->out_bound * (double)hy_value_size(f->type);
+    e->call_s += CALL_S;
+    e->chunk_s += CHUNK_S;
+    if (found->pinned)
+        return;
+    e->stored_bytes = STORE_PASSES * e->down_bytes;
+    e->call_s += WORKERS_S;
+    e->chunk_s += WORKERS_CHUNK_S;
+}
+
+static void add_sparse_result(const hy_product *product, const hy_layout *layout,
+                              hy_estimate *e)
+{
+    const hy_features *f = &product->profile.features;
+    const double nnz =
+        fmin((double)f->products / fmax(f->out_ratio, 1), (double)f->out_bound);
+    const double bytes = nnz * (4 + (double)hy_value_size(f->type)) +
+                         8 * (double)(f->rows + layout->count);
+
+    e->down_bytes   = SPARSE_DOWN * bytes;
+    e->stored_bytes = SPARSE_STORED * bytes;
+    e->call_s += SPARSE_CALL_S;
+    e->chunk_s += SPARSE_CHUNK_S;
+}
+
+static hy_estimate part_of(hy_estimate e, double share)
+{
+    e.down_bytes *= share;
+    e.device_s *= share;
+    e.core_s *= share;
+    e.memory_bytes *= share;
+    e.stored_bytes *= share;
+    return e;
+}
+
+hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+                               const hy_circumstances *found)
+{
+    hy_estimate e = {.chunks = layout->count};
+
+    if (layout->count == 0)
+        return e;
+    add_chunks(product, layout, found, &e);
+    e.call_s = e.up_bytes > 0 ? PACKING_S : 0;
+    add_image(product, layout, found, &e);
+    if (product->op == HY_SPGEMM)
+        add_sparse_result(product, layout, &e);
+    else
+        add_dense_result(product, found, &e);
+    return part_of(e, 1 - found->share);
+}
+
+/* ---- the host ---------------------------------------------------------------------- */
+
+/* Seconds of one core in which it waits for rows of B or X that lie apart. Rows of A that
+   are near each other and name the same row of X ask for it once. */
+static double waiting_s(const hy_product *product, const hy_rates *host)
+{
+    const hy_features *f = &product->profile.features;
+    const double x =
+        (double)f->cols * (double)f->out_cols * (double)hy_value_size(f->type);
+    const double near = CACHE_OF_X * (double)host->core_cache * host->width;
+
+    if (product->op == HY_SPGEMM)
+        return ROW_OF_B_S * (double)f->nnz;
+    if (x <= near)
+        return 0;
+    return ROW_OF_X_S * (double)f->nnz / fmax(1, 16 * f->tile_fill) * (1 - near / x);
+}
+
+hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
+                             const hy_rates *host)
+{
+    const hy_features *f = &product->profile.features;
+    const hy_cost cost   = variant->cost(f, host);
+    const int sparse     = product->op == HY_SPGEMM;
+    hy_estimate e        = {.chunks = 1};
+
+    e.core_s = (cost.multiply_s + cost.finish_s) * host->width + waiting_s(product, host);
+    e.call_s = sparse ? HOST_SPARSE_CALL_S : HOST_CALL_S;
+    return e;
+}
+
+/* All cores compute, those too that are left to the device's threads otherwise. */
+double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
+{
+    const hybrid_engine *engine = product->engine;
+    hy_rates host;
+
+    hy_rates_of(engine->host, &host);
+    const hy_estimate e = hy_estimate_host(product, variant, &host);
+    host.width          = hy_pool_most_threads(engine->ctx.pool);
+    return hy_seconds(&e, &host, &host);
+}
+
+/* ---- either ------------------------------------------------------------------------ */
+
+double hy_estimated_s(const hy_product *product, const hy_layout *layout,
+                      const hy_circumstances *found)
+{
+    hy_rates host;
+
+    if (!hy_product_on_device(product))
+        return hy_estimated_host_s(product, product->variant);
+    hy_rates_of(product->engine->host, &host);
+    const hy_estimate e = hy_estimate_device(product, layout, found);
+    return hy_seconds(&e, &product->rates, &host);
+}

@@ -1,0 +1,53 @@
+/* engine/estimate.h - what one way of computing a product costs, and how long that takes.
+
+   An estimate counts what is asked of the machine: bytes of the bus and of host memory,
+   seconds of the device and of cores. hy_seconds() turns it into the time from call to
+   return by one formula, whoever computes, whichever product. */
+#ifndef HY_ESTIMATE_H
+#define HY_ESTIMATE_H
+
+#include "engine/layout.h"
+
+typedef struct hy_estimate {
+    double first_bytes; /* to the device before the first chunk can compute */
+    double up_bytes,
+        down_bytes;         /* over the bus: the others, as they are expected to go */
+    double device_s;        /* kernels */
+    double core_s;          /* packing and computing: seconds of one core */
+    double memory_bytes;    /* of host memory, which packing and computing move, */
+    double stored_bytes;    /* and which storing the result moves */
+    double call_s, chunk_s; /* fixed costs, of a call and of each chunk */
+    int64_t chunks;
+} hy_estimate;
+
+/* What a run finds that its plan could not know. */
+typedef struct hy_circumstances {
+    int pinned;     /* the device copies X and Y by itself */
+    int rows_of_b;  /* SpGEMM: rows of A are rows of the B on the device, not packed */
+    int packed;     /* all packs that stay are there from an earlier run */
+    double ahead_s; /* B has been on its way for so long */
+    double share;   /* of the work that the host is expected to take */
+} hy_circumstances;
+
+/* The time from call to return, in seconds: of a product on a site with the rates `site`,
+   for which workers with the rates `host` pack and store. The host itself is a site to
+   which nothing is copied. Grows with each field of the estimate. */
+double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
+                  const hy_rates *host);
+
+/* A run of these chunks on the product's device. */
+hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+                               const hy_circumstances *found);
+
+/* A run of this variant on the host, which has these rates, alone. */
+hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
+                             const hy_rates *host);
+
+/* Its seconds. */
+double hy_estimated_host_s(const hy_product *product, const hy_variant *variant);
+
+/* Of a run of the product as it is laid out, wherever it computes. */
+double hy_estimated_s(const hy_product *product, const hy_layout *layout,
+                      const hy_circumstances *found);
+
+#endif /* HY_ESTIMATE_H */
