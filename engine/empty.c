@@ -92,5 +92,5 @@ void hy_empty_settle(const hy_product *product, hy_problem *problem, hy_rest *re
     problem->A      = &rest->A;
     problem->X      = &rest->X;
     problem->x_rows = c->cols.rows;
-    problem->y_rows = c->rows.rows;
+    problem->a_rows = c->rows.rows;
 }

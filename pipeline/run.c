@@ -34,7 +34,7 @@ static void begin_load(hy_run *run)
 {
     hy_side *device            = run->sides;
     hy_loader *loader          = device->site->loader;
-    const hybrid_status status = hy_turned_begin(device->site, run->problem);
+    const hybrid_status status = hy_turned_begin(device->site, run->problem, run->sink);
 
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
@@ -98,8 +98,6 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
     end_run(&run);
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
-    if (!sink)
-        return run.status;
     report->host_bytes += sink->own_bytes;
     return end_sink(sink, run.status);
 }

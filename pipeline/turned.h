@@ -25,9 +25,10 @@
 size_t hy_turned_room(const hy_backend *backend, const hy_features *f, int64_t x_rows,
                       size_t memory);
 
-/* Before a run on the site: whether X and Y of its problem are turned by the device, and
-   the rooms for that, which stay. */
-hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem);
+/* Before a run on the site: whether X of its problem and what goes to the sink are turned
+   by the device, and the rooms for that, which stay. */
+hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
+                              const hy_sink *sink);
 
 /* Rows [row, row + rows) of X, which the room holds, through the ring or from where they
    are pinned. */
