@@ -41,7 +41,7 @@ typedef struct hy_part {
     int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
                         by one; 0: all of it, as it lies in the result, or nothing */
     int64_t wrapped; /* so many of its columns, the last, are the last of the result
-                        (hy_panels.wraps) */
+                        (hy_image.wraps) */
 } hy_part;
 
 /* A copy of a part to memory of the result. */

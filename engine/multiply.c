@@ -5,6 +5,7 @@
 #include "base/csr.h"
 #include "engine/empty.h"
 #include "engine/resident.h"
+#include "partition/sources.h"
 #include "pipeline/sink_csr.h"
 #include "pipeline/sink_dense.h"
 
@@ -66,8 +67,12 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     const hy_features *f      = &product->profile.features;
     const hy_pattern *pattern = &history->pattern;
     const int64_t *known      = pattern->known ? pattern->row_ptr : NULL;
-    hy_problem problem        = {
-               .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &product->profile};
+    hy_problem problem        = {.op      = HY_SPGEMM,
+                                 .ctx     = ctx,
+                                 .A       = A,
+                                 .B       = B,
+                                 .source  = hy_source_csr(ctx, B),
+                                 .profile = &product->profile};
     const hy_sites sites =
         hy_split_sites(&plan->split, product, plan->site, &problem, known != NULL);
     const hy_csr_shape shape = {.rows     = A->rows,
@@ -116,20 +121,19 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                 hybrid_dense *Y)
 {
     const hy_product *product = &plan->product;
-    hy_problem problem        = {.op       = HY_SPMM,
-                                 .ctx      = &product->engine->ctx,
-                                 .A        = A,
-                                 .X        = X,
-                                 .Y        = Y,
-                                 .alpha    = alpha,
-                                 .beta     = beta,
-                                 .profile  = &product->profile,
-                                 .in_cols  = product->variant->in_cols,
-                                 .in_lines = product->variant->in_lines,
-                                 .window   = plan->layout.window};
-    hy_rest rest;
+    hy_context *ctx           = &product->engine->ctx;
+    hy_problem problem        = {.op      = HY_SPMM,
+                                 .ctx     = ctx,
+                                 .A       = A,
+                                 .X       = X,
+                                 .Y       = Y,
+                                 .alpha   = alpha,
+                                 .beta    = beta,
+                                 .source  = hy_source_dense(ctx, X),
+                                 .profile = &product->profile};
+    hybrid_csr rest;
 
-    hy_empty_settle(product, &problem, &rest);
+    hy_empty_bind(product, &problem, &rest);
     history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
     begin_report(plan, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);

@@ -8,7 +8,6 @@
 #include "engine/empty.h"
 #include "engine/resident.h"
 #include "engine/weigh.h"
-#include "partition/shared.h"
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -211,7 +210,7 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &history->pattern));
     HY_TRY(hy_traffic_find(product, &plan->layout, hy_product_a(product, A), B,
                            &plan->traffic));
-    history->bound  = hy_bind_planned(product, &plan->layout, &plan->traffic);
+    history->bound  = hy_bind_planned(&plan->layout, &plan->traffic);
     history->report = hy_plan_report(plan, &history->bound);
     return HYBRID_OK;
 }
@@ -233,7 +232,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
 
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
 {
-    const int64_t panels = hy_panels_number(&bound->list.panels, plan->product.b_cols);
+    const int64_t panels = hy_image_col_blocks(&bound->list.image);
 
     return hy_resident_chunks(plan->site, panels, plan->split.host != NULL);
 }

@@ -23,7 +23,6 @@
 #include <math.h>
 
 #include "base/csr.h"
-#include "partition/x_window.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
    bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
@@ -163,7 +162,7 @@ double hy_weigh_window(const hy_product *product, const hy_extents *extents)
     hy_rates_of(product->engine->device, &device);
     hy_rates_of(product->engine->host, &host);
     const int64_t window  = (int64_t)((double)device.memory / 2 / row_bytes(product));
-    const double launches = EACH * (double)hy_window_chunks(window, product->cols);
+    const double launches = EACH * (double)hy_ring_chunks(window, product->cols);
     const double s        = once_s(product, &device, host.mem_Bps, launches + WINDOWED);
     return banded_s(product, &host, extents) <= WORTH * s ? s : 0;
 }

@@ -6,7 +6,6 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
-#include "partition/shared.h"
 #include "partition/turn.h"
 
 enum { BLOCK = 1 << 10 }; /* elements scaled at a time */

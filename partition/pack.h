@@ -51,9 +51,12 @@ int hy_pack_csr_shares(const hy_job *job);
 hy_csr_view hy_packed_a(const hy_job *job);
 hy_csr_view hy_packed_b(const hy_job *job);
 
+/* B of an image that begins there. */
+hy_csr_view hy_image_b(const hy_image *image, const void *base);
+
 /* X of a chunk: row r (renumbered if gathered) and column j of the chunk's columns
-   is at x[r * ld + j]; but the last rest_cols columns, which only variants that are in_lines
-   have, are at rest[r * rest_ld] and behind it. */
+   is at x[r * ld + j]; but the last rest_cols columns, the tail columns, are at
+   rest[r * rest_ld] and behind it. */
 typedef struct hy_dense_view {
     const void *x;
     int64_t ld;
@@ -62,11 +65,8 @@ typedef struct hy_dense_view {
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
 
-/* X in columns, for variants that are in_cols: cut into slabs of 2^shift rows, the last of
-   what rows are left, one slab after the other and each of them column after column, so
-   that the first rows of X can be there before the last. */
-enum { HY_X_SHIFT = 14, HY_X_SLAB = 1 << HY_X_SHIFT };
-
+/* X in columns, for variants that are in_cols: in slabs (base/image.h), so that the first
+   rows of X can be there before the last. */
 typedef struct hy_cols_view {
     const void *x;
     int64_t rows, cols; /* of all slabs */
@@ -310,7 +310,11 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-enum { HY_ROW_COPIES = 3 }; /* most of a chunk's result, or of rows of X, if panels wrap */
+/* Rows of which the last `wrapped` bytes are at the end of rows a pitch long: the
+   beginning of the first, ends and beginnings together, the end of the last. Returns how
+   many copies; one if none are wrapped. */
+int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
+                 hy_row_copy copies[HY_ROW_COPIES]);
 
 #ifdef __cplusplus
 }

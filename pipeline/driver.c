@@ -88,12 +88,13 @@ static int64_t first_left(const hy_side *side)
 int64_t hy_side_passed(const hy_side *side)
 {
     const hy_chunk_list *list = &side->run->queue.list;
-    const hy_problem *problem = side->run->problem;
+    const hy_image *image     = &side->run->problem->image;
     const int64_t first       = first_left(side);
 
-    if (problem->window == 0)
-        return first / list->ranges;
-    return first < list->count ? hy_chunk_at(list, first).first : problem->X->rows;
+    if (first >= list->count)
+        return hy_image_blocks(image);
+    const hy_chunk chunk = hy_chunk_at(list, first);
+    return hy_image_block_of(image, chunk.first, chunk.col_begin);
 }
 
 /* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
@@ -317,7 +318,7 @@ void hy_drive(hy_run *run)
     issue(run);
     while (in_flight(run)) {
         hy_task *task = hy_inbox_pop(&run->inbox);
-        hy_slot *slot = loader && task == &loader->tick ? NULL : (hy_slot *)task;
+        hy_slot *slot = loader && task == &loader->progress.tick ? NULL : (hy_slot *)task;
         const hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);

@@ -25,22 +25,23 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *l
     add_side(run, sites->host);
     hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
     hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
-    if (problem->panels.wraps) /* the host knows no rows in two places */
+    if (problem->image.wraps) /* the host knows no rows in two places */
         run->queue.devices = list->ranges;
 }
 
 /* B or X, if the device holds it. */
 static void begin_load(hy_run *run)
 {
-    hy_side *device            = run->sides;
-    hy_loader *loader          = device->site->loader;
-    const hybrid_status status = hy_turned_begin(device->site, run->problem, run->sink);
+    hy_side *device      = run->sides;
+    hy_loader *loader    = device->site->loader;
+    const size_t room    = device->site->turned.room;
+    hybrid_status status = hy_turned_begin(device->site, run->problem, run->sink);
 
+    if (status == HYBRID_OK && loader)
+        status = hy_loader_start(loader, run->problem, hy_side_passed(device),
+                                 &run->inbox, run->tracer.fn != NULL, room);
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
-    else if (loader)
-        hy_loader_start(loader, run->problem, hy_side_passed(device), &run->inbox,
-                        run->tracer.fn != NULL);
 }
 
 /* No chunk needs more of B or X. */
@@ -54,7 +55,7 @@ static void finish_load(hy_run *run)
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
     else
-        hy_trace_load(&run->tracer, loader);
+        hy_trace_load(&run->tracer, &loader->times);
 }
 
 static void end_run(hy_run *run)

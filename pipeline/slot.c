@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "partition/shared.h"
+#include "partition/pack.h"
 
 enum {
     WORD_BYTES    = 256, /* room for out_nnz and units */
@@ -148,15 +148,15 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
 
 hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
 {
-    const hy_job *job       = &slot->job;
-    const hy_panels *panels = &job->problem->panels;
+    const hy_job *job     = &slot->job;
+    const hy_image *image = &job->problem->image;
 
     return (hy_part){.chunk    = job->chunk,
                      .nnz      = job->nnz,
                      .offset   = job->offset,
                      .rows     = *rows,
                      .count    = job->nnz,
-                     .in_cols  = job->problem->in_cols || job->turned,
-                     .by_lines = panels->cols > 0 || job->turned,
-                     .wrapped  = hy_panels_ends(panels, job->chunk->col_begin)};
+                     .in_cols  = image->form == HY_FORM_SLABS || job->turned,
+                     .by_lines = image->axis == HY_AXIS_COLS || job->turned,
+                     .wrapped  = hy_image_wrapped(image, job->chunk->col_begin)};
 }

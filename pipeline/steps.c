@@ -2,8 +2,8 @@
 #include "pipeline/steps.h"
 
 #include "base/csr.h"
+#include "base/pinned.h"
 #include "partition/pack.h"
-#include "partition/shared.h"
 #include "pipeline/packed.h"
 #include "pipeline/turned.h"
 
@@ -92,10 +92,11 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
         *kept = job->pack;
     if (!job->shared_a)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
-    return ops->rebase(lane, (int64_t *)job->in.ptr, /* where a pack begins */
-                       hy_shared_b(job->problem).row_ptr + job->chunk->row_begin,
-                       chunk_rows(job) + 1,
-                       hy_offset(job->problem->A, job->chunk->row_begin));
+    return ops->rebase(
+        lane, (int64_t *)job->in.ptr, /* where a pack begins */
+        hy_image_b(&job->problem->image, job->problem->shared.ptr).row_ptr +
+            job->chunk->row_begin,
+        chunk_rows(job) + 1, hy_offset(job->problem->A, job->chunk->row_begin));
 }
 
 /* No copy crosses from one pinned piece to the next. */
