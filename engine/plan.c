@@ -211,8 +211,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &history->pattern));
     HY_TRY(hy_traffic_find(product, &plan->layout, hy_product_a(product, A), B,
                            &plan->traffic));
-    history->bound  = hy_bind_planned(&plan->layout, &plan->traffic);
-    history->report = hy_plan_report(plan, &history->bound);
+    history->bound               = hy_bind_planned(&plan->layout, &plan->traffic);
+    history->report              = hy_plan_report(plan, &history->bound);
     const hy_circumstances first = {.rows_of_b = hy_traffic_same(product, A, B)};
     history->report.predicted_s  = hy_estimated_s(product, &plan->layout, &first);
     return HYBRID_OK;
