@@ -69,6 +69,11 @@ static int64_t chunk_products(const hy_product *product, const hy_layout *layout
     return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
+int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout)
+{
+    return product->profile.features.products / chunk_products(product, layout) + 1;
+}
+
 /* ---- what is there ---------------------------------------------------------------- */
 
 hy_image hy_layout_image(const hy_product *product, const hy_layout *layout)
