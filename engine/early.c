@@ -36,9 +36,7 @@ enum {
     FIRST_ROWS = 16  /* of the first part, that are looked at */
 };
 
-/* Whether rows of the first chunk name rows of B to the end, as some rows of it tell:
-   then it has nothing to begin with before all of B is there. */
-static int needs_all(const hybrid_csr *A)
+int64_t hy_early_needs(const hybrid_csr *A)
 {
     const int64_t step = A->rows / (FIRST_PART * FIRST_ROWS) + 1;
     int64_t last       = 0;
@@ -48,7 +46,14 @@ static int needs_all(const hybrid_csr *A)
         if (end > hy_offset(A, i) && end > 0 && end <= A->nnz) /* A is not checked yet */
             last = hy_greater(last, A->col[end - 1]);
     }
-    return last >= A->cols - A->cols / FIRST_PART;
+    return last + 1;
+}
+
+/* Whether rows of the first chunk name rows of B to the end: then it has nothing to begin
+   with before all of B is there. */
+static int needs_all(const hybrid_csr *A)
+{
+    return hy_early_needs(A) > A->cols - A->cols / FIRST_PART;
 }
 
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,

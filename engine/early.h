@@ -26,4 +26,8 @@ hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_
    told. *loader may be NULL, and is then. */
 hybrid_status hy_early_end(hy_loader **loader);
 
+/* Rows of B or X, from the first on, that the first chunk of A names, as some of its rows
+   tell. */
+int64_t hy_early_needs(const hybrid_csr *A);
+
 #endif /* HY_EARLY_H */

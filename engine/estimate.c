@@ -19,15 +19,17 @@ static const double NORM = 4;
  */
 static const double BOTH_WAYS = 0.885;
 
-/* Fixed costs, in seconds: of a run on the device; if workers load X and store Y; if they
-   pack rows of A; and of each chunk. */
-static const double CALL_S = 24e-6, WORKERS_S = 65e-6, PACKING_S = 97e-6;
-static const double CHUNK_S = 12e-6, WORKERS_CHUNK_S = 20e-6;
+/* Fixed costs of a device, in launches of a kernel (5 us where they were fitted): of a
+   run; if workers load X and store Y; if they pack rows of A; and of each chunk. */
+static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
+static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 
-/* The same of SpGEMM, whose chunks wait for the size of their result, and of the host,
-   which starts its workers. */
-static const double SPARSE_CALL_S = 300e-6, SPARSE_CHUNK_S = 45e-6;
-static const double HOST_CALL_S = 45e-6, HOST_SPARSE_CALL_S = 300e-6;
+/* The same of SpGEMM, whose chunks wait for the size of their result. */
+static const double SPARSE_CALL = 60, SPARSE_CHUNK = 9;
+
+/* Fixed costs of the host, in starts of a parallel loop (20 us where they were fitted):
+   of SpMM, and of SpGEMM. */
+static const double HOST_CALL = 2.25, HOST_SPARSE_CALL = 15;
 
 /* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
    each is read and written. */
@@ -122,16 +124,17 @@ static void add_image(const hy_product *product, const hy_layout *layout,
 static void add_dense_result(const hy_product *product, const hy_circumstances *found,
                              hy_estimate *e)
 {
-    const hy_features *f = &product->profile.features;
+    const hy_features *f  = &product->profile.features;
+    const double launch_s = product->rates.launch_s;
 
     e->down_bytes = (double)f->out_bound * (double)hy_value_size(f->type);
-    e->call_s += CALL_S;
-    e->chunk_s += CHUNK_S;
+    e->call_s += launch_s * CALL;
+    e->chunk_s += launch_s * CHUNK;
     if (found->pinned)
         return;
     e->stored_bytes = STORE_PASSES * e->down_bytes;
-    e->call_s += WORKERS_S;
-    e->chunk_s += WORKERS_CHUNK_S;
+    e->call_s += launch_s * WORKERS;
+    e->chunk_s += launch_s * WORKERS_CHUNK;
 }
 
 static void add_sparse_result(const hy_product *product, const hy_layout *layout,
@@ -145,8 +148,8 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
 
     e->down_bytes   = SPARSE_DOWN * bytes;
     e->stored_bytes = SPARSE_STORED * bytes;
-    e->call_s += SPARSE_CALL_S;
-    e->chunk_s += SPARSE_CHUNK_S;
+    e->call_s += product->rates.launch_s * SPARSE_CALL;
+    e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
 static hy_estimate part_of(hy_estimate e, double share)
@@ -167,7 +170,7 @@ hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layou
     if (layout->count == 0)
         return e;
     add_chunks(product, layout, found, &e);
-    e.call_s = e.up_bytes > 0 ? PACKING_S : 0;
+    e.call_s = e.up_bytes > 0 ? product->rates.launch_s * PACKING : 0;
     add_image(product, layout, found, &e);
     if (product->op == HY_SPGEMM)
         add_sparse_result(product, layout, &e);
@@ -203,7 +206,7 @@ hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *varian
     hy_estimate e        = {.chunks = 1};
 
     e.core_s = (cost.multiply_s + cost.finish_s) * host->width + waiting_s(product, host);
-    e.call_s = sparse ? HOST_SPARSE_CALL_S : HOST_CALL_S;
+    e.call_s = host->launch_s * (sparse ? HOST_SPARSE_CALL : HOST_CALL);
     return e;
 }
 

@@ -70,6 +70,11 @@ static int64_t chunk_products(const hy_product *product, const hy_layout *layout
     return hy_greater(HOST_PRODUCTS * threads, MIN_PRODUCTS);
 }
 
+int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout)
+{
+    return product->profile.features.products / chunk_products(product, layout) + 1;
+}
+
 /* ---- what is there ---------------------------------------------------------------- */
 
 /* Which rows of B or X chunks wait for. To look reads a line of the caches for each row

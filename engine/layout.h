@@ -43,6 +43,9 @@ typedef struct hy_planning {
     const hy_extents *extents; /* of rows of A, where there is to be a ring of rows */
 } hy_planning;
 
+/* Chunks that are expected of it, before it is cut. */
+int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout);
+
 /* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
    some row does not fit so. To be freed. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);

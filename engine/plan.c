@@ -93,7 +93,7 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(look(plan, A, B, counter));
     product->host_s = hy_weigh_host(product, candidates);
     if (product->options.order != HYBRID_COL_MAJOR || product->b_cols == 1)
-        plan->spared_s = hy_weigh_fitting(product);
+        plan->spared_s = hy_weigh_fitting(product, candidates, A, B);
     if (plan->spared_s <= 0)
         HY_TRY(hy_empty_find(product, candidates, A, &product->compact, &plan->spared_s));
     if (plan->spared_s <= 0)

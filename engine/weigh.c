@@ -23,6 +23,9 @@
 #include <math.h>
 
 #include "base/csr.h"
+#include "engine/early.h"
+#include "engine/estimate.h"
+#include "engine/traffic.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
    bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
@@ -32,9 +35,9 @@ static const struct {
 } stored[] = {{2 * HY_LINE, 0.27}, {HY_LINE, 0.12}, {0.5 * HY_LINE, 0.066}};
 static const double GATHERED = 0.3, WINDOW = 0.85, BANDED = 0.8;
 
-/* What a device takes besides, in launches: to plan, fill and empty its lanes, 1 ms; with
-   a window 0.4 ms, and 60 us for each chunk. */
-static const double FITTING = 200, WINDOWED = 80, EACH = 12;
+/* What a device takes besides with a window, in launches: to plan, fill and empty its
+   lanes, 0.4 ms, and 60 us for each chunk. */
+static const double WINDOWED = 80, EACH = 12;
 
 enum {
     PARTS = 4, /* of the budget: a panel of X takes one, as there are two at once */
@@ -43,22 +46,33 @@ enum {
 
 static const double WORTH = 0.8; /* of the device's time: less is worth it */
 
+/* The same of two estimates (docs/performance.md). */
+static const double FITTING_WORTH = 0.78;
+
 static double row_bytes(const hy_product *product)
 {
     return (double)product->b_cols * (double)hy_value_size(product->profile.type);
 }
 
-double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
+/* The host's candidate, if it may take the product from a device; else NULL. */
+static const hy_candidate *find_host(const hy_product *product,
+                                     const hy_candidates *candidates)
 {
     const hybrid_plan_options *o = &product->options;
     const int host               = hy_rank_first_host(candidates);
     const int chosen = o->flags & HYBRID_RESIDENT || (o->split != HYBRID_SPLIT_DEFAULT &&
                                                       o->split != HYBRID_SPLIT_AUTO);
 
-    if (product->op != HY_SPMM || chosen || host == 0 || host == candidates->count ||
-        candidates->of[host].refused)
-        return INFINITY;
-    return candidates->of[host].predicted_s;
+    if (chosen || host == 0 || host == candidates->count || candidates->of[host].refused)
+        return NULL;
+    return &candidates->of[host];
+}
+
+double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
+{
+    const hy_candidate *host = find_host(product, candidates);
+
+    return host && product->op == HY_SPMM ? host->predicted_s : INFINITY;
 }
 
 /* Panels as wide as the budget allows, or chunks that gather: what is less. Of 16 rows of
@@ -138,19 +152,54 @@ static double banded_s(const hy_product *product, const hy_rates *host,
                       2 * (double)f->products / host->flops);
 }
 
-double hy_weigh_fitting(const hy_product *product)
+/* What is read and made. */
+static double operand_bytes(const hy_product *product)
 {
-    hy_rates device, host;
+    const hy_features *f = &product->profile.features;
 
-    if (isinf(product->host_s) ||
-        bytes_of(product) < (double)product->engine->weighed_bytes)
-        return 0;
-    hy_rates_of(product->engine->device, &device);
+    if (product->op == HY_SPMM)
+        return bytes_of(product);
+    return (double)hy_csr_bytes(f->rows, f->nnz, f->type) +
+           (double)hy_csr_bytes(product->b_rows, product->b_nnz, f->type) +
+           (double)f->products / f->out_ratio * (4 + (double)hy_value_size(f->type));
+}
+
+/* All of A as one chunk: costs are known before it is cut. INFINITY if B or X does not
+   fit. */
+static double fitting_s(hy_product *product, const hy_candidate *device,
+                        const hybrid_csr *A, const hybrid_csr *B)
+{
+    hy_chunk whole   = {.features = product->profile.features,
+                        .needs    = hy_early_needs(A),
+                        .variant  = device->variant};
+    hy_layout layout = {.chunks = &whole, .count = 1};
+    hy_rates host;
+
+    hy_product_assign(product, device->variant, device->backend);
+    layout.image          = hy_product_image(product);
+    layout.resident_bytes = hy_image_bytes(&layout.image);
+    if (layout.resident_bytes > product->rates.memory / 2)
+        return INFINITY;
     hy_rates_of(product->engine->host, &host);
-    if ((double)product->cols * row_bytes(product) > (double)device.memory / 2)
+    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B)};
+    hy_estimate e                = hy_estimate_device(product, &layout, &found);
+    e.chunks                     = hy_layout_chunks(product, &layout);
+    return hy_seconds(&e, &product->rates, &host);
+}
+
+double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
+                        const hybrid_csr *A, const hybrid_csr *B)
+{
+    const hy_candidate *host = find_host(product, candidates);
+    hy_product on_device     = *product; /* as if it were computed there */
+
+    if (!host || candidates->of[0].refused ||
+        operand_bytes(product) < (double)product->engine->weighed_bytes)
         return 0;
-    const double s = once_s(product, &device, host.mem_Bps, FITTING);
-    return product->host_s <= WORTH * s ? s : 0;
+    const double s = fitting_s(&on_device, &candidates->of[0], A, B);
+    return isfinite(s) && hy_estimated_host_s(product, host->variant) <= FITTING_WORTH * s
+               ? s
+               : 0;
 }
 
 double hy_weigh_window(const hy_product *product, const hy_extents *extents)

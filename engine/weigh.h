@@ -14,8 +14,10 @@ double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
    is done in product->host_s, much sooner. Else 0. */
 double hy_weigh(const hy_product *product, int64_t rows, int64_t cols);
 
-/* The same of all of A where X fits, for X and Y in rows. */
-double hy_weigh_fitting(const hy_product *product);
+/* The same of all of A where B or X fits, by estimates of both (estimate.h); for X and Y
+   in rows. B NULL: SpMM. */
+double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
+                        const hybrid_csr *A, const hybrid_csr *B);
 
 /* And where X does not fit and passes through in a window, its rows lying
    between these columns; for X and Y in rows, as with columns the host takes twice as

@@ -1,5 +1,4 @@
-/* tests/test_weigh.c - products that the host takes from a device that X does not fit on.
- */
+/* tests/test_weigh.c - products that the host takes from a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@ enum { ROWS = 3000, COLUMNS = 32, SMALL = 256 << 10 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-extern const hy_variant hy_spmm_host_rows;
+extern const hy_variant hy_spmm_host_rows, hy_spgemm_host_rows;
 
 static hybrid_engine *open_with(size_t device_bytes)
 {
@@ -157,6 +156,59 @@ static void an_x_that_fits_is_weighed(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* C = A A, right, and by whom: 1, the host. */
+static int host_squares(hybrid_engine *engine, const hybrid_csr *A,
+                        const hybrid_plan_options *options)
+{
+    hybrid_plan *plan;
+    hybrid_csr C;
+    oracle o;
+
+    assert_int_equal(hybrid_spgemm_plan(engine, A, A, options, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_run(plan, A, A, &C), HYBRID_OK);
+    const int host = !plan->product.backend->ops->copy;
+    assert_int_equal(host, report_of(plan).h2d_bytes == 0);
+    assert_int_equal(host, plan->spared_s > 0);
+    oracle_spgemm(A, A, &o);
+    assert_null(oracle_check(&o, &C, 1));
+    oracle_free(&o);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    return host;
+}
+
+/* A sparse product is weighed by what it reads and makes, and is the device's if the
+   caller says so. */
+static void a_sparse_product_is_weighed(void **state)
+{
+    static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
+                                              NULL};
+    hybrid_plan_options o                  = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_csr A;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(fake_open(table, 64 << 20, &engine), HYBRID_OK);
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->device->measured.h2d_Bps = 1e6;
+    assert_int_equal(host_squares(engine, &A, &o), 1);
+    o.split = HYBRID_SPLIT_GPU;
+    assert_int_equal(host_squares(engine, &A, &o), 0);
+    o.split   = HYBRID_SPLIT_DEFAULT;
+    o.variant = "spgemm.fake";
+    assert_int_equal(host_squares(engine, &A, &o), 0);
+    o.variant             = NULL;
+    engine->weighed_bytes = INT64_MAX;
+    assert_int_equal(host_squares(engine, &A, &o), 0);
+    engine->weighed_bytes        = 0;
+    engine->host->measured.flops = 1e3;
+    assert_int_equal(host_squares(engine, &A, &o), 0);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 static void not_if_the_caller_says_who(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -257,6 +309,7 @@ int main(void)
         cmocka_unit_test(not_if_x_passes_through),
         cmocka_unit_test(a_window_is_weighed),
         cmocka_unit_test(an_x_that_fits_is_weighed),
+        cmocka_unit_test(a_sparse_product_is_weighed),
         cmocka_unit_test(not_if_the_caller_says_who),
         cmocka_unit_test(not_if_the_host_is_slow),
         cmocka_unit_test(empty_rows_are_made_by_the_host),
