@@ -6,9 +6,9 @@
    one row after the other: all panels of a row before the next row, because a part of
    each row of X, a power of two apart, would share few sets of the caches.
 
-   A Y that is too large to stay in the caches with X is stored past them: it is not read
-   before it is written, and does not displace X. Rows of X are fetched ahead only where
-   rows of A name them far and wide. */
+   Many workers store a Y that is too large to stay in the caches with X past them: it is
+   not read before it is written, and does not displace X. Rows of X are fetched ahead
+   only where rows of A name them far and wide. */
 #include "host/spmm_host.h"
 
 #include "base/csr.h"
