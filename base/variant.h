@@ -6,7 +6,8 @@
 #ifndef HY_VARIANT_H
 #define HY_VARIANT_H
 
-#include "base/backend.h"
+#include "base/image.h"
+#include "base/source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,33 +44,19 @@ typedef struct hy_features {
 typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
-    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X. Of panels that
-                                   wrap, those of the first that are the last of X are
+    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X. Of column blocks
+                                   that wrap, those of the first that are the last of X are
                                    counted behind its others */
     int gathered;               /* 1: the rows of B or X it needs are in its pack */
     int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches, */
     int64_t first; /* and no chunk from this one on touches a row before `first` */
-    int kept;      /* 1: its pack stays on the device, for the same rows of later panels */
+    int kept;      /* 1: its pack stays on the device, for the same rows of later blocks */
     size_t kept_at; /* and runs: there, in the block of all that are kept */
-    hy_features features; /* of this rectangle; where X is on the device in panels, but for
-                             the products those of the widest panel that there can be, as
+    hy_features features; /* of this rectangle; where X is on the device in column blocks,
+                             but for the products those of the widest that there can be, as
                              one pack is for all of them */
     const hy_variant *variant;
 } hy_chunk;
-
-/* X on the device in panels of columns: chunks of one panel compute while the next one
-   comes. Panel k begins at column k cols - back, the first at 0; the last ends where X
-   does, or, if panels wrap, `back` columns before: these are the first panel's, as its
-   last. See hy_panels_number() of partition/pack.h. */
-typedef struct hy_panels {
-    int64_t cols;  /* of a panel. 0: X is there whole */
-    int64_t most;  /* the last has no more; cols or more than that */
-    int64_t back;  /* of a run, less than cols: with it panels begin where lines of Y do */
-    int64_t pitch; /* columns from one place on the device to the next; the last place is
-                      `most` wide */
-    int64_t room; /* panels that are there at once, 2 or more: k is where k - room was */
-    int wraps;    /* of a run: panels end where lines of Y do, too */
-} hy_panels;
 
 /* The operands of a run; the same for all chunks. */
 typedef struct hy_problem {
@@ -79,19 +66,13 @@ typedef struct hy_problem {
     const hybrid_csr *B;   /* SpGEMM */
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
-    const int32_t *x_rows; /* SpMM, of an A without its empty rows and columns: which row
-                              of the caller's X a row of X is, whose `rows` counts these */
-    const int32_t *y_rows; /* alone, and which of Y a row of A makes. NULL: the same
-                              (partition/compact.h) */
+    const int32_t *y_rows; /* SpMM, of an A without its empty rows and columns: which row of
+                              Y a row of A makes. NULL: the same (partition/compact.h) */
     double alpha, beta;
-    int in_cols;      /* SpMM: hy_variant.in_cols of the variant that computes, */
-    int in_lines;     /* and its in_lines */
-    hy_panels panels; /* SpMM, not in_cols */
-    int64_t window;   /* SpMM: rows of X that are on the device at once, row r at the place
-                         of row r - window (engine/window.c); 0: all are */
+    hy_source source; /* where B or X comes from, */
+    hy_image image;   /* and how it lies on the device, or in what chunks bring of it */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
-    hy_buffer shared; /* B or X as the device holds it (partition/pack.h);
-                         empty when gathered, or when computing in place */
+    hy_buffer shared; /* there; empty when gathered, or when computing in place */
 } hy_problem;
 
 /* A row of the problem's A, among the caller's. */
@@ -174,11 +155,9 @@ struct hy_variant {
     int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
                       (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
                       X and Y have */
-    int in_lines;  /* SpMM, > 0: where rows of an X on the device have so many whole lines
-                      or more, and a few columns beyond, these lie apart, and the variant
-                      reads them there (hy_packed_x() of partition/pack.h) */
-    int windows;   /* SpMM, 1: prepare numbers columns as hy_window_of() of
-                      partition/x_window.h says */
+    int tail_lines; /* SpMM: hy_image.tail_lines of an X on the device, whose tail columns
+                       the variant reads where they are (hy_packed_x() of partition/pack.h) */
+    int row_rings;  /* SpMM, 1: prepare numbers columns as partition/ring.h says */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);
@@ -195,6 +174,16 @@ struct hy_variant {
     /* (optional) Enqueue sort and compress of job->out, and set *out_nnz. */
     hybrid_status (*finish)(hy_lane *lane, hy_job *job);
 };
+
+/* How an operand of that shape lies that is whole, for the variant to read it. */
+static inline hy_image hy_variant_image(const hy_variant *variant, int64_t rows,
+                                        int64_t cols, int64_t nnz, hybrid_type type)
+{
+    if (variant->op == HY_SPGEMM)
+        return hy_image_of_csr(rows, cols, nnz, type);
+    return hy_image_of_dense(variant->in_cols ? HY_FORM_SLABS : HY_FORM_ROWS, rows, cols,
+                             type, variant->tail_lines);
+}
 
 #ifdef __cplusplus
 }

@@ -14,21 +14,19 @@ import argparse
 import ctypes
 import datetime
 import gc
-import glob
 import importlib
 import itertools
 import json
-import lzma
 import os
 import re
 import sys
 import time
 
 import numpy as np
-import scipy.io
 
 import library
-import peers
+from real_check import LARGE, ascend, csr_arrays, nbytes, same_dense, same_product
+from real_peers import PEERS, Ours, Problem, SciPy, find_mkl
 from real_table import show_table, who_of
 
 COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
@@ -36,155 +34,21 @@ TYPES = {"f32": np.float32, "f64": np.float64}
 SETTLE_S = 0.003     # in which threads of a peer stop to spin, as real.sh asks them to
 TURN_S = 0.004       # short calls of a turn follow each other for so long
 TURN_CALLS = 20      # or are so many
-LARGE = 2_000_000_000  # products of a SpGEMM beyond which peers on the CPU are left out
-SAMPLED = 200_000_000  # products of those rows that are compared instead
+PEER_ROOM = 3        # memory that a peer may take, in results
+MUCH = 1e9           # bytes for which what malloc keeps goes back to the system
 
 
-# ---- operands ------------------------------------------------------------------------------
-
-class Problem(peers.Problem):
-    """A matrix of a file, and X for any number of columns."""
-
-    def __init__(self, path):
-        name = os.path.basename(path).split(".mtx")[0]
-        with (lzma.open if path.endswith(".xz") else open)(path, "rb") as f:
-            pattern = b"pattern" in f.readline()
-            f.seek(0)
-            A = scipy.io.mmread(f).tocsr()
-        A.sum_duplicates()
-        random = np.random.default_rng(1)
-        values = random.random(A.nnz) + 0.5 if pattern else A.data.astype(np.float64)
-        super().__init__(name, A.shape, A.indptr, A.indices.astype(np.int32), values, 1)
-        self.values = values
-
-    def take(self, dtype, cols):
-        """Be the problem of this type, and of so many columns: None is a SpGEMM."""
-        self.val, self.cols, self.dtype = self.values.astype(dtype), cols, np.dtype(dtype)
-        self.second = self.transposed() if self.shape[0] != self.shape[1] else None
-        shape = (self.shape[1], cols or 1)
-        X = 2 * np.random.default_rng(2).random(shape, dtype=dtype) - 1
-        self.X = X[:, 0].copy() if cols == 1 else X
-
-    def products(self):
-        return self.flops("spgemm") // 2 if self.cols is None else self.nnz * self.cols
-
-
-# ---- who computes: bind() returns a function of nothing that computes the product ------------
-
-class Ours:
-    name, backend = None, "host"
-
-    def __init__(self, engine, lib, args):
-        self.engine, self.e = engine, library.Engine(lib, engine, args.threads)
-        self.version, self.threads = lib.version(), self.e.threads
-        self.backend = "cuda" if self.e.has_gpu else "host"
-        self.device = self.e.device if self.e.has_gpu else peers.cpu_name()
-
-    def bind(self, p):
-        A = self.e.csr(*p.first())
-        if p.cols is None:
-            B = self.e.csr(*p.second) if p.second else A
-            return lambda: self.e.spgemm(A, B, p.dtype)
-        if p.cols == 1:
-            return lambda: self.e.spmv(A, p.X, p.dtype)
-        X = self.e.dense(p.X)
-        return lambda: self.e.spmm(A, X, p.dtype)
-
-    def first(self, call):
-        """The first call, and what only we tell about it."""
-        variants, result = self.e.variants(call)
-        report = self.e.report()
-        return result, {"variant": ", ".join(variants), "chunks": report.chunks,
-                        "host_chunks": report.host_chunks}
-
-    def later(self):
-        """Of the last call that was timed."""
-        return {"plan_s": getattr(self.e.report(), "plan_s", None)}
-
-    def forget(self):
-        self.e.trim()
-
-
-class Peer:
-    """What operands on the CPU are to a peer, it holds before the clock starts."""
-
-    def bind(self, p):
-        A = self.csr(*p.first())
-        if p.cols is None:
-            return self.product(A, self.csr(*p.second) if p.second else A)
-        return self.product(A, self.dense(p.X))
-
-    def product(self, A, B):
-        return lambda: A @ B
-
-    def dense(self, X):
-        return X
-
-    def first(self, call):
-        return call(), {"variant": f"{self.name} {self.version}"}
-
-    def later(self):
-        return {}
-
-    def forget(self):
-        pass
-
-
-class SciPy(Peer, peers.SciPy):
-    pass
-
-
-class TorchCPU(Peer, peers.TorchCPU):
-    def dense(self, X):
-        return self.torch.from_numpy(X)
-
-
-class CuPy(Peer, peers.CuPy):
-    """Operands go up and the result comes down while the clock runs."""
-
-    def bind(self, p):
-        if p.cols is None:
-            return lambda: self.spgemm(p)
-        return lambda: self.spmm(p)[0]
-
-    def forget(self):
-        self.cupy.get_default_memory_pool().free_all_blocks()
-
-
-class MKL(Peer, peers.SciPy):
-    """oneMKL's inspector-executor, of operands that SciPy holds."""
-    name, modules = "mkl", ["sparse_dot_mkl"]
-
-    def __init__(self):
-        super().__init__()
-        import sparse_dot_mkl
-        self.dot, self.threads = sparse_dot_mkl.dot_product_mkl, sparse_dot_mkl.mkl_get_max_threads()
-        said = sparse_dot_mkl.get_version_string()
-        self.version = re.search(r"Version ([\d.]+)", said)[1]
-
-    def product(self, A, B):
-        return lambda: self.dot(A, B)
-
-
-PEERS = {peer.name: peer for peer in (SciPy, TorchCPU, MKL, CuPy)}
-
-
-def find_mkl():
-    """sparse_dot_mkl looks for no libmkl_rt.so with a version behind its name."""
-    found = sorted(glob.glob(os.path.join(sys.prefix, "lib", "libmkl_rt.so*")))
-    if found:
-        os.environ.setdefault("MKL_RT", found[-1])
-
+# ---- who is here ---------------------------------------------------------------------------
 
 def present(args):
-    """Ours, alone or where there is a GPU also as host and device alone, and its peers."""
+    """Ours, SciPy, ours by host and by device alone if there is a GPU, and the other peers."""
     lib = library.Library(args.library)
-    find_mkl()
-    found = [Ours("auto", lib, args)]
+    found = [Ours("auto", lib, args), SciPy()]
     if found[0].backend == "cuda":
         found += [Ours("host", lib, args), Ours("cuda", lib, args)]
     else:
         print(f"no GPU: {found[0].e.device}", file=sys.stderr)
+    find_mkl()
     for name in args.peers.split(","):
         try:
             for module in PEERS[name].modules:
@@ -195,111 +59,41 @@ def present(args):
     return found
 
 
-# ---- results -------------------------------------------------------------------------------
-
-def csr_arrays(C):
-    """row_ptr, col and val of any peer's sparse result."""
-    if isinstance(C, library.Product):
-        return C.arrays()
-    if isinstance(C, (list, tuple)):
-        return C
-    if hasattr(C, "crow_indices"):
-        return [part.numpy() for part in (C.crow_indices(), C.col_indices(), C.values())]
-    return C.indptr, C.indices, C.data
-
-
-def ascend(row_ptr, col):
-    """Whether columns ascend within each row."""
-    falls = np.flatnonzero(np.diff(col) <= 0) + 1
-    return bool(np.isin(falls, row_ptr).all()) if falls.size else True
-
-
-def nbytes(result):
-    parts = [result] if hasattr(result, "nbytes") else csr_arrays(result)
-    return sum(part.nbytes for part in parts)
-
-
-def bounds(p, A):
-    """By row: what rounding may change, of sums of |a| times the largest of each row of B."""
-    B = A if p.cols is None and p.second is None else A.T.tocsr() if p.cols is None else p.X
-    most = abs(B).max(axis=1) if p.cols != 1 else abs(B)
-    most = most.toarray().ravel() if hasattr(most, "toarray") else most
-    terms = np.diff(p.row_ptr).max(initial=0) + 8
-    return 2 * terms * np.finfo(p.dtype).eps * (abs(A).astype(np.float64) @ most)
-
-
-def rows_to_check(p):
-    """All, or of a large product some that lie evenly."""
-    lengths = np.diff(p.second[2] if p.second else p.row_ptr).astype(np.float64)
-    per_row = np.add.reduceat(np.append(lengths[p.col], 0), p.row_ptr[:-1])
-    per_row[np.diff(p.row_ptr) == 0] = 0
-    step = 1 if p.products() <= LARGE else int(per_row.sum() // SAMPLED) + 1
-    return np.arange(0, p.shape[0], step)
-
-
-def rows_of(scipy_peer, C, rows, cols):
-    """Some rows of ours as a SciPy matrix."""
-    row_ptr, col, val = csr_arrays(C)
-    begin, count = row_ptr[rows], np.diff(row_ptr)[rows]
-    at = np.repeat(begin - np.cumsum(count) + count, count) + np.arange(count.sum())
-    return scipy_peer.csr(val[at], col[at], np.append(0, np.cumsum(count)), (rows.size, cols))
-
-
-def same_product(p, C, reference, scipy_peer):
-    """Raises unless C is A*B as SciPy has it, and sorted. SciPy stores no sum that is 0."""
-    if not ascend(*csr_arrays(C)[:2]):
-        raise ArithmeticError("columns of C do not ascend")
-    A, rows = scipy_peer.csr(*p.first()), rows_to_check(p)
-    B = scipy_peer.csr(*p.second) if p.second else A
-    if reference is None or rows.size < p.shape[0]:
-        reference = A[rows] @ B
-    reference.sort_indices()
-    ours, bound = rows_of(scipy_peer, C, rows, B.shape[1]), bounds(p, A)[rows]
-    if not (np.array_equal(ours.indptr, reference.indptr)
-            and np.array_equal(ours.indices, reference.indices)):
-        ours = ours - reference
-        reference = 0 * ours
-    compare(ours.data, reference.data, np.repeat(bound, np.diff(ours.indptr)))
-    return int(rows.size)
-
-
-def compare(ours, theirs, allowed):
-    off = np.abs(ours - theirs) > allowed
-    if off.any() or not np.isfinite(ours).all():
-        raise ArithmeticError(f"{int(off.sum())} values differ from SciPy's by more than "
-                              f"rounding explains")
-
-
-def same_dense(p, Y, reference, scipy_peer):
-    A = scipy_peer.csr(*p.first())
-    allowed = bounds(p, A)
-    compare(Y, A @ p.X if reference is None else reference,
-            allowed if p.cols == 1 else allowed[:, None])
-    return p.shape[0]
-
-
 # ---- times ---------------------------------------------------------------------------------
 
 class Contender:
     """Somebody and a product: calls, and what is known of it."""
 
-    def __init__(self, who, p):
+    def __init__(self, who, p, room):
         self.who, self.line, self.spent = who, {}, 0
         self.error = self.call = self.result = None
         self.times = {"freed": [], "kept": []}
-        if p.cols is None and p.products() > LARGE and who.name and who.backend == "host":
+        if who.name and who.backend == "host" and p.cols is None and p.products() > LARGE:
             self.error = f"left out: more than {LARGE:.0e} products"
-            return
+        elif who.name and who.backend == "host" and room > available_bytes():
+            self.error = f"left out: {room / 1e9:.1f} GB of memory are not free"
+        else:
+            self.begin(p)
+
+    def begin(self, p):
         try:
-            self.call = who.bind(p)
+            self.call = self.who.bind(p)
             start = time.perf_counter()
-            self.result, self.line = who.first(self.call)
+            self.result, self.line = self.who.first(self.call)
             self.spent = time.perf_counter() - start
             if p.cols is None:
                 self.line["sorted"] = ascend(*csr_arrays(self.result)[:2])
             self.bytes = nbytes(self.result)
         except Exception as error:  # a failure is a result
             self.error = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+
+    def check(self, p, reference, scipy_peer):
+        same = same_product if p.cols is None else same_dense
+        try:
+            self.line["checked_rows"] = same(p, self.result, reference, scipy_peer)
+            self.line["verified"] = True
+        except ArithmeticError as error:
+            self.error, self.line["verified"] = str(error), False
 
     def turn(self, condition, kept):
         """One call, or several short ones that follow each other, after one that is not
@@ -328,9 +122,9 @@ def rounds(contenders, condition, count, args):
     """All in turns, who begins changes. Who took longer than --longest has one turn."""
     kept, turns = [], 0
     if condition == "kept":
-        room = args.keep_bytes - sum(c.bytes for c in contenders)
+        room = min(args.keep_bytes, available_bytes() / 4)
         each = sum(c.bytes * (TURN_CALLS if c.spent < TURN_S else 1) for c in contenders)
-        count = min(count, int(room // max(each, 1)))
+        count = min(count, int(room / max(each, 1)))
         if count <= 0:
             return
     for turns in range(count):
@@ -356,24 +150,41 @@ def fresh_pages():
     ctypes.CDLL(None).malloc_trim(0)
 
 
-def check(contenders, p, scipy_peer):
-    """Ours against SciPy's, before anything is timed; then all results are freed."""
-    theirs = next((c.result for c in contenders if c.who.name == "scipy"), None)
-    for c in contenders:
-        if c.who.name is None and not c.error:
-            try:
-                same = same_product if p.cols is None else same_dense
-                c.line["checked_rows"] = same(p, c.result, theirs, scipy_peer)
-                c.line["verified"] = True
-            except ArithmeticError as error:
-                c.error, c.line["verified"] = str(error), False
-    for c in contenders:
-        c.result = None
+def available_bytes():
+    with open("/proc/meminfo", encoding="utf-8") as f:
+        return 1024 * int(re.search(r"MemAvailable:\s*(\d+)", f.read())[1])
 
 
-def measure(p, everybody, args, scipy_peer):
-    contenders = [Contender(who, p) for who in everybody]
-    check(contenders, p, scipy_peer)
+def first_calls(p, everybody, scipy_peer):
+    """Ours are compared with SciPy's, who is second. Results are freed as soon as they can be."""
+    contenders, room, reference = [], 0, None
+    for who in everybody:
+        if who.name and who is not scipy_peer:
+            reference = None
+        c = Contender(who, p, room)
+        contenders.append(c)
+        if not c.error:
+            room = max(room, PEER_ROOM * c.bytes)
+        if who is scipy_peer:
+            reference = c.result
+            finish_first(contenders[0], p, reference, scipy_peer)
+            c.result = None
+        elif c is not contenders[0]:
+            finish_first(c, p, reference, scipy_peer)
+        if room > MUCH:
+            fresh_pages()
+    return contenders
+
+
+def finish_first(c, p, reference, scipy_peer):
+    if c.who.name is None and not c.error:
+        c.check(p, reference, scipy_peer)
+    c.result = None
+
+
+def measure(p, everybody, args):
+    fresh_pages()
+    contenders = first_calls(p, everybody, everybody[1])
     running = [c for c in contenders if not c.error]
     fresh_pages()
     rounds(running, "freed", args.rounds, args)
@@ -411,7 +222,7 @@ def parse():
     parser.add_argument("--types", default="f32,f64")
     parser.add_argument("--only", default=",".join(COLUMNS), metavar="PRODUCT",
                         help="of: " + ",".join(COLUMNS))
-    parser.add_argument("--peers", default=",".join(PEERS), help="of: " + ",".join(PEERS))
+    parser.add_argument("--peers", default=",".join(PEERS), help="beside SciPy, of: " + ",".join(PEERS))
     parser.add_argument("--threads", type=int, default=0, help="of ours; 0: it chooses. Peers go by OMP_NUM_THREADS")
     parser.add_argument("--rounds", type=int, default=7, help="in which results are freed")
     parser.add_argument("--keep", type=int, default=3, help="in which they are kept")
@@ -445,13 +256,13 @@ def main():
     paths = list(files(args.paths))
     if not paths:
         sys.exit(f"no .mtx or .mtx.xz file in {' '.join(args.paths)}")
-    everybody, scipy_peer, lines, wrong = present(args), SciPy(), [], 0
+    everybody, lines, wrong = present(args), [], 0
     out = open(args.json, "a", encoding="utf-8") if args.json else None
     for path in paths:
         p = Problem(path)
         for args.type, product in itertools.product(args.types.split(","), args.only.split(",")):
             p.take(TYPES[args.type], COLUMNS[product])
-            done = [line_of(c, p, args) for c in measure(p, everybody, args, scipy_peer)]
+            done = [line_of(c, p, args) for c in measure(p, everybody, args)]
             lines += done
             wrong += sum(not line["peer"] and bool(line["error"]) for line in done)
             show(done)

@@ -77,9 +77,9 @@ static int has_panels(const hy_planning *p)
 
 static size_t room_of_whole(const hy_planning *p)
 {
-    const hy_layout whole = {.panels = {.cols = 0}};
+    const hy_image whole = hy_product_image(p->product);
 
-    return hy_layout_image(p->product, &whole).room;
+    return hy_align(hy_image_room(&whole));
 }
 
 static int is_large(const hy_planning *p)
@@ -116,7 +116,8 @@ static hybrid_status cut_rows(const hy_planning *p, hy_layout *out)
         if (tries[i].gathered ? in_place : whole > tries[i].most)
             continue;
         hy_message_clear(&p->product->engine->ctx.message);
-        *out   = (hy_layout){.gathered = tries[i].gathered,
+        *out   = (hy_layout){.image    = hy_product_image(p->product),
+                             .gathered = tries[i].gathered,
                              .depth    = tries[i].depth,
                              .share    = tries[i].share};
         status = hy_layout_cut(p, out);
@@ -137,9 +138,9 @@ static hybrid_status cut_panels(const hy_planning *p, hy_layout *out, int64_t *u
 
     *out = (hy_layout){.depth = 0};
     for (size_t share = 2; !all; share *= 2) {
-        const hy_panels panels = hy_panels_within(product, product->rates.memory / share);
+        const hy_image panels = hy_panels_within(product, product->rates.memory / share);
         hy_layout other;
-        if (panels.cols == 0)
+        if (panels.axis == HY_AXIS_NONE)
             break;
         HY_TRY(hy_panels_try(p, depth_of(p), panels, &other));
         if (other.depth == 0)
@@ -161,10 +162,10 @@ static hybrid_status cut_panels(const hy_planning *p, hy_layout *out, int64_t *u
 static hybrid_status cut_shorter(const hy_planning *p, const hy_layout *whole,
                                  hy_layout *out)
 {
-    const hy_panels panels = hy_panels_best(p->product, whole);
+    const hy_image panels = hy_panels_best(p->product, whole);
 
     *out = (hy_layout){.depth = 0};
-    if (panels.cols == 0)
+    if (panels.axis == HY_AXIS_NONE)
         return HYBRID_OK;
     HY_TRY(hy_panels_try(p, whole->depth, panels, out));
     if (out->depth > 0 && !hy_layout_keeps_all(out))
@@ -244,7 +245,8 @@ static hybrid_status compare_bytes(const hy_planning *p, ways *w, hy_layout **be
 
     if (rows->gathered)
         w->up.gathered = sent;
-    if (rows->window > 0 && (again || hy_layout_keeps_all(rows))) /* the least */
+    if (rows->image.axis == HY_AXIS_ROWS &&
+        (again || hy_layout_keeps_all(rows))) /* the least */
         return HYBRID_OK;
     HY_TRY(know_panels(p, w));
     if (w->panels.depth > 0 && w->up.panels < sent)
@@ -265,13 +267,15 @@ static hybrid_status compare_time(const hy_planning *p, ways *w, hy_layout **bes
 /* What X and Y that are pinned would gain, and packs that stay. */
 static hybrid_status complete(const hy_planning *p, hy_layout *best)
 {
-    const int direct = !hy_is_compact(&p->product->compact) && best->window == 0;
+    const int direct =
+        !hy_is_compact(&p->product->compact) && best->image.axis != HY_AXIS_ROWS;
 
-    if (!hy_product_on_device(p->product) || best->panels.cols > 0)
+    if (!hy_product_on_device(p->product) || best->image.axis == HY_AXIS_COLS)
         return HYBRID_OK;
     if (p->product->options.split != HYBRID_SPLIT_AUTO && !shares(p) && direct)
         hy_panels_offer(p->product, best);
-    if (p->product->options.flags & HYBRID_RESIDENT && best->if_pinned.cols == 0)
+    if (p->product->options.flags & HYBRID_RESIDENT &&
+        best->if_pinned.axis == HY_AXIS_NONE)
         hy_layout_keep(p->product, best);
     return HYBRID_OK;
 }
@@ -302,8 +306,9 @@ static hybrid_status choose(const hy_planning *p, ways *w, hy_layout **best)
         *best = &w->rows;
     }
     if (has_panels(p) && *best != &w->panels)
-        HY_TRY((*best)->gathered || (*best)->window > 0 ? compare_bytes(p, w, best)
-                                                        : compare_time(p, w, best));
+        HY_TRY((*best)->gathered || (*best)->image.axis == HY_AXIS_ROWS
+                   ? compare_bytes(p, w, best)
+                   : compare_time(p, w, best));
     return complete(p, *best);
 }
 

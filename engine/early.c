@@ -3,18 +3,18 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
+#include "partition/sources.h"
 
 /* Whether to try, and the room that B takes, as layout.c has it. */
-static int is_worth_it(const hybrid_engine *engine, const hy_problem *problem,
-                       size_t *room)
+static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
 {
     hy_rates rates;
 
     if (!engine->device || !engine->device->ops->copy ||
-        hy_shared_bytes(problem) < engine->early_bytes)
+        hy_image_bytes(image) < engine->early_bytes)
         return 0;
     hy_rates_of(engine->device, &rates);
-    *room = hy_align(hy_shared_room(problem));
+    *room = hy_align(hy_image_room(image));
     return *room <= rates.memory / 2;
 }
 
@@ -59,16 +59,17 @@ static int needs_all(const hybrid_csr *A)
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out)
 {
-    hy_context *ctx          = &engine->ctx;
-    const hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
+    hy_context *ctx        = &engine->ctx;
+    const hy_source source = hy_source_csr(ctx, B);
+    const hy_image image   = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
     size_t room;
 
     *out = NULL;
-    if (!is_worth_it(engine, &problem, &room))
+    if (!is_worth_it(engine, &image, &room))
         return HYBRID_OK;
     const hybrid_status status = open_loader(ctx, engine->device, room, out);
     if (status == HYBRID_OK)
-        hy_loader_begin(*out, &problem, needs_all(A));
+        hy_loader_begin(*out, &source, &image, needs_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* the plan may find a way with less */

@@ -8,6 +8,7 @@
 
 #include "base/csr.h"
 #include "engine/weigh.h"
+#include "partition/sources.h"
 
 enum {
     LEAST_PART = 4, /* of rows and columns that are empty, one in so many */
@@ -79,18 +80,15 @@ hybrid_status hy_empty_find(const hy_product *product, const hy_candidates *cand
     return HYBRID_OK;
 }
 
-void hy_empty_settle(const hy_product *product, hy_problem *problem, hy_rest *rest)
+void hy_empty_bind(const hy_product *product, hy_problem *problem, hybrid_csr *rest)
 {
     const hy_compact *c = &product->compact;
 
     if (!hy_is_compact(c))
         return;
-    rest->A         = c->A;
-    rest->A.val     = problem->A->val;
-    rest->X         = *problem->X;
-    rest->X.rows    = c->A.cols;
-    problem->A      = &rest->A;
-    problem->X      = &rest->X;
-    problem->x_rows = c->cols.rows;
+    *rest           = c->A;
+    rest->val       = problem->A->val;
+    problem->A      = rest;
+    problem->source = hy_source_subset(problem->ctx, problem->X, c->cols.rows, c->A.cols);
     problem->y_rows = c->rows.rows;
 }

@@ -11,12 +11,7 @@
 hybrid_status hy_empty_find(const hy_product *product, const hy_candidates *candidates,
                             const hybrid_csr *A, hy_compact *rest, double *spared_s);
 
-/* What of a problem's A and X a run computes with, instead of them. */
-typedef struct hy_rest {
-    hybrid_csr A;
-    hybrid_dense X;
-} hy_rest;
-
-void hy_empty_settle(const hy_product *product, hy_problem *problem, hy_rest *rest);
+/* A run computes with the rest of A, held by *rest, and with some rows of X and Y. */
+void hy_empty_bind(const hy_product *product, hy_problem *problem, hybrid_csr *rest);
 
 #endif /* HY_EMPTY_H */

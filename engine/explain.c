@@ -6,7 +6,6 @@
 #include "engine/plan.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
-#include "partition/shared.h"
 
 typedef struct writer {
     char *text;
@@ -137,7 +136,7 @@ static void put_bottleneck(writer *w, const hybrid_plan *plan)
 
 static int64_t panels_of(const hybrid_plan *plan)
 {
-    return hy_panels_number(&plan->layout.panels, plan->product.b_cols);
+    return hy_image_col_blocks(&plan->layout.image);
 }
 
 static void put_resident(writer *w, const hybrid_plan *plan)
@@ -242,7 +241,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (split->host) {
         put(w, "%s; pieces of %.3g products, slots %d x ",
             plan->product.op == HY_SPGEMM ? " in runs after the first" : "",
-            (double)pinned->sharing.products, split->slots);
+            (double)pinned->sharing.products, split->host->depth);
         put_bytes(w, (double)pinned->sharing.slot_bytes);
     }
     put(w, "\n");
@@ -268,19 +267,19 @@ static void put_layout(writer *w, const hybrid_plan *plan)
         return;
     }
     put(w, "; %s %s the device, ", second,
-        layout->window > 0 ? "passes through" : "stays on");
+        layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
     put_bytes(w, (double)layout->shared_bytes);
-    if (layout->panels.cols > 0)
+    if (layout->image.axis == HY_AXIS_COLS)
         put(w, " in %lld panels of %lld columns", (long long)panels_of(plan),
-            (long long)layout->panels.cols);
-    if (layout->window > 0) {
+            (long long)layout->image.block);
+    if (layout->image.axis == HY_AXIS_ROWS) {
         put(w, ", ");
-        put_count(w, layout->window);
+        put_count(w, layout->image.places);
         put(w, " rows at a time");
     }
-    if (layout->if_pinned.cols > 0)
+    if (layout->if_pinned.axis == HY_AXIS_COLS)
         put(w, "; %lld columns at a time if X and Y are pinned",
-            (long long)layout->if_pinned.cols);
+            (long long)layout->if_pinned.block);
     put(w, "\n");
 }
 

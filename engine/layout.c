@@ -4,8 +4,6 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "partition/chunks.h"
-#include "partition/shared.h"
-#include "partition/x_window.h"
 #include "pipeline/pack_cache.h"
 
 enum {
@@ -43,9 +41,12 @@ static int64_t device_products(const hy_features *f, int carried)
 /* Chunks that there are to be of a product large enough. */
 static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
 {
-    const int64_t panels = hy_panels_number(&layout->panels, product->b_cols);
-    const int64_t window = hy_window_chunks(layout->window, product->b_rows);
-    return hy_greater(HY_CHUNKS, hy_greater(HY_PANEL_CHUNKS * panels, window));
+    const hy_image *image = &layout->image;
+    const int64_t blocks  = HY_BLOCK_CHUNKS * hy_image_col_blocks(image);
+    const int64_t ring    = image->axis == HY_AXIS_ROWS ? image->places : 0;
+
+    return hy_greater(HY_CHUNKS,
+                      hy_greater(blocks, hy_ring_chunks(ring, product->b_rows)));
 }
 
 /* Products to aim for in a chunk. */
@@ -76,30 +77,9 @@ int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout)
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-hy_image hy_layout_image(const hy_product *product, const hy_layout *layout)
-{
-    const hybrid_csr B = {
-        .rows = product->b_rows, .nnz = product->b_nnz, .type = product->profile.type};
-    const hybrid_csr A   = {.type = product->profile.type};
-    const hybrid_dense X = {
-        .rows = product->b_rows, .cols = product->b_cols, .type = product->profile.type};
-    const hy_problem problem = {.op       = product->op,
-                                .A        = &A,
-                                .B        = &B,
-                                .X        = &X,
-                                .in_cols  = product->variant->in_cols,
-                                .in_lines = product->variant->in_lines,
-                                .panels   = layout->panels,
-                                .window   = layout->window};
-
-    if (!hy_product_on_device(product) || product->variant->carries_b)
-        return (hy_image){0, 0};
-    return (hy_image){hy_shared_bytes(&problem), hy_align(hy_shared_room(&problem))};
-}
-
 /* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
    of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
-   product that may be the only one does without. A window must know. */
+   product that may be the only one does without. A ring of rows must know. */
 static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;
@@ -108,7 +88,7 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
     const size_t read = rows < all ? rows : all;
     const int once    = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
-    if (layout->window > 0)
+    if (layout->image.axis == HY_AXIS_ROWS)
         return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
     if (once && layout->shared_bytes <= read / QUICK) {
         hy_chunks_need_all(layout->chunks, layout->count, A->cols);
@@ -124,8 +104,8 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
     const hy_product *product = p->product;
-    const hy_image image      = hy_layout_image(product, layout);
-    const size_t kept         = layout->gathered ? 0 : image.room;
+    const size_t room         = hy_align(hy_image_room(&layout->image));
+    const size_t kept         = layout->gathered ? 0 : room;
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
     layout->gathered = layout->gathered && !product->variant->carries_b;
@@ -141,10 +121,10 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .products_max = rows > 0 ? INT64_MAX : chunk_products(product, layout),
         .chunk_rows   = rows,
         .gathered     = layout->gathered,
-        .panels       = layout->panels};
+        .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
-    layout->resident_bytes     = image.bytes;
+    layout->resident_bytes     = hy_image_bytes(&layout->image);
     layout->shared_bytes       = kept;
     const hybrid_status status = kept > 0 ? find_needs(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)

@@ -10,7 +10,7 @@
 
 enum {
     HY_CHUNKS         = 16, /* at least, of an SpMM large enough */
-    HY_PANEL_CHUNKS   = 8,  /* the same of each panel of X */
+    HY_BLOCK_CHUNKS   = 8,  /* the same of each column block of X */
     HY_RESIDENT_SHARE = 4   /* slots beside an A that stays: small, and many fit */
 };
 
@@ -22,35 +22,26 @@ typedef struct hy_ways_up {
 
 typedef struct hy_layout {
     /* asked for */
-    hy_panels panels; /* of X; 0 columns: it is whole */
-    int64_t window;   /* rows of X that are there at once; 0: all */
-    int gathered;     /* chunks bring the rows of B or X that they touch */
-    int depth;        /* slots; 0: there is no such layout */
-    int share;        /* which take one part in so many of what B or X leaves */
+    hy_image image; /* of B or X on the device; if chunks gather, as if it were there */
+    int gathered;   /* chunks bring the rows of B or X that they touch */
+    int depth;      /* slots; 0: there is no such layout */
+    int share;      /* which take one part in so many of what B or X leaves */
 
     /* what comes of it */
-    hy_panels if_pinned;   /* of X in runs with X and Y pinned. 0 columns: as in others */
+    hy_image if_pinned;    /* of X in runs with X and Y pinned; if it has column blocks */
     size_t resident_bytes; /* of B or X sent to the device, if it is not gathered */
     size_t shared_bytes;   /* and its room there; 0 if it is */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* what was compared with it */
+    hy_ways_up ways_up; /* of all ways that were compared, this one too */
 } hy_layout;
 
 /* What all layouts are for that are compared. */
 typedef struct hy_planning {
     const hy_product *product;
     const hybrid_csr *A, *B;   /* B NULL: SpMM */
-    const hy_extents *extents; /* of rows of A, where there is to be a window */
+    const hy_extents *extents; /* of rows of A, where there is to be a ring of rows */
 } hy_planning;
-
-/* The image of B or X that the device holds: bytes sent, and room. 0 when computing in
-   place, or when chunks carry what they need. */
-typedef struct hy_image {
-    size_t bytes, room;
-} hy_image;
-
-hy_image hy_layout_image(const hy_product *product, const hy_layout *layout);
 
 /* Chunks that are expected of it, before it is cut. */
 int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout);

@@ -8,7 +8,8 @@
 #include "engine/estimate.h"
 #include "engine/pin.h"
 #include "engine/resident.h"
-#include "pipeline/place.h"
+#include "partition/sources.h"
+#include "pipeline/sink_csr.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -84,13 +85,21 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     const hy_features *f      = &product->profile.features;
     const hy_pattern *pattern = &history->pattern;
     const int64_t *known      = pattern->known ? pattern->row_ptr : NULL;
-    hybrid_report *report     = &history->report;
-    hy_problem problem        = {
-               .op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B, .profile = &product->profile};
+    hy_problem problem        = {.op      = HY_SPGEMM,
+                                 .ctx     = ctx,
+                                 .A       = A,
+                                 .B       = B,
+                                 .source  = hy_source_csr(ctx, B),
+                                 .profile = &product->profile};
     const hy_sites sites =
         hy_split_sites(&plan->split, product, plan->site, &problem, known != NULL);
-    hybrid_status status;
-    hy_place place;
+    const hy_csr_shape shape = {.rows     = A->rows,
+                                .cols     = B->cols,
+                                .type     = A->type,
+                                .bound    = f->out_bound,
+                                .expected = (int64_t)((double)f->products / f->out_ratio),
+                                .known    = known};
+    hy_csr_sink sink;
 
     history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
     const hy_circumstances found = {
@@ -99,19 +108,14 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         .ahead_s   = loads_ahead(plan) ? (double)(hy_now_ns() - start->ns) * 1e-9 : 0,
         .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
-    HY_TRY(hy_place_open(ctx, A->rows, B->cols, A->type, f->out_bound,
-                         (int64_t)((double)f->products / f->out_ratio), known, &place));
-    report->host_bytes += known ? A->rows * 8 : 0; /* offsets: chunks store none */
-    HY_TRY_ELSE_DONE(hy_run_product(&sites, &history->bound.list, &problem, &place,
-                                    engine->trace, engine->trace_user, report));
-    HY_TRY_ELSE_DONE(hy_place_finish(&place, C));
+    HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
+    HY_TRY(hy_run_product(&sites, &history->bound.list, &problem, &sink.sink,
+                          engine->trace, engine->trace_user, &history->report));
     hy_pattern_keep(ctx, &history->pattern, C);
     const int64_t b_bytes        = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
     const hy_reference reference = reference_of(product, 0, b_bytes, C->nnz);
     end_report(plan, start, &reference, C->nnz, history);
-done:
-    hy_place_close(&place);
-    return status;
+    return HYBRID_OK;
 }
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
@@ -154,20 +158,19 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                 hybrid_dense *Y)
 {
     const hy_product *product = &plan->product;
-    hy_problem problem        = {.op       = HY_SPMM,
-                                 .ctx      = &product->engine->ctx,
-                                 .A        = A,
-                                 .X        = X,
-                                 .Y        = Y,
-                                 .alpha    = alpha,
-                                 .beta     = beta,
-                                 .profile  = &product->profile,
-                                 .in_cols  = product->variant->in_cols,
-                                 .in_lines = product->variant->in_lines,
-                                 .window   = plan->layout.window};
-    hy_rest rest;
+    hy_context *ctx           = &product->engine->ctx;
+    hy_problem problem        = {.op      = HY_SPMM,
+                                 .ctx     = ctx,
+                                 .A       = A,
+                                 .X       = X,
+                                 .Y       = Y,
+                                 .alpha   = alpha,
+                                 .beta    = beta,
+                                 .source  = hy_source_dense(ctx, X),
+                                 .profile = &product->profile};
+    hybrid_csr rest;
 
-    hy_empty_settle(product, &problem, &rest);
+    hy_empty_bind(product, &problem, &rest);
     history->bound       = hy_bind(product, &plan->layout, &plan->traffic, &problem);
     const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, &problem, 1);
     const hy_circumstances found = {.pinned = hy_pin_direct(&problem, X->order),

@@ -12,9 +12,9 @@
 #include <math.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "engine/rank.h"
 #include "partition/chunks.h"
-#include "partition/shared.h"
 #include "pipeline/pack_cache.h"
 
 enum {
@@ -70,17 +70,25 @@ static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
     return (row + unit - 1) / unit * unit / value_size(product);
 }
 
+/* X in blocks of so many columns. */
+static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
+{
+    hy_image image = hy_product_image(product);
+
+    image.axis  = HY_AXIS_COLS;
+    image.block = image.pitch = cols;
+    image.last                = last;
+    return image;
+}
+
 /* Panels of so many columns, of which the last takes in what moving them adds at the end:
    their number is the same wherever Y lies. */
-static hy_panels panels_of(const hy_product *product, int64_t cols)
+static hy_image panels_of(const hy_product *product, int64_t cols)
 {
-    hy_panels p = {.cols = cols, .most = cols, .pitch = cols};
-    const int64_t last =
-        product->b_cols -
-        hy_panels_begin(&p, product->b_cols, hy_panels_number(&p, product->b_cols) - 1);
+    hy_image p         = in_blocks(product, cols, cols);
+    const int64_t last = p.cols - hy_image_begin(&p, hy_image_col_blocks(&p) - 1);
 
-    p.most = last + hy_panels_most_back(&p, product->profile.type);
-    p.most = p.most > cols ? p.most : cols;
+    p.last = hy_greater(last + hy_image_most_back(&p), cols);
     return p;
 }
 
@@ -103,22 +111,22 @@ typedef struct speeds {
 } speeds;
 
 /* What of the bus rows of a panel get. */
-static double share_of_rows(const hy_product *product, const hy_panels *panels, int alone)
+static double share_of_rows(const hy_product *product, const hy_image *panels, int alone)
 {
-    const double row = (double)(panels->cols * value_size(product));
+    const double row = (double)(panels->block * value_size(product));
 
     return alone ? row / (row + ALONE_BYTES)
                  : BOTH_WAYS * row * row / (row * row + HALF_BYTES * HALF_BYTES);
 }
 
 /* Of X, its packs, and Y, in panels or whole; `alone`: nothing goes the other way. */
-static speeds speeds_of(const hy_product *product, const hy_panels *panels, int pinned,
+static speeds speeds_of(const hy_product *product, const hy_image *panels, int pinned,
                         int alone)
 {
     const speeds bus   = {product->rates.h2d_Bps, product->rates.d2h_Bps};
     const double share = share_of_rows(product, panels, alone);
 
-    if (panels->cols == 0)
+    if (panels->axis != HY_AXIS_COLS)
         return bus;
     if (pinned)
         return (speeds){bus.up_Bps * share, bus.down_Bps * share};
@@ -129,17 +137,17 @@ static speeds speeds_of(const hy_product *product, const hy_panels *panels, int 
    before it, for its rows of X, and for chunks before it that go down. While the first
    panel comes nothing goes down, while the last goes nothing comes. */
 static double finished(const hy_product *product, const hy_layout *whole,
-                       const hy_panels *panels, int pinned)
+                       const hy_image *panels, int pinned)
 {
     const double size   = (double)value_size(product);
-    const int64_t count = hy_panels_number(panels, product->b_cols);
+    const int64_t count = hy_image_col_blocks(panels);
     double up_s = 0, down_s = 0;
 
     for (int64_t k = 0; k < count; k++) {
         const double up_Bps = speeds_of(product, panels, pinned, k == 0).up_Bps;
         const double down_Bps =
             speeds_of(product, panels, pinned, k == count - 1).down_Bps;
-        const int64_t width = hy_panels_width(panels, product->b_cols, k);
+        const int64_t width = hy_image_width(panels, k);
         double sent         = 0;
         for (int64_t i = 0; i < whole->count; i++) {
             const hy_chunk *c = &whole->chunks[i];
@@ -161,22 +169,22 @@ static double finished(const hy_product *product, const hy_layout *whole,
 }
 
 /* All of them on the device at once. */
-static hy_panels side_by_side(const hy_product *product, int64_t panels, int pinned)
+static hy_image side_by_side(const hy_product *product, int64_t panels, int pinned)
 {
-    hy_panels p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
+    hy_image p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
 
-    p.room = hy_panels_number(&p, product->b_cols);
+    p.places = hy_image_col_blocks(&p);
     return p;
 }
 
-static hy_panels shortest(const hy_product *product, const hy_layout *whole, int pinned)
+static hy_image shortest(const hy_product *product, const hy_layout *whole, int pinned)
 {
-    hy_panels best = {.cols = 0};
-    double least   = WORTH * finished(product, whole, &best, pinned);
+    hy_image best = hy_product_image(product);
+    double least  = WORTH * finished(product, whole, &best, pinned);
 
     for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
-        const hy_panels p = side_by_side(product, n, pinned);
-        if (p.cols * value_size(product) < LEAST_ROW || p.cols >= product->b_cols)
+        const hy_image p = side_by_side(product, n, pinned);
+        if (p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols)
             continue;
         const double s = finished(product, whole, &p, pinned);
         if (s >= least)
@@ -192,23 +200,23 @@ static int takes_panels(const hy_variant *variant)
     return !variant->in_cols && variant->prepare;
 }
 
-static hy_panels best(const hy_product *product, const hy_layout *whole, int pinned)
+static hy_image best(const hy_product *product, const hy_layout *whole, int pinned)
 {
     const int64_t forced =
         pinned ? product->engine->pinned_panels : product->engine->panels;
-    const hy_panels none = {.cols = 0};
+    const hy_image none = {.axis = HY_AXIS_NONE};
 
     if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
         !takes_panels(product->variant))
         return none;
     if (forced > 0) {
-        const hy_panels p = side_by_side(product, forced, pinned);
-        return p.cols < product->b_cols ? p : none;
+        const hy_image p = side_by_side(product, forced, pinned);
+        return p.block < product->b_cols ? p : none;
     }
     return whole->shared_bytes < LEAST_X ? none : shortest(product, whole, pinned);
 }
 
-hy_panels hy_panels_best(const hy_product *product, const hy_layout *whole)
+hy_image hy_panels_best(const hy_product *product, const hy_layout *whole)
 {
     return best(product, whole, 0);
 }
@@ -218,7 +226,7 @@ hy_panels hy_panels_best(const hy_product *product, const hy_layout *whole)
 /* The fewest panels for which places of `most` columns are enough, two of them: with a
    last one that may grow, or, in places that are full already, with one more for what
    moving them adds. */
-hy_panels hy_panels_within(const hy_product *product, size_t bytes)
+hy_image hy_panels_within(const hy_product *product, size_t bytes)
 {
     const int64_t line = unit_of(product, 0) / value_size(product);
     const int64_t half = HALF_LINE / value_size(product);
@@ -231,23 +239,23 @@ hy_panels hy_panels_within(const hy_product *product, size_t bytes)
 
     if (product->op != HY_SPMM || most < unit || most / unit * unit >= product->b_cols ||
         !takes_panels(product->variant))
-        return (hy_panels){.cols = 0};
+        return (hy_image){.axis = HY_AXIS_NONE};
     const int64_t full = most / unit * unit;
     const int64_t even =
         cols_of(product, (product->b_cols + full - 1) / full, unit * value_size(product));
-    hy_panels p = panels_of(product, even);
-    if (p.most > most)
-        p = (hy_panels){.cols = even, .most = even};
-    p.pitch = p.most;
-    p.room  = 2;
+    hy_image p = panels_of(product, even);
+    if (p.last > most)
+        p = in_blocks(product, even, even);
+    p.pitch  = p.last;
+    p.places = 2;
     return p;
 }
 
-hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
+hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_image panels,
                             hy_layout *out)
 {
-    *out = (hy_layout){.panels = panels, .depth = depth, .share = HY_RESIDENT_SHARE};
-    if (hy_layout_image(p->product, out).room >= p->product->rates.memory) {
+    *out = (hy_layout){.image = panels, .depth = depth, .share = HY_RESIDENT_SHARE};
+    if (hy_align(hy_image_room(&panels)) >= p->product->rates.memory) {
         out->depth = 0;
         return HYBRID_OK;
     }
@@ -260,12 +268,9 @@ hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_panels panels,
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
 /* On the device, where X is whole in other runs. */
-static size_t room_of(const hy_product *product, const hy_layout *whole,
-                      const hy_panels *panels)
+static size_t room_of(const hy_layout *whole, const hy_image *panels)
 {
-    const hy_layout in_panels = {.panels = *panels};
-
-    return hy_larger(hy_layout_image(product, &in_panels).room, whole->shared_bytes);
+    return hy_larger(hy_align(hy_image_room(panels)), whole->shared_bytes);
 }
 
 /* Packs of A get their places beside so many bytes of X. 0: not all of them do, so none.
@@ -296,10 +301,10 @@ void hy_panels_offer(const hy_product *product, hy_layout *layout)
         !has_enough_chunks(product, layout) ||
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return;
-    const hy_panels panels = best(product, layout, 1);
-    if (panels.cols == 0)
+    const hy_image panels = best(product, layout, 1);
+    if (panels.axis == HY_AXIS_NONE)
         return;
-    const size_t room = room_of(product, layout, &panels);
+    const size_t room = room_of(layout, &panels);
     if (!keeps_all(product, layout, room))
         return;
     layout->shared_bytes = room;

@@ -35,6 +35,6 @@ int hy_pin_direct(const hy_problem *problem, hybrid_order order)
 {
     hy_context *ctx = problem->ctx;
 
-    return !problem->x_rows && problem->alpha == 1 && problem->beta == 0 &&
+    return !problem->source.listed && problem->alpha == 1 && problem->beta == 0 &&
            is_pinned(ctx, problem->X, order) && is_pinned(ctx, problem->Y, order);
 }

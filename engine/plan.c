@@ -9,7 +9,6 @@
 #include "engine/estimate.h"
 #include "engine/resident.h"
 #include "engine/weigh.h"
-#include "partition/shared.h"
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -212,8 +211,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &history->pattern));
     HY_TRY(hy_traffic_find(product, &plan->layout, hy_product_a(product, A), B,
                            &plan->traffic));
-    history->bound  = hy_bind_planned(product, &plan->layout, &plan->traffic);
-    history->report = hy_plan_report(plan, &history->bound);
+    history->bound               = hy_bind_planned(&plan->layout, &plan->traffic);
+    history->report              = hy_plan_report(plan, &history->bound);
     const hy_circumstances first = {.rows_of_b = hy_traffic_same(product, A, B)};
     history->report.predicted_s  = hy_estimated_s(product, &plan->layout, &first);
     return HYBRID_OK;
@@ -236,7 +235,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
 
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
 {
-    const int64_t panels = hy_panels_number(&bound->list.panels, plan->product.b_cols);
+    const int64_t panels = hy_image_col_blocks(&bound->list.image);
 
     return hy_resident_chunks(plan->site, panels, plan->split.host != NULL);
 }

@@ -1,8 +1,7 @@
 /* engine/plan.h - inspect, rank, cut, open the sites.
 
-   A plan is what was known and chosen when it was made: runs take it as `const`. What
-   lasts from run to run is elsewhere: on the device, and on the host that helps it, at
-   their sites (pipeline/site.h); all else in the plan's history. */
+   A plan is what was known and chosen when it was made, and runs take it as `const`. What
+   lasts from run to run lies at its sites (pipeline/site.h) and in its history. */
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
@@ -11,7 +10,7 @@
 #include "engine/rank.h"
 #include "engine/split.h"
 
-/* What runs leave to those that come after them, and to whoever asks. */
+/* What runs leave to later runs, to explain and to reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* SpGEMM with HYBRID_REUSE: where rows of C begin */
     hy_bound bound;       /* of the last run, or as planned */
@@ -21,8 +20,7 @@ typedef struct hy_history {
 struct hybrid_plan {
     hy_product product;
     hy_candidates candidates;
-    double spared_s; /* what the device would take, if the host computes as it is sooner;
-                        else 0 */
+    double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_layout layout;
     hy_traffic traffic;
     hy_site *site;  /* where the chosen candidate computes */
@@ -43,7 +41,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Chunks of runs like the last one whose rows of A stay on the device and are there. */
+/* Chunks of such a run whose rows of A are on the device from earlier ones. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
 /* What is known before a run of these chunks. */

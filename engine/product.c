@@ -2,7 +2,7 @@
 #include "engine/product.h"
 
 #include "base/csr.h"
-#include "pipeline/turned.h"
+#include "pipeline/room.h"
 
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options)
@@ -56,7 +56,7 @@ static void leave_rooms(hy_product *product)
     if (product->op != HY_SPMM ||
         (product->options.order != HYBRID_COL_MAJOR && x > memory / 2))
         return;
-    product->turned_room  = hy_turned_room(product->backend, f, product->b_rows, memory);
+    product->turned_room  = hy_room_bytes(product->backend, f, product->b_rows, memory);
     product->rates.memory = memory - 2 * product->turned_room;
 }
 
@@ -68,4 +68,12 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
     product->turned_room = 0;
     hy_rates_of(backend, &product->rates);
     leave_rooms(product);
+}
+
+hy_image hy_product_image(const hy_product *product)
+{
+    if (!hy_product_on_device(product) || product->variant->carries_b)
+        return (hy_image){.form = HY_FORM_NONE};
+    return hy_variant_image(product->variant, product->b_rows, product->b_cols,
+                            product->b_nnz, product->profile.type);
 }

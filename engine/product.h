@@ -1,9 +1,8 @@
-/* engine/product.h - what is known of a product: a value, from which all else follows.
+/* engine/product.h - what is known of a product, as a value.
 
-   Whoever compares ways of computing it (rank, weigh, empty, window, panels, layout,
-   traffic, cut, split) reads a product and does not change it. The plan fills it in:
-   sizes and options as they were asked for; what inspection finds; and who computes it.
- */
+   The plan fills it in: sizes and options as they were asked for, what inspection finds,
+   and who computes the product. Whoever compares ways of computing it (rank, weigh, empty,
+   window, panels, layout, traffic, cut, split) reads it and changes nothing. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 
@@ -14,7 +13,7 @@
 typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
-    hybrid_plan_options options;   /* `variant` is read only while the plan is made */
+    hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
     int64_t rows, cols;            /* of A */
     int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
                                       0 */
@@ -22,8 +21,8 @@ typedef struct hy_product {
     /* found */
     hy_compact compact; /* the rest of A, if the product is computed with that */
     hy_profile profile; /* of A, or of its rest */
-    double host_s;      /* in which the host has all of an SpMM that it may take from the
-                           device,      INFINITY if it may not */
+    double host_s;      /* predicted, of an SpMM that the host may take from the device, else
+                           INFINITY */
 
     /* who computes it: hy_product_assign() */
     const hy_variant *variant;
@@ -32,13 +31,13 @@ typedef struct hy_product {
     size_t turned_room; /* of the device's memory, twice: X and Y in columns */
 } hy_product;
 
-/* A plan computes it. B NULL: SpMM with dense_cols columns. Nothing is found yet. */
+/* Of these operands; B NULL: SpMM with dense_cols columns. Nothing is found yet. */
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options);
 void hy_product_free(hy_product *product);
 
-/* Inspect A, or its rest, and B; in place of what was found before. `counter` may be
- * NULL. */
+/* Inspect A, or its rest, and B; in place of what was found before. `counter` as in
+   inspect.h. */
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
@@ -51,6 +50,10 @@ static inline int hy_product_on_device(const hy_product *product)
 {
     return product->backend->ops->copy != NULL;
 }
+
+/* B or X as the variant reads it on the device, whole; of no form when computing in place,
+   or when chunks carry what they need. */
+hy_image hy_product_image(const hy_product *product);
 
 /* A, or the rest of it that the product is computed with. */
 static inline const hybrid_csr *hy_product_a(const hy_product *product,

@@ -318,7 +318,7 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
 {
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     hybrid_status status;
-    hy_sink sink;
+    hy_output output;
     void *array;
 
     if (!c)
@@ -329,10 +329,10 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
     const locale_t previous = uselocale(c); /* numbers have a point, never a comma */
     put_file(p, file);
     uselocale(previous);
-    status = hy_sink_open(ctx, path, &sink);
+    status = hy_output_open(ctx, path, &output);
     if (status == HYBRID_OK)
-        status =
-            hy_sink_finish(ctx, &sink, hy_sink_write(ctx, &sink, p->text, p->length));
+        status = hy_output_finish(ctx, &output,
+                                  hy_output_write(ctx, &output, p->text, p->length));
     hy_array_free(ctx, p);
 done:
     freelocale(c);

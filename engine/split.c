@@ -11,12 +11,12 @@
 #include <math.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "engine/panels.h"
 #include "engine/pin.h"
 #include "engine/rank.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
-#include "partition/shared.h"
 
 enum {
     SLOTS       = 4,         /* pieces in flight */
@@ -82,7 +82,7 @@ static double device_seconds(const hy_product *product, const hy_layout *layout,
 
     if (kind == HY_RUNS_PAGEABLE)
         return hy_longest_stage(t);
-    if (layout->if_pinned.cols > 0)
+    if (layout->if_pinned.axis == HY_AXIS_COLS)
         return hy_panels_pinned_s(product, layout);
     return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
 }
@@ -141,11 +141,11 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
     if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
         return "where the host's rows belong in C is known after a first run: make the "
                "plan with HYBRID_REUSE to share later ones";
-    if (layout->panels.cols > 0)
+    if (layout->image.axis == HY_AXIS_COLS)
         return "X comes in panels, for which A stays on the device";
     if (hy_is_compact(&product->compact))
         return "empty rows and columns of A are left out: workers load X and store Y";
-    if (layout->window > 0)
+    if (layout->image.axis == HY_AXIS_ROWS)
         return "X passes through the device in the order in which its chunks need it";
     if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
@@ -192,26 +192,30 @@ static void set_why_not(hy_split *split, const char *why_not)
 /* ---- the host -----------------------------------------------------------------------
  */
 
-/* Room for a piece, or for the costliest row if that is more, but no more than the host's
-   budget gives a slot: rows beyond it are left to the device. */
-static void size_slots(hy_split *split, hy_sharing *sharing, const hy_features *f)
+static size_t bytes_of(const hy_sharing *s, const hy_features *f)
+{
+    const hy_cost cost = s->variant->cost(f, &s->rates);
+
+    return hy_cost_bytes(&cost);
+}
+
+/* What a slot has room for: a piece, or the costliest row if that is more, but no more
+   than the host's budget gives a slot: rows beyond it are left to the device. */
+static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
 {
     const size_t budget   = sharing->rates.memory / SLOTS;
-    const int64_t longest = f->products_max < f->out_cols ? f->products_max : f->out_cols;
-    hy_features *room     = &split->largest.features;
-    hy_cost cost;
+    const int64_t longest = hy_lesser(f->products_max, f->out_cols);
+    hy_chunk largest      = {.variant = sharing->variant, .features = *f};
+    hy_features *room     = &largest.features;
 
-    split->largest.variant = sharing->variant;
-    *room                  = *f;
-    room->rows             = f->rows / PIECES + SPARE_ROWS;
-    room->products         = sharing->products;
-    room->out_bound        = room->products > longest ? room->products : longest;
-    for (;; room->rows = room->rows / 2 + 1, room->out_bound /= 2) {
-        cost = sharing->variant->cost(room, &sharing->rates);
-        if (hy_cost_bytes(&cost) <= budget || room->out_bound == 0)
-            break;
+    room->rows      = f->rows / PIECES + SPARE_ROWS;
+    room->products  = sharing->products;
+    room->out_bound = hy_greater(room->products, longest);
+    while (room->out_bound > 0 && bytes_of(sharing, room) > budget) {
+        room->rows = room->rows / 2 + 1;
+        room->out_bound /= 2;
     }
-    sharing->slot_bytes = hy_cost_bytes(&cost);
+    return largest;
 }
 
 /* What the host takes at a time. */
@@ -222,23 +226,26 @@ static void size_pieces(const hy_product *product, const hy_variant *variant,
     const hy_features *f  = &product->profile.features;
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
     const int64_t most    = threads * (product->op == HY_SPMM ? PIECE_DENSE : PIECE);
-    const int64_t part    = f->products / PIECES + 1;
+    const int64_t rows    = product->options.chunk_rows;
 
     s->variant = variant;
     hy_rates_of(product->engine->host, &s->rates);
-    s->products = part < most ? part : most;
-    s->rows  = product->options.chunk_rows > 0 ? product->options.chunk_rows : INT64_MAX;
-    s->share = -1;
-    size_slots(split, s, f);
+    s->products = hy_lesser(f->products / PIECES + 1, most);
+    s->rows     = rows > 0 ? rows : INT64_MAX;
+    s->share    = -1;
+
+    const hy_chunk largest    = largest_piece(s, f);
+    s->slot_bytes             = bytes_of(s, &largest.features);
     split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
 }
 
 static hybrid_status open_host(const hy_product *product, hy_split *split)
 {
-    HY_TRY(hy_site_open(product->engine->host, &split->of[0].sharing.rates, product->op,
-                        &split->largest, 1, SLOTS, 0, NULL, &split->host));
-    split->slots = SLOTS;
-    return HYBRID_OK;
+    const hy_sharing *s    = &split->of[HY_RUNS_PAGEABLE].sharing;
+    const hy_chunk largest = largest_piece(s, &product->profile.features);
+
+    return hy_site_open(product->engine->host, &s->rates, product->op, &largest, 1, SLOTS,
+                        0, NULL, &split->host);
 }
 
 static hybrid_status refuse(const hy_product *product, const char *why)
@@ -311,6 +318,16 @@ void hy_split_close(hy_split *split)
 /* ---- a run --------------------------------------------------------------------------
  */
 
+/* X is copied from where it is: it lies in memory as it does there. */
+static int lies_alike(const hy_problem *problem)
+{
+    const hy_source *source = &problem->source;
+    hybrid_order order;
+
+    return hy_image_is_flat(&problem->image, &order) &&
+           source->ops->run(source, order, 0, 0, 1);
+}
+
 /* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
    there. */
 static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
@@ -319,8 +336,8 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
 
     if (!has_kinds(product) || !hy_pin_direct(problem, HYBRID_ROW_MAJOR))
         return 0;
-    return problem->panels.cols > 0 ||
-           ((Y->ld == Y->cols || Y->rows == 1) && hy_shared_source(problem, 0, 1));
+    return problem->image.axis == HY_AXIS_COLS ||
+           ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
 /* Where two compute, each row's place in the result must be known

@@ -25,8 +25,6 @@ typedef struct hy_split {
     hy_forecast
         of[HY_RUN_KINDS]; /* the same twice where pinned operands change nothing */
     hy_site *host;        /* NULL: the device is alone in all runs */
-    hy_chunk largest;     /* for which its slots are made */
-    int slots;
 } hy_split;
 
 /* Chunks are cut and the device's site is open: choose the shares, and open the host's if
@@ -35,8 +33,8 @@ hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
                             hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* Who takes part in a run on the device's site; `places_known`: each row's place in the
-   result is, as rows of C have theirs from an earlier run. */
+/* Who takes part in a run on the device's site. `places_known`: each row's place in the
+   result is known, that of a row of C from an earlier run. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
                         const hy_problem *problem, int places_known);
 

@@ -7,7 +7,6 @@
 #include "engine/rank.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
-#include "partition/shared.h"
 #include "partition/touched.h"
 
 enum { SAMPLES = 4 }; /* chunks of which the touched rows are counted */
@@ -39,7 +38,7 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
-    const int64_t panels = hy_panels_number(&layout->panels, product->b_cols);
+    const int64_t panels = hy_image_col_blocks(&layout->image);
     int64_t sum          = (int64_t)layout->resident_bytes;
 
     if (hy_traffic_same(product, A, B))
@@ -114,7 +113,7 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up)
 {
-    const int64_t panels = hy_panels_number(&layout->panels, product->b_cols);
+    const int64_t panels = hy_image_col_blocks(&layout->image);
     const int64_t count  = layout->count / panels;
     const int64_t tried  = count < SAMPLES ? count : SAMPLES;
     hy_pool *pool        = product->engine->ctx.pool;

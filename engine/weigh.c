@@ -26,7 +26,6 @@
 #include "engine/early.h"
 #include "engine/estimate.h"
 #include "engine/traffic.h"
-#include "partition/x_window.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
    bytes; rows of X, gathered; A, X and Y through a window, and as the host reads and
@@ -177,7 +176,8 @@ static double fitting_s(hy_product *product, const hy_candidate *device,
     hy_rates host;
 
     hy_product_assign(product, device->variant, device->backend);
-    layout.resident_bytes = hy_layout_image(product, &layout).bytes;
+    layout.image          = hy_product_image(product);
+    layout.resident_bytes = hy_image_bytes(&layout.image);
     if (layout.resident_bytes > product->rates.memory / 2)
         return INFINITY;
     hy_rates_of(product->engine->host, &host);
@@ -211,7 +211,7 @@ double hy_weigh_window(const hy_product *product, const hy_extents *extents)
     hy_rates_of(product->engine->device, &device);
     hy_rates_of(product->engine->host, &host);
     const int64_t window  = (int64_t)((double)device.memory / 2 / row_bytes(product));
-    const double launches = EACH * (double)hy_window_chunks(window, product->cols);
+    const double launches = EACH * (double)hy_ring_chunks(window, product->cols);
     const double s        = once_s(product, &device, host.mem_Bps, launches + WINDOWED);
     return banded_s(product, &host, extents) <= WORTH * s ? s : 0;
 }

@@ -19,16 +19,14 @@
    does not keep A sends less, unless A leaves rows of X out.
 
    It works if all that a chunk touches fits with the piece of X that comes with it
-   (hy_window_most()): then the oldest chunk never waits for a row that waits for a place.
+   (hy_ring_most()): then the oldest chunk never waits for a row that waits for a place.
    It works well if the next chunks' rows fit as well, which are packed meanwhile. The
    ring takes half of the budget, more if it must. An entry far from the others makes all
    chunks from the first to the last that is so long need all rows between: then nothing
    is freed, and chunks gather. */
 #include "engine/window.h"
 
-#include "partition/x_window.h"
-
-enum { LEAST_ROWS = 4 * HY_WINDOW_PIECES };
+enum { LEAST_ROWS = 4 * HY_RING_PIECES };
 
 static const struct {
     size_t eighths; /* of the budget */
@@ -41,11 +39,11 @@ enum { TRIES = sizeof tries / sizeof *tries };
    else 0. */
 static int64_t rows_within(const hy_product *product, size_t bytes)
 {
-    const hybrid_dense X = {
-        .rows = product->b_rows, .cols = product->b_cols, .type = product->profile.type};
-    const size_t row = hy_window_bytes(&X, 1);
+    const hy_image whole = hy_product_image(product);
+    const hy_image one   = hy_image_row_ring(&whole, 1);
+    const size_t row     = hy_image_room(&one);
 
-    if (product->op != HY_SPMM || !product->variant->windows || row == 0)
+    if (product->op != HY_SPMM || !product->variant->row_rings || row == 0)
         return 0;
     const int64_t rows = (int64_t)((bytes & ~(size_t)255) / row);
     const int64_t most = product->b_rows < INT32_MAX ? product->b_rows : INT32_MAX;
@@ -55,14 +53,14 @@ static int64_t rows_within(const hy_product *product, size_t bytes)
 /* Rows that a chunk and those in flight with it may touch. */
 static int64_t most_of(int64_t window, int64_t rows)
 {
-    return window < rows ? hy_window_most(window) : window;
+    return window < rows ? hy_ring_most(window) : window;
 }
 
 /* Whether it holds all that a chunk and `ahead` more after it touch, whichever chunk it
    is. */
 static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
 {
-    const int64_t most = most_of(layout->window, rows);
+    const int64_t most = most_of(layout->image.places, rows);
 
     for (int64_t k = 0; k < layout->count; k++)
         for (int64_t i = k; i < layout->count && i <= k + ahead; i++)
@@ -75,11 +73,14 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
 static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead,
                                hy_layout *out)
 {
-    out->window = rows_within(p->product, bytes);
-    if (out->window == 0) {
+    const hy_image whole = hy_product_image(p->product);
+    const int64_t rows   = rows_within(p->product, bytes);
+
+    if (rows == 0) {
         out->depth = 0;
         return HYBRID_OK;
     }
+    out->image = hy_image_row_ring(&whole, rows);
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0 && !holds(out, p->product->b_rows, ahead))
         hy_layout_free(p->product, out);

@@ -19,7 +19,6 @@
 
 #include "gpu/merge_matrix.cuh"
 #include "gpu/merge_vector.cuh"
-#include "partition/shared.h"
 
 /* ---- launches ---- */
 
@@ -234,7 +233,7 @@ static double product_s(const hy_features *f, const hy_rates *r)
 
     if (f->out_cols == 1)
         return vector_s(f, r);
-    rest.out_cols = hy_x_rest(HY_MERGE_LINES, f->type, f->out_cols);
+    rest.out_cols = hy_tail_cols(HY_MERGE_LINES, f->type, f->out_cols);
     lines.out_cols -= rest.out_cols;
     return matrix_s(&lines, r) + (rest.out_cols > 0 ? matrix_s(&rest, r) : 0);
 }
@@ -265,16 +264,16 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 extern "C" const hy_variant hy_spmm_cuda_merge = {
-    .name     = "spmm.cuda.merge",
-    .summary  = "CSR, equal shares of nonzeros and rows, carries added in order",
-    .source   = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
-    .op       = HY_SPMM,
-    .in_place = 0,
-    .in_lines = HY_MERGE_LINES,
-    .windows  = 1,
-    .refuse   = refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name       = "spmm.cuda.merge",
+    .summary    = "CSR, equal shares of nonzeros and rows, carries added in order",
+    .source     = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
+    .op         = HY_SPMM,
+    .in_place   = 0,
+    .tail_lines = HY_MERGE_LINES,
+    .row_rings  = 1,
+    .refuse     = refuse,
+    .cost       = cost,
+    .prepare    = prepare,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

@@ -296,16 +296,16 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 extern "C" const hy_variant hy_spmm_cuda_rows = {
-    .name     = "spmm.cuda.rows",
-    .summary  = "CSR, a group of lanes to each row, lanes across the columns of X",
-    .source   = "row split of Yang, Buluc and Owens, Euro-Par 2018",
-    .op       = HY_SPMM,
-    .in_place = 0,
-    .in_lines = 1,
-    .windows  = 1,
-    .refuse   = refuse,
-    .cost     = cost,
-    .prepare  = hy_pack_csr,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name       = "spmm.cuda.rows",
+    .summary    = "CSR, a group of lanes to each row, lanes across the columns of X",
+    .source     = "row split of Yang, Buluc and Owens, Euro-Par 2018",
+    .op         = HY_SPMM,
+    .in_place   = 0,
+    .tail_lines = 1,
+    .row_rings  = 1,
+    .refuse     = refuse,
+    .cost       = cost,
+    .prepare    = hy_pack_csr,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

@@ -11,7 +11,6 @@
 #include "gpu/cuda_lane.cuh"
 #include "gpu/cuda_tuning.h"
 #include "partition/pack.h"
-#include "partition/shared.h"
 
 /* VEC neighbours, loaded and stored at once. */
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) hy_vec {

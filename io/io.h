@@ -1,4 +1,4 @@
-/* io/io.h - matrix files: what the engine calls, and the input and sink under it.
+/* io/io.h - matrix files: what the engine calls, and the input and output under it.
 
    Matrices that are read are made of pages of results: free a hybrid_csr with
    hy_csr_free() and the data of a hybrid_dense with hy_results_release(). */
@@ -66,18 +66,18 @@ static inline size_t hy_input_head(const hy_input *input)
     return hy_smaller(input->bytes, HY_HEAD_BYTES);
 }
 
-/* ---- sink: a file that appears when it is complete ------------------------- */
+/* ---- output: a file that appears when it is complete ----------------------- */
 
-/* What is written goes to hy_sink_partial() until hy_sink_finish() renames it, so that
-   two programs that write the same file do not meet. The file is locked (flock, shared)
-   while its program lives: one that can be locked exclusively was left behind, and
-   whoever finds it may remove it. Devices and pipes are written directly. */
+/* What is written goes to hy_output_partial() until hy_output_finish() renames it, so
+   that two programs that write the same file do not meet. The file is locked (flock,
+   shared) while its program lives: one that can be locked exclusively was left behind,
+   and whoever finds it may remove it. Devices and pipes are written directly. */
 
 /* "<path>.<process>.partial", allocated; of a name that is too long for that, its first
    bytes and a hash of it. */
-hybrid_status hy_sink_partial(hy_context *ctx, const char *path, char **out);
+hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out);
 
-typedef struct hy_sink {
+typedef struct hy_output {
     const char *path; /* borrowed */
     const char *name; /* of the open file: `path` or `partial` */
     char *partial;    /* NULL if direct */
@@ -85,14 +85,14 @@ typedef struct hy_sink {
     size_t filled;
     int fd;
     int direct; /* the open file is `path` itself */
-} hy_sink;
+} hy_output;
 
-hybrid_status hy_sink_open(hy_context *ctx, const char *path, hy_sink *out);
-hybrid_status hy_sink_write(hy_context *ctx, hy_sink *sink, const void *data,
-                            size_t bytes);
+hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out);
+hybrid_status hy_output_write(hy_context *ctx, hy_output *output, const void *data,
+                              size_t bytes);
 /* Close, and rename if `status` and closing are OK, else remove what was written and
    leave a previous file at `path` alone. Returns the first error. */
-hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status status);
+hybrid_status hy_output_finish(hy_context *ctx, hy_output *output, hybrid_status status);
 
 #ifdef __cplusplus
 }

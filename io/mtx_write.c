@@ -122,16 +122,18 @@ static hybrid_status format_pieces(void *arg, int part, int64_t begin, int64_t e
 /* ---- writing -------------------------------------------------------------------- */
 
 static hybrid_status write_batch(hy_context *ctx, writer *w, int64_t pieces,
-                                 hy_sink *sink)
+                                 hy_output *output)
 {
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, format_pieces, w));
     for (int64_t piece = 0; piece < pieces; piece++)
-        HY_TRY(hy_sink_write(ctx, sink, w->buffer + piece * PIECE_ENTRIES * ENTRY_BYTES,
-                             (size_t)w->bytes[piece]));
+        HY_TRY(hy_output_write(ctx, output,
+                               w->buffer + piece * PIECE_ENTRIES * ENTRY_BYTES,
+                               (size_t)w->bytes[piece]));
     return HYBRID_OK;
 }
 
-static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A, hy_sink *sink)
+static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A,
+                                   hy_output *output)
 {
     const int64_t room   = 2 * (int64_t)hy_pool_threads(ctx->pool); /* pieces a batch */
     writer w             = {.A = A};
@@ -147,7 +149,7 @@ static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A, hy_sink
     for (; w.begin < A->nnz; w.begin += room * PIECE_ENTRIES) {
         const int64_t left   = (A->nnz - w.begin + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
         const int64_t pieces = left < room ? left : room;
-        HY_TRY_ELSE_DONE(write_batch(ctx, &w, pieces, sink));
+        HY_TRY_ELSE_DONE(write_batch(ctx, &w, pieces, output));
     }
 done:
     hy_array_free(ctx, w.bytes);
@@ -159,7 +161,7 @@ done:
 hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *A)
 {
     char header[128];
-    hy_sink sink;
+    hy_output output;
 
     HY_TRY(hy_csr_check_header(ctx, A, "A"));
     const int length =
@@ -167,9 +169,9 @@ hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *
                  "%%%%MatrixMarket matrix coordinate real general\n"
                  "%lld %lld %lld\n",
                  (long long)A->rows, (long long)A->cols, (long long)A->nnz);
-    HY_TRY(hy_sink_open(ctx, path, &sink));
-    hybrid_status status = hy_sink_write(ctx, &sink, header, (size_t)length);
+    HY_TRY(hy_output_open(ctx, path, &output));
+    hybrid_status status = hy_output_write(ctx, &output, header, (size_t)length);
     if (status == HYBRID_OK)
-        status = write_entries(ctx, A, &sink);
-    return hy_sink_finish(ctx, &sink, status);
+        status = write_entries(ctx, A, &output);
+    return hy_output_finish(ctx, &output, status);
 }

@@ -25,7 +25,7 @@ static void make_header(const hybrid_dense *X, char *out)
     out[HEADER_BYTES - 1] = '\n';
 }
 
-static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_sink *sink)
+static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_output *output)
 {
     const int by_row    = X->order == HYBRID_ROW_MAJOR;
     const int64_t lines = by_row ? X->rows : X->cols, length = by_row ? X->cols : X->rows;
@@ -35,21 +35,21 @@ static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_sink 
     if (bytes == 0)
         return HYBRID_OK;
     if (X->ld == length)
-        return hy_sink_write(ctx, sink, data, (size_t)lines * bytes);
+        return hy_output_write(ctx, output, data, (size_t)lines * bytes);
     for (int64_t i = 0; i < lines; i++)
-        HY_TRY(hy_sink_write(ctx, sink, data + (size_t)(i * X->ld) * size, bytes));
+        HY_TRY(hy_output_write(ctx, output, data + (size_t)(i * X->ld) * size, bytes));
     return HYBRID_OK;
 }
 
 hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense *X)
 {
     char header[HEADER_BYTES];
-    hy_sink sink;
+    hy_output output;
 
     make_header(X, header);
-    HY_TRY(hy_sink_open(ctx, path, &sink));
-    hybrid_status status = hy_sink_write(ctx, &sink, header, sizeof header);
+    HY_TRY(hy_output_open(ctx, path, &output));
+    hybrid_status status = hy_output_write(ctx, &output, header, sizeof header);
     if (status == HYBRID_OK)
-        status = write_data(ctx, X, &sink);
-    return hy_sink_finish(ctx, &sink, status);
+        status = write_data(ctx, X, &output);
+    return hy_output_finish(ctx, &output, status);
 }

@@ -5,13 +5,13 @@
 #include "partition/pack.h"
 #include "partition/panel.h"
 #include "partition/touched.h"
-#include "partition/x_window.h"
+#include "partition/ring.h"
 
 typedef struct hy_brick_panel {
     const hybrid_csr *A;
     int64_t row, rows;         /* of A */
     const hy_touched *touched; /* numbers of columns, if it has any, */
-    const hy_x_window *window;   /* or their places, if it has rows */
+    const hy_ring *ring;         /* or their places, if it has rows */
 } hy_brick_panel;
 
 /* Scratch of one thread. */

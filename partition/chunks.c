@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "partition/shared.h"
 
 enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
 
@@ -22,6 +21,12 @@ size_t hy_cost_bytes(const hy_cost *cost)
 {
     return hy_align(cost->pack_bytes) + hy_align(cost->work_bytes) +
            hy_align(cost->out_bytes);
+}
+
+/* X is on the device in column blocks. */
+static int in_blocks(const hy_cut *cut)
+{
+    return cut->image.axis == HY_AXIS_COLS;
 }
 
 /* ---- does it fit? ------------------------------------------------------------ */
@@ -113,7 +118,7 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
-    const int64_t cols = cut->panels.cols > 0 ? cut->panels.most : cut->profile->out_cols;
+    const int64_t cols = in_blocks(cut) ? cut->image.last : cut->profile->out_cols;
     const int can_cut  = cut->gathered && !cut->B;
 
     *out = cols;
@@ -140,7 +145,7 @@ static hybrid_status choose_width(cutter *c)
 
     HY_TRY(find_width(c, &width));
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    c->width             = c->cut->panels.cols > 0 ? width : (cols + panels - 1) / panels;
+    c->width             = in_blocks(c->cut) ? width : (cols + panels - 1) / panels;
     return HYBRID_OK;
 }
 
@@ -289,38 +294,34 @@ hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count)
         .cut = cut, .ranges = hy_chunk_ranges(cut, count), .count = count};
 }
 
-hy_chunk_list hy_chunks_in_panels(const hy_chunk_list *list, const hy_panels *panels,
-                                  int64_t cols)
+hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image)
 {
     hy_chunk_list other = *list;
 
-    other.panels = *panels;
-    other.cols   = cols;
-    other.count  = list->ranges * hy_panels_number(panels, cols);
+    other.image = *image;
+    other.count = list->ranges * hy_image_col_blocks(image);
     return other;
 }
 
 hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i)
 {
-    const hy_panels *panels = &list->panels;
+    const hy_image *image = &list->image;
 
-    if (panels->cols == 0)
+    if (image->axis != HY_AXIS_COLS)
         return list->cut[i];
-    hy_chunk chunk  = list->cut[i % list->ranges];
-    chunk.id        = i;
-    chunk.col_begin = hy_panels_begin(panels, list->cols, i / list->ranges);
-    chunk.col_end =
-        chunk.col_begin + hy_panels_width(panels, list->cols, i / list->ranges);
+    hy_chunk chunk          = list->cut[i % list->ranges];
+    chunk.id                = i;
+    chunk.col_begin         = hy_image_begin(image, i / list->ranges);
+    chunk.col_end           = chunk.col_begin + hy_image_width(image, i / list->ranges);
     chunk.features.products = chunk.features.nnz * (chunk.col_end - chunk.col_begin);
     return chunk;
 }
 
 static hybrid_status repeat_resident(cutter *c)
 {
-    const int64_t cols        = c->cut->profile->out_cols;
     const int64_t ranges      = c->count;
     const hy_chunk_list first = {.cut = c->chunks, .ranges = ranges, .count = ranges};
-    hy_chunk_list list        = hy_chunks_in_panels(&first, &c->cut->panels, cols);
+    hy_chunk_list list        = hy_chunks_in(&first, &c->cut->image);
 
     HY_TRY(reserve(c, list.count));
     list.cut = c->chunks;
@@ -379,7 +380,7 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
             c.stamp[i] = -1;
     }
     HY_TRY_ELSE_DONE(cut_rows(&c));
-    HY_TRY_ELSE_DONE(cut->panels.cols > 0 ? repeat_resident(&c) : repeat_panels(&c));
+    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));
 done:
     hy_array_free(ctx, stamp);
     if (status != HYBRID_OK) {

@@ -11,7 +11,7 @@
    the columns of X are then cut into panels where a single row would not fit: all
    chunks of the first panel, then the same rows for the next. For SpMM the rows that
    travel are gather_rows x (columns of the panel) elements, and gather_nnz is 0. A
-   resident X is cut into panels when it is asked for. */
+   resident X has the column blocks of its image. */
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
@@ -32,7 +32,7 @@ typedef struct hy_cut {
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
     int gathered;         /* 1: B or X is not resident */
-    hy_panels panels;     /* cols > 0: X is resident in these */
+    hy_image image;       /* of B or X, if it is resident */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */
@@ -41,21 +41,19 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Chunks of the first panel of columns: the others follow, for the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
-/* The chunks of a run. Where X is on the device in panels, which are the run's own, they
-   are those of the first panel, repeated for each. */
+/* The chunks of a run. Where X is on the device in column blocks, which are the run's own,
+   they are those of the first block, repeated for each. */
 typedef struct hy_chunk_list {
-    const hy_chunk *cut; /* borrowed; with panels only `ranges` of them count */
-    int64_t ranges;      /* chunks of one panel */
-    hy_panels panels;
-    int64_t cols;  /* of X, if it is in panels */
-    int64_t count; /* of all panels */
+    const hy_chunk *cut; /* borrowed; with blocks only `ranges` of them count */
+    int64_t ranges;      /* chunks of one block */
+    hy_image image;      /* of column blocks, if X is in such */
+    int64_t count;       /* of all blocks */
 } hy_chunk_list;
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);
 
-/* The same chunks for other panels of an X of so many columns. */
-hy_chunk_list hy_chunks_in_panels(const hy_chunk_list *list, const hy_panels *panels,
-                                  int64_t cols);
+/* The same chunks for the column blocks of an image. */
+hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image);
 
 hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 
@@ -73,7 +71,7 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
                                    int64_t count);
 /* All of it, which has so many rows. */
 void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
-/* hy_chunk.first as well, and both exact, of chunks of one panel for a window of X. */
+/* hy_chunk.first as well, and both exact, of chunks for a ring of rows of X. */
 hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
                                   hy_chunk *chunks, int64_t count);
 

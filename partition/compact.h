@@ -10,8 +10,8 @@
 
    A' the rest of A, X' the rows of X that it names and Y' the rows of Y that it makes,
    all numbered anew in the order they had; so what is near a band stays near it. Workers
-   gather X' while they fill the ring (shared.c), store Y' where it belongs (dense_rows.c),
-   and all the while make beta*Y of the other rows (below). */
+   gather X' while they fill the ring (source_subset.c), store Y' where it belongs
+   (dense_rows.c), and all the while make beta*Y of the other rows (below). */
 #ifndef HY_COMPACT_H
 #define HY_COMPACT_H
 

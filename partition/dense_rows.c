@@ -6,7 +6,6 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
-#include "partition/shared.h"
 #include "partition/turn.h"
 
 enum { BLOCK = 1 << 10 }; /* elements scaled at a time */
@@ -199,7 +198,7 @@ static hy_storing storing_of(const hy_job *job)
     const int64_t rows    = chunk->row_end - chunk->row_begin;
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
-    const int in_cols     = job->problem->in_cols || job->turned;
+    const int in_cols     = job->problem->image.form == HY_FORM_SLABS || job->turned;
     const int32_t *listed = job->problem->y_rows;
     const int64_t first   = listed ? 0 : chunk->row_begin;
 
@@ -227,11 +226,11 @@ int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
     const hy_problem *p = job->problem;
     const size_t size   = hy_value_size(p->Y->type);
     const hy_storing s  = storing_of(job);
-    const int64_t ends  = hy_panels_ends(&p->panels, job->chunk->col_begin);
+    const int64_t ends  = hy_image_wrapped(&p->image, job->chunk->col_begin);
     const int flat      = is_flat(&s) && ends == 0;
     const int64_t rows  = flat ? 1 : s.lines;
     const int64_t width = flat ? s.lines * s.length : s.length;
-    const int in_rows   = p->panels.cols > 0 && s.along;
+    const int in_rows   = p->image.axis == HY_AXIS_COLS && s.along;
 
     if (s.rows || p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
         (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))

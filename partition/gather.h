@@ -9,7 +9,7 @@
    sentence. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
-/* BAD_STATE: the chunk's rows touch rows of X that were not to be in its window. */
+/* BAD_STATE: the chunk's rows touch rows of X that were not to be in its ring. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
 /* Columns that the rows of a gathered chunk touch, as many as were planned; listed are the

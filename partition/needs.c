@@ -4,7 +4,7 @@
    them costs a line of the caches each. Of SpGEMM the profile knows the ends of blocks of
    rows, since all of A was read for it. Otherwise rows are shared out evenly whatever the
    chunks are, and nothing more is read of a chunk that needs nearly all of B or X: it
-   might as well wait for the rest. What a window of X holds is to be known to the row:
+   might as well wait for the rest. What a ring of rows holds is to be known to the row:
    extents.h.
  */
 #include "base/csr.h"

@@ -51,9 +51,12 @@ int hy_pack_csr_shares(const hy_job *job);
 hy_csr_view hy_packed_a(const hy_job *job);
 hy_csr_view hy_packed_b(const hy_job *job);
 
+/* B of an image that begins there. */
+hy_csr_view hy_image_b(const hy_image *image, const void *base);
+
 /* X of a chunk: row r (renumbered if gathered) and column j of the chunk's columns
-   is at x[r * ld + j]; but the last rest_cols columns, which only variants that are in_lines
-   have, are at rest[r * rest_ld] and behind it. */
+   is at x[r * ld + j]; but the last rest_cols columns, the tail columns, are at
+   rest[r * rest_ld] and behind it. */
 typedef struct hy_dense_view {
     const void *x;
     int64_t ld;
@@ -62,11 +65,8 @@ typedef struct hy_dense_view {
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
 
-/* X in columns, for variants that are in_cols: cut into slabs of 2^shift rows, the last of
-   what rows are left, one slab after the other and each of them column after column, so
-   that the first rows of X can be there before the last. */
-enum { HY_X_SHIFT = 14, HY_X_SLAB = 1 << HY_X_SHIFT };
-
+/* X in columns, for variants that are in_cols: in slabs (base/image.h), so that the first
+   rows of X can be there before the last. */
 typedef struct hy_cols_view {
     const void *x;
     int64_t rows, cols; /* of all slabs */
@@ -312,9 +312,14 @@ hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at)
 
 /* The copies of a SpMM chunk's result from where it was computed to Y, if alpha and beta
    leave it as it is: of one row where it lies in Y just as in its own memory; of rows
-   where X comes in panels. Returns how many; 0: there are none. */
-enum { HY_ROW_COPIES = 3 }; /* at most, if panels wrap */
+   where X comes in column blocks. Returns how many; 0: there are none. */
 int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES]);
+
+/* Rows of which the last `wrapped` bytes are at the end of rows a pitch long: the
+   beginning of the first, ends and beginnings together, the end of the last. Returns how
+   many copies; one if none are wrapped. */
+int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
+                 hy_row_copy copies[HY_ROW_COPIES]);
 
 /* Store the result of a SpMM chunk (dense, in rows or in columns) as
    Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not

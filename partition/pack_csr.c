@@ -1,13 +1,12 @@
 /* partition/pack_csr.c - rows of A, and the rows of B or X that they touch. */
 #include "partition/pack.h"
-#include "partition/shared.h"
 
 #include <string.h>
 
 #include "base/csr.h"
 #include "base/pool.h"
 #include "partition/gather.h"
-#include "partition/x_window.h"
+#include "partition/ring.h"
 
 enum {
     PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
@@ -56,7 +55,7 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
-    hy_x_window window;
+    hy_ring ring;
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -75,16 +74,16 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Columns as places in a window. What the plan did not know of is not to be read. */
+/* Columns as places in a ring. What the plan did not know of is not to be read. */
 static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
                                 int64_t end)
 {
-    const hy_x_window w = p->window;
-    int inside          = 1;
+    const hy_ring ring = p->ring;
+    int inside         = 1;
 
     for (int64_t k = begin; k < end; k++) {
-        inside &= hy_window_has(&w, col[k]);
-        p->col[k] = hy_window_place(&w, col[k]);
+        inside &= hy_ring_has(&ring, col[k]);
+        p->col[k] = hy_ring_place(&ring, col[k]);
     }
     return inside ? HYBRID_OK : hy_pack_outside(p->job);
 }
@@ -96,7 +95,7 @@ static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t en
     const size_t n     = (size_t)(end - begin);
 
     (void)part;
-    if (p->window.rows > 0)
+    if (p->ring.rows > 0)
         HY_TRY(place_cols(p, col, begin, end));
     else if (p->touched.rows)
         hy_renumber(&p->touched, col + begin, end - begin, p->col + begin);
@@ -205,7 +204,7 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 {
     const hy_chunk *chunk = job->chunk;
     hy_context *ctx       = job->problem->ctx;
-    const int32_t *x_rows = job->problem->x_rows;
+    const int32_t *listed = job->problem->source.listed;
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (out->count != chunk->features.gather_rows)
@@ -213,8 +212,8 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        first_row(job), end_row(job), (long long)out->count,
                        (long long)chunk->features.gather_rows);
-    for (int64_t r = 0; x_rows && r < out->count; r++)
-        out->rows[r] = x_rows[out->rows[r]];
+    for (int64_t r = 0; listed && r < out->count; r++)
+        out->rows[r] = listed[out->rows[r]];
     return HYBRID_OK;
 }
 
@@ -247,8 +246,8 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]),
                  .gather_col     = (void *)(base + pack->at[HY_GATHER_COL]),
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
-    if (problem->window > 0)
-        p.window = hy_window_of(problem, chunk);
+    if (problem->image.axis == HY_AXIS_ROWS)
+        p.ring = hy_ring_of(&problem->image, chunk);
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));
@@ -262,6 +261,19 @@ done:
 static const void *packed(const hy_job *job, int array)
 {
     return (const char *)job->in.ptr + job->pack.at[array];
+}
+
+hy_csr_view hy_image_b(const hy_image *image, const void *base)
+{
+    const char *at      = base;
+    const hy_region col = hy_image_region(image, HY_CSR_COLS);
+    const hy_region val = hy_image_region(image, HY_CSR_VALUES);
+
+    return (hy_csr_view){.rows    = image->rows,
+                         .nnz     = image->nnz,
+                         .row_ptr = base,
+                         .col     = (const void *)(at + col.at),
+                         .val     = at + val.at};
 }
 
 int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B)
@@ -287,7 +299,7 @@ hy_csr_view hy_packed_a(const hy_job *job)
                      .val     = packed(job, HY_A_VAL)};
 
     if (job->shared_a) {
-        const hy_csr_view b = hy_shared_b(job->problem);
+        const hy_csr_view b = hy_image_b(&job->problem->image, job->problem->shared.ptr);
         const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
         a.col               = b.col + first;
         a.val =
@@ -299,7 +311,7 @@ hy_csr_view hy_packed_a(const hy_job *job)
 hy_csr_view hy_packed_b(const hy_job *job)
 {
     if (!job->chunk->gathered)
-        return hy_shared_b(job->problem);
+        return hy_image_b(&job->problem->image, job->problem->shared.ptr);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
                          .nnz     = job->chunk->features.gather_nnz,
                          .row_ptr = packed(job, HY_GATHER_ROW_PTR),
@@ -310,20 +322,19 @@ hy_csr_view hy_packed_b(const hy_job *job)
 /* A chunk may have some of the columns alone. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
-    const hy_x_panel x  = hy_shared_panel(p, hy_shared_panel_of(p, chunk->col_begin));
-    const size_t size   = hy_value_size(p->X->type);
-    const char *base    = (const char *)p->shared.ptr + x.at;
-    const int64_t lines = x.cols - x.rest;
+    const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
+    const char *base    = (const char *)p->shared.ptr;
+    const int64_t lines = x.cols - x.tail;
     const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
-    const int64_t skip = begin > lines ? begin - lines : 0; /* of the rest */
-    const char *rest   = base + (size_t)(p->X->rows * x.ld + skip) * size;
+    const int64_t skip = begin > lines ? begin - lines : 0; /* of the tail columns */
+    const char *tail = base + hy_image_tail_at(&p->image, &x, 0) + (size_t)skip * x.size;
 
-    if (begin >= lines && x.rest > 0)
-        return (hy_dense_view){.x = rest, .ld = x.rest_ld};
-    return (hy_dense_view){.x         = base + (size_t)begin * size,
+    if (begin >= lines && x.tail > 0)
+        return (hy_dense_view){.x = tail, .ld = x.tail_ld};
+    return (hy_dense_view){.x         = base + x.at + (size_t)begin * x.size,
                            .ld        = x.ld,
-                           .rest      = rest,
-                           .rest_ld   = x.rest_ld,
+                           .rest      = tail,
+                           .rest_ld   = x.tail_ld,
                            .rest_cols = end > lines ? end - lines : 0};
 }
 
@@ -341,7 +352,7 @@ hy_dense_view hy_packed_x(const hy_job *job)
 hy_cols_view hy_packed_x_cols(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
-    const hybrid_dense *X = job->problem->X;
+    const hy_image *image = &job->problem->image;
 
     if (chunk->gathered)
         return (hy_cols_view){.x     = packed(job, HY_GATHER_VAL),
@@ -349,8 +360,8 @@ hy_cols_view hy_packed_x_cols(const hy_job *job)
                               .cols  = chunk->col_end - chunk->col_begin,
                               .shift = 32};
     return (hy_cols_view){.x     = job->problem->shared.ptr,
-                          .rows  = X->rows,
-                          .cols  = X->cols,
+                          .rows  = image->rows,
+                          .cols  = image->cols,
                           .first = chunk->col_begin,
                           .shift = HY_X_SHIFT};
 }

@@ -73,7 +73,7 @@ typedef struct packing {
     int64_t *start;      /* panels+1: blocks before each */
     hy_brick_work *work; /* one a thread */
     hy_touched touched;
-    hy_x_window window;
+    hy_ring ring;
     hy_hrpb_block *block;
     char *val;
 } packing;
@@ -86,7 +86,7 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
                               .row     = row,
                               .rows    = hy_lesser(HY_HRPB_ROWS, chunk->row_end - row),
                               .touched = &p->touched,
-                              .window  = &p->window};
+                              .ring    = &p->ring};
     return b;
 }
 
@@ -161,8 +161,8 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
     for (int64_t k = begin; k < end; k++) {
         const hy_brick_panel panel = panel_of(p, k);
-        if (p->window.rows > 0 &&
-            !hy_window_covers(&p->window, p->A, panel.row, panel.row + panel.rows))
+        if (p->ring.rows > 0 &&
+            !hy_ring_covers(&p->ring, p->A, panel.row, panel.row + panel.rows))
             return hy_pack_outside(p->job);
         p->start[k] =
             (hy_brick_columns(&panel, &p->work[part]) + HY_HRPB_COLS - 1) / HY_HRPB_COLS;
@@ -237,8 +237,8 @@ hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules)
                                  .panels = panels_of(&chunk->features)};
 
     HY_TRY(hy_pack_check(job, 0));
-    if (problem->window > 0)
-        p.window = hy_window_of(problem, chunk);
+    if (problem->image.axis == HY_AXIS_ROWS)
+        p.ring = hy_ring_of(&problem->image, chunk);
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     HY_TRY_ELSE_DONE(count(&p));

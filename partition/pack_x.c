@@ -65,7 +65,7 @@ static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t en
     const hy_chunk *chunk = g->job->chunk;
     const hybrid_dense *X = g->job->problem->X;
     const int64_t width   = chunk->col_end - chunk->col_begin;
-    const int in_cols     = g->job->problem->in_cols;
+    const int in_cols     = g->job->problem->image.form == HY_FORM_SLABS;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
     const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
     const int64_t to_row = in_cols ? 1 : width, to_col = in_cols ? g->touched->count : 1;
@@ -83,8 +83,9 @@ hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
     const hy_problem *problem = job->problem;
     const int64_t width       = job->chunk->col_end - job->chunk->col_begin;
     const int64_t grain       = 1 + PACK_ELEMENTS / (1 + width);
-    const int in_rows = problem->X->order == HYBRID_ROW_MAJOR && !problem->in_cols;
-    gathering g       = {job, touched, hy_value_size(problem->X->type), dst};
+    const int in_rows =
+        problem->X->order == HYBRID_ROW_MAJOR && problem->image.form != HY_FORM_SLABS;
+    gathering g = {job, touched, hy_value_size(problem->X->type), dst};
 
     return hy_pool_for(problem->ctx->pool, HY_PACK, 0, touched->count, grain,
                        in_rows ? gather_rows : gather_tiles, &g);

@@ -2,19 +2,12 @@
 #ifndef HY_TURN_H
 #define HY_TURN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/source.h"
 
 /* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, of elements of 4 or 8
    bytes, which may lie anywhere. Strides in elements. */
 void hy_turn(const char *from, int64_t from_ld, int64_t lines, int64_t length, size_t size,
              char *to, int64_t to_ld);
-
-/* One side of a copy of elements: element (i, j) is i * row + j * col elements after `at`. */
-typedef struct hy_grid {
-    char *at;
-    int64_t row, col;
-} hy_grid;
 
 /* Element (i, j) of `to` = element (rows[i], j) of `from`, for i < count, j < cols. rows[]
    ascends. */

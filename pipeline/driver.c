@@ -88,12 +88,13 @@ static int64_t first_left(const hy_side *side)
 int64_t hy_side_passed(const hy_side *side)
 {
     const hy_chunk_list *list = &side->run->queue.list;
-    const hy_problem *problem = side->run->problem;
+    const hy_image *image     = &side->run->problem->image;
     const int64_t first       = first_left(side);
 
-    if (problem->window == 0)
-        return first / list->ranges;
-    return first < list->count ? hy_chunk_at(list, first).first : problem->X->rows;
+    if (first >= list->count)
+        return hy_image_blocks(image);
+    const hy_chunk chunk = hy_chunk_at(list, first);
+    return hy_image_block_of(image, chunk.first, chunk.col_begin);
 }
 
 /* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
@@ -216,12 +217,11 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* While pages of C are made ready by workers that have nothing better to do, they shall
-   have nothing better to do. */
+/* While memory of the result is made ready by workers that have nothing better to do,
+   they shall have nothing better to do. */
 static int may_help(const hy_run *run)
 {
-    return run->queue.sharing->share >= 0 || !run->place ||
-           !hy_ahead_goes_on(&run->place->ahead);
+    return run->queue.sharing->share >= 0 || !run->sink || !hy_sink_prepares(run->sink);
 }
 
 /* The chunk that the side computes next: to slot->chunk. 0: none, or not now. */
@@ -238,8 +238,8 @@ static void begin(hy_slot *slot, hy_side *side)
 {
     const hy_site *site = side->site;
 
-    slot->side  = side;
-    slot->place = side->run->place;
+    slot->side = side;
+    slot->sink = side->run->sink;
     hy_slot_begin(slot, side->run->problem, &site->rates, &site->cache, side->next++);
 }
 
@@ -318,7 +318,7 @@ void hy_drive(hy_run *run)
     issue(run);
     while (in_flight(run)) {
         hy_task *task = hy_inbox_pop(&run->inbox);
-        hy_slot *slot = loader && task == &loader->tick ? NULL : (hy_slot *)task;
+        hy_slot *slot = loader && task == &loader->progress.tick ? NULL : (hy_slot *)task;
         const hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);

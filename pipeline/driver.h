@@ -30,12 +30,12 @@ typedef struct hy_side {
 
 enum { HY_SIDES = 2 };
 
-/* One product on one or two sites, each with slots and lanes of its own; queue, inbox and the
-   place in C are the run's. The second site is the host, which helps a device. */
+/* One product on one or two sites, each with slots and lanes of its own; queue, inbox and
+   sink are the run's. The second site is the host, which helps a device. */
 typedef struct hy_run {
     hy_context *ctx;
     const hy_problem *problem;
-    hy_place *place; /* of SpGEMM, else NULL */
+    hy_sink *sink; /* of SpGEMM, else NULL */
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
@@ -52,7 +52,7 @@ void hy_drive(hy_run *run);
 /* Nothing more is issued. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
-/* Panels, or rows of a window, that no chunk needs any more. */
+/* Blocks of the image, the first ones, that no chunk needs any more. */
 int64_t hy_side_passed(const hy_side *side);
 
 #endif /* HY_DRIVER_H */

@@ -21,9 +21,8 @@ static int may_pay(const hy_slot *slot)
     const hy_features *f    = &slot->job.chunk->features;
     const double workers_do = hy_pool_threads(site->ctx->pool) * UNPACK_BPS;
 
-    return site->backend->ops->pack_deltas && hy_deltas_quick() &&
-           hy_place_pins(slot->place) && workers_do >= site->rates.d2h_Bps &&
-           f->out_bound >= LEAST_ENTRIES &&
+    return site->backend->ops->pack_deltas && hy_sink_takes_deltas(slot->sink) &&
+           workers_do >= site->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
            hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
 }
 
@@ -101,9 +100,9 @@ hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane)
     return hy_mark_untimed(lane, slot->columns);
 }
 
-hybrid_status hy_packed_store(const hy_slot *slot)
+hybrid_status hy_packed_store(const hy_slot *slot, const hy_part *part)
 {
-    HY_TRY(hy_place_unpack(slot->place, &slot->job, slot->packed.ptr));
+    HY_TRY(slot->sink->ops->store_deltas(slot->sink, part, slot->packed.ptr));
     return slot->site->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
 }
 

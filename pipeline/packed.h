@@ -25,8 +25,9 @@ int hy_packed_pay(hy_slot *slot);
 /* Enqueue the copy to slot->packed, and slot->columns behind it. */
 hybrid_status hy_packed_copy(const hy_slot *slot, hy_lane *lane);
 
-/* Unpack them to C; the values are there, too, when it returns. */
-hybrid_status hy_packed_store(const hy_slot *slot);
+/* Have the sink decode the part's to where they belong; the values are there, too, when it
+   returns. */
+hybrid_status hy_packed_store(const hy_slot *slot, const hy_part *part);
 
 /* Bytes that the bus was spared by it. */
 int64_t hy_packed_saved(const hy_slot *slot);

@@ -15,32 +15,33 @@ static void add_side(hy_run *run, hy_site *site)
 }
 
 static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *list,
-                      const hy_problem *problem, hy_place *place)
+                      const hy_problem *problem, hy_sink *sink)
 {
     memset(run, 0, sizeof *run);
     run->ctx     = sites->device->ctx;
     run->problem = problem;
-    run->place   = place;
+    run->sink    = sink;
     add_side(run, sites->device);
     add_side(run, sites->host);
     hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
     hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
-    if (problem->panels.wraps) /* the host knows no rows in two places */
+    if (problem->image.wraps) /* the host knows no rows in two places */
         run->queue.devices = list->ranges;
 }
 
 /* B or X, if the device holds it. */
 static void begin_load(hy_run *run)
 {
-    hy_side *device            = run->sides;
-    hy_loader *loader          = device->site->loader;
-    const hybrid_status status = hy_turned_begin(device->site, run->problem);
+    hy_side *device      = run->sides;
+    hy_loader *loader    = device->site->loader;
+    const size_t room    = device->site->turned.room;
+    hybrid_status status = hy_turned_begin(device->site, run->problem);
 
+    if (status == HYBRID_OK && loader)
+        status = hy_loader_start(loader, run->problem, hy_side_passed(device),
+                                 &run->inbox, run->tracer.fn != NULL, room);
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
-    else if (loader)
-        hy_loader_start(loader, run->problem, hy_side_passed(device), &run->inbox,
-                        run->tracer.fn != NULL);
 }
 
 /* No chunk needs more of B or X. */
@@ -54,7 +55,7 @@ static void finish_load(hy_run *run)
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
     else
-        hy_trace_load(&run->tracer, loader);
+        hy_trace_load(&run->tracer, &loader->times);
 }
 
 static void end_run(hy_run *run)
@@ -67,8 +68,18 @@ static void end_run(hy_run *run)
     hy_inbox_destroy(&run->inbox);
 }
 
+/* All parts of the result are there, or it is not to be had. */
+static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
+{
+    if (status == HYBRID_OK)
+        status = sink->ops->finish(sink);
+    if (status != HYBRID_OK)
+        sink->ops->abort(sink);
+    return status;
+}
+
 hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
-                             hy_problem *problem, hy_place *place, hybrid_trace_fn trace,
+                             hy_problem *problem, hy_sink *sink, hybrid_trace_fn trace,
                              void *user, hybrid_report *report)
 {
     const hy_site *first = sites->device;
@@ -79,7 +90,7 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
         hy_pool_call_reserve(pool);
     if (first->loader)
         problem->shared = first->loader->shared;
-    begin_run(&run, sites, list, problem, place);
+    begin_run(&run, sites, list, problem, sink);
     run.tracer = (hy_tracer){
         .fn = trace, .user = user, .report = report, .backend = first->backend};
     begin_load(&run);
@@ -88,5 +99,8 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
     end_run(&run);
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
-    return run.status;
+    if (!sink)
+        return run.status;
+    report->host_bytes += sink->own_bytes;
+    return end_sink(sink, run.status);
 }

@@ -124,7 +124,8 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     if (cost.out_bytes > 0)
         job->out = hy_rows_in((char *)slot->device.ptr + out_at, problem->op, f, in_host);
     if (in_host) {
-        job->back = job->out;
+        job->back      = job->out;
+        job->back_room = INT64_MAX;
     } else {
         job->pack.mem = hy_buffer_part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
         const hy_features back = back_features(f);

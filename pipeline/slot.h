@@ -5,9 +5,9 @@
 #ifndef HY_SLOT_H
 #define HY_SLOT_H
 
+#include "base/sink.h"
 #include "pipeline/lane_set.h"
 #include "pipeline/pack_cache.h"
-#include "pipeline/place.h"
 
 struct hy_site;
 struct hy_side;
@@ -26,7 +26,7 @@ typedef struct hy_slot {
     hy_task task; /* first: whoever does it has the slot */
     struct hy_site *site;
     struct hy_side *side; /* of the run that it is in, and */
-    hy_place *place;      /* where C of that run grows; NULL: Y is there */
+    hy_sink *sink;        /* where the result of that run goes; NULL: to Y */
     hy_lane_set *lane_set;
     const hy_stage *stages;
     hy_job job;

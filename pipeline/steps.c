@@ -3,7 +3,6 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
-#include "partition/shared.h"
 #include "pipeline/packed.h"
 #include "pipeline/turned.h"
 
@@ -38,7 +37,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || !slot->place->known || slot->job.deltas;
+    return step != HY_STEP_RESERVE || slot->sink->in_order || slot->job.deltas;
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
@@ -60,7 +59,7 @@ static int64_t out_bytes(const hy_slot *slot)
 
     if (is_dense(job))
         return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
-    const int64_t offsets = slot->place->known ? 0 : chunk_rows(job) + 1;
+    const int64_t offsets = slot->sink->in_order ? chunk_rows(job) + 1 : 0;
     return offsets * 8 + job->nnz * (4 + size);
 }
 
@@ -72,7 +71,7 @@ static int64_t stored_bytes(const hy_slot *slot)
 
     if (is_dense(job))
         return out_bytes(slot);
-    const int64_t offsets = slot->place->known ? 0 : chunk_rows(job);
+    const int64_t offsets = slot->sink->in_order ? chunk_rows(job) : 0;
     const int64_t values  = job->direct ? 0 : size;
     const int64_t columns = job->direct && !job->unpacks ? 0 : 4;
     return offsets * 8 + job->nnz * (columns + values);
@@ -92,22 +91,37 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
         *kept = job->pack;
     if (!job->shared_a)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
-    return ops->rebase(lane, (int64_t *)job->in.ptr, /* where a pack begins */
-                       hy_shared_b(job->problem).row_ptr + job->chunk->row_begin,
-                       chunk_rows(job) + 1,
-                       hy_offset(job->problem->A, job->chunk->row_begin));
+    return ops->rebase(
+        lane, (int64_t *)job->in.ptr, /* where a pack begins */
+        hy_image_b(&job->problem->image, job->problem->shared.ptr).row_ptr +
+            job->chunk->row_begin,
+        chunk_rows(job) + 1, hy_offset(job->problem->A, job->chunk->row_begin));
 }
 
-/* To [at, at + bytes) of a span, no copy crossing from one pinned piece to the next. */
-static hybrid_status copy_direct(hy_lane *lane, const hy_span *span, size_t at,
-                                 const char *src, size_t bytes)
+/* What the chunk brings, whose result lies there: all of it. */
+static hy_part part_of(const hy_job *job, const hy_rows *rows)
 {
+    return (hy_part){.chunk  = job->chunk,
+                     .nnz    = job->nnz,
+                     .offset = job->offset,
+                     .rows   = *rows,
+                     .count  = job->nnz};
+}
+
+/* No copy crosses from one pinned piece to the next. */
+static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
+{
+    char *to         = landing->rows.dst;
+    const char *from = landing->rows.src;
+    size_t bytes     = landing->rows.bytes;
+
     while (bytes > 0) {
-        const size_t room = span->piece - at % span->piece;
-        const size_t now  = bytes < room ? bytes : room;
-        HY_TRY(lane->backend->ops->copy(lane, span->ptr + at, src, now));
-        at += now;
-        src += now;
+        const size_t room =
+            landing->piece - (size_t)(to - landing->base) % landing->piece;
+        const size_t now = bytes < room ? bytes : room;
+        HY_TRY(lane->backend->ops->copy(lane, to, from, now));
+        to += now;
+        from += now;
         bytes -= now;
     }
     return HYBRID_OK;
@@ -133,30 +147,23 @@ static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first
                                     count * size);
 }
 
-/* Of a chunk that goes straight to C. */
-static hybrid_status copy_columns(const hy_slot *slot, hy_lane *lane)
-{
-    const hy_job *job = &slot->job;
-
-    if (job->unpacks)
-        return hy_packed_copy(slot, lane);
-    return copy_direct(lane, &slot->place->col, (size_t)job->offset * 4,
-                       (const char *)job->out.col, (size_t)job->nnz * 4);
-}
-
+/* To memory of the result itself where the sink says so, but for columns that come
+   delta-coded. */
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
-    const hy_place *place = slot->place;
-    hy_job *job           = &slot->job;
-    const size_t size     = hy_value_size(job->problem->A->type);
+    hy_job *job        = &slot->job;
+    const hy_part part = part_of(job, &job->out);
+    const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
 
-    job->direct = hy_place_direct(place, job);
+    job->direct = to.count > 0;
     if (!job->direct)
         return copy_turn(slot, lane, 0);
     job->unpacks = hy_packed_pay(slot);
-    HY_TRY(copy_columns(slot, lane));
-    return copy_direct(lane, &place->val, (size_t)job->offset * size, job->out.val,
-                       (size_t)job->nnz * size);
+    if (job->unpacks)
+        HY_TRY(hy_packed_copy(slot, lane));
+    for (int i = job->unpacks; i < to.count; i++)
+        HY_TRY(copy_direct(lane, &to.to[i]));
+    return HYBRID_OK;
 }
 
 /* Straight to Y where that is pinned and takes the result as it is. */
@@ -188,7 +195,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
     if (is_dense(job))
         return copy_dense(slot, lane);
-    if (!slot->place->known)
+    if (slot->sink->in_order)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
     return job->nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
@@ -206,38 +213,37 @@ static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
     return ops->host_wait(mark);
 }
 
-/* What was known of the chunk is what was computed. */
-static hybrid_status check_count(const hy_job *job)
-{
-    if (*job->out_nnz == job->nnz)
-        return HYBRID_OK;
-    return hy_fail(
-        job->problem->ctx, HYBRID_BAD_STATE,
-        "rows %lld to %lld of C have %lld entries, %lld in the plan's first run",
-        (long long)job->chunk->row_begin, (long long)job->chunk->row_end,
-        (long long)*job->out_nnz, (long long)job->nnz);
-}
-
 static hybrid_status store_sparse(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    hy_place *place   = slot->place;
-    const int64_t nnz = job->nnz;
+    hy_sink *sink     = slot->sink;
+    hy_part part      = part_of(job, &job->back);
 
-    HY_TRY(check_count(job));
-    if (job->back.row_at) /* never copied: all of it is here */
-        return hy_place_store(place, job, 0, nnz);
-    if (!place->known)
-        HY_TRY(hy_place_store_offsets(place, job));
+    part.counted = *job->out_nnz;
+    if (!job->back.row_at) /* else it was never copied: all of it is here */
+        part.count = job->direct ? 0 : turn_entries(job, 0);
+    HY_TRY(sink->ops->store(sink, &part));
     if (job->unpacks)
-        return hy_packed_store(slot);
-    if (nnz == 0 || job->direct)
-        return HYBRID_OK;
-    for (int64_t first = 0; first < nnz; first += job->back_room) {
-        if (first > 0)
-            HY_TRY(fetch_turn(slot, first));
-        HY_TRY(hy_place_store(place, job, first, turn_entries(job, first)));
+        return hy_packed_store(slot, &part);
+    for (part.first = part.count; part.count > 0 && part.first < job->nnz;
+         part.first += part.count) {
+        part.count = turn_entries(job, part.first);
+        HY_TRY(fetch_turn(slot, part.first));
+        HY_TRY(sink->ops->store(sink, &part));
     }
+    return HYBRID_OK;
+}
+
+static hybrid_status reserve(hy_slot *slot)
+{
+    hy_job *job  = &slot->job;
+    hy_part part = part_of(job, &job->out);
+
+    if (slot->sink->in_order) /* else it may be computed yet */
+        part.counted = *job->out_nnz;
+    HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
+    job->nnz    = part.nnz;
+    job->offset = part.offset;
     return HYBRID_OK;
 }
 
@@ -273,7 +279,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
             status = hy_packed_make(slot, lane);
         break;
     case HY_STEP_RESERVE:
-        return hy_place_take(slot->place, job);
+        return reserve(slot);
     case HY_STEP_D2H:
         status         = copy_out(slot, lane);
         passage->bytes = out_bytes(slot) - hy_packed_saved(slot);

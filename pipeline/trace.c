@@ -166,19 +166,19 @@ void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
             trace_stage(tracer, slot, s);
 }
 
-void hy_trace_load(const hy_tracer *tracer, const hy_loader *loader)
+void hy_trace_load(const hy_tracer *tracer, const hy_load_times *times)
 {
     hybrid_event event = {.stage    = "load",
                           .variant  = "",
                           .lane     = "load",
                           .chunk    = -1,
-                          .begin_ns = loader->begin_ns,
-                          .end_ns   = loader->end_ns,
-                          .bytes    = loader->bytes};
+                          .begin_ns = times->begin_ns,
+                          .end_ns   = times->end_ns,
+                          .bytes    = times->bytes};
 
-    tracer->report->load_s += (double)loader->busy_ns * 1e-9;
-    tracer->report->h2d_bytes += loader->bytes;
-    tracer->report->host_bytes += loader->ring_bytes;
-    tracer->report->device_bytes += loader->bytes;
+    tracer->report->load_s += (double)times->busy_ns * 1e-9;
+    tracer->report->h2d_bytes += times->bytes;
+    tracer->report->host_bytes += times->ring_bytes;
+    tracer->report->device_bytes += times->bytes;
     emit(tracer, &event);
 }

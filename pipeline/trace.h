@@ -17,6 +17,6 @@ typedef struct hy_tracer {
 void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot);
 
 /* The operand that stays on the device was loaded. */
-void hy_trace_load(const hy_tracer *tracer, const hy_loader *loader);
+void hy_trace_load(const hy_tracer *tracer, const hy_load_times *times);
 
 #endif /* HY_TRACE_H */

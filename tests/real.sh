@@ -57,7 +57,7 @@ DATA=$folder/data LIBRARY=$1 PYTHON=$python "$HYBRID_SOURCE/bench/real.sh" "$fol
 "$python" - "$folder/out/real.jsonl" "$folder/said" <<'EOP'
 import json, sys
 import numpy, scipy.sparse
-import real
+import real_check, real_peers
 lines = [json.loads(text) for text in open(sys.argv[1])]
 said = open(sys.argv[2]).read()
 wanted = {(name, kind, cols) for name in ("wide", "arrow") for kind in ("f32", "f64")
@@ -68,12 +68,12 @@ for line in ours.values():
     assert line["verified"] and not line["error"], line
     assert line["freed_s"] > 0 and line["kept_s"] > 0 and line["variant"] and line["chunks"], line
     assert line["checked_rows"] == line["rows"], line
-for peer in real.PEERS:
+for peer in ["scipy", *real_peers.PEERS]:
     timed = {(l["problem"], l["type"], l["cols"]) for l in lines if l["peer"] == peer}
     assert timed == wanted or not timed and f"{peer} left out: " in said, peer
 
 # What is wrong is found: a value, a column, an entry too many, an order, a value of Y.
-problem, scipy_peer = real.Problem(sys.argv[1].replace("out/real.jsonl", "data/wide.mtx")), real.SciPy()
+problem, scipy_peer = real_peers.Problem(sys.argv[1].replace("out/real.jsonl", "data/wide.mtx")), real_peers.SciPy()
 def refused(check, result):
     try:
         check(problem, result, None, scipy_peer)
@@ -90,16 +90,16 @@ def changed(change):
     arrays = C.indptr.astype(numpy.int64), C.indices.copy(), C.data.copy()
     change(*arrays)
     return arrays
-assert not refused(real.same_product, changed(lambda *_: None))
+assert not refused(real_check.same_product, changed(lambda *_: None))
 def value(row_ptr, col, val): val[first] += 0.01
 def swap(row_ptr, col, val):
     for part in col, val: part[first:first + 2] = part[first:first + 2][::-1].copy()
 def shift(row_ptr, col, val): row_ptr[row + 1] -= 1
 for change in value, swap, shift:
-    assert refused(real.same_product, changed(change)), change.__name__
+    assert refused(real_check.same_product, changed(change)), change.__name__
 problem.take(numpy.float32, 8)
 Y = A @ problem.X
-assert not refused(real.same_dense, Y)
+assert not refused(real_check.same_dense, Y)
 Y[7, 7] += 0.01
-assert refused(real.same_dense, Y)
+assert refused(real_check.same_dense, Y)
 EOP

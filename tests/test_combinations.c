@@ -34,10 +34,10 @@ static schedule schedule_of(const hybrid_plan *plan)
         return IN_PLACE;
     if (hy_is_compact(&plan->product.compact))
         return ROW_SUBSET;
-    return l->gathered          ? GATHERED
-           : l->window > 0      ? ROW_RING
-           : l->panels.cols > 0 ? COLUMN_BLOCKS
-                                : WHOLE;
+    return l->gathered                     ? GATHERED
+           : l->image.axis == HY_AXIS_ROWS ? ROW_RING
+           : l->image.axis == HY_AXIS_COLS ? COLUMN_BLOCKS
+                                           : WHOLE;
 }
 
 typedef struct trial {

@@ -27,9 +27,9 @@ typedef struct trying {
 
 static way way_of(const hy_layout *layout)
 {
-    if (layout->window > 0)
+    if (layout->image.axis == HY_AXIS_ROWS)
         return WINDOW;
-    if (layout->panels.cols > 0)
+    if (layout->image.axis == HY_AXIS_COLS)
         return PANELS;
     return layout->gathered ? GATHERED : WHOLE;
 }

@@ -223,17 +223,17 @@ static void longest_name(void **state)
 static void partial_file_is_locked(void **state)
 {
     char path[256];
-    hy_sink sink;
+    hy_output output;
     (void)state;
 
     snprintf(path, sizeof path, "%s", io_temp("locked.mtx"));
     io_store(io_partial("locked.mtx"), "left behind", 11);
-    assert_int_equal(hy_sink_open(ctx, path, &sink), HYBRID_OK);
+    assert_int_equal(hy_output_open(ctx, path, &output), HYBRID_OK);
     const int fd = open(io_partial("locked.mtx"), O_RDWR);
     assert_true(fd >= 0);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
-    assert_int_equal(hy_sink_write(ctx, &sink, "new", 3), HYBRID_OK);
-    assert_int_equal(hy_sink_finish(ctx, &sink, HYBRID_OK), HYBRID_OK);
+    assert_int_equal(hy_output_write(ctx, &output, "new", 3), HYBRID_OK);
+    assert_int_equal(hy_output_finish(ctx, &output, HYBRID_OK), HYBRID_OK);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
     assert_int_equal(lseek(fd, 0, SEEK_END), 3);
     close(fd);

@@ -77,7 +77,9 @@ static void take(reader *r, int row, int32_t col)
 /* What ascends: the row at a place of a window, or the new number. */
 static int64_t row_at(const reader *r, int32_t place)
 {
-    const int64_t window = r->job->problem->window, first = r->job->chunk->first;
+    const hy_image *image = &r->job->problem->image;
+    const int64_t window  = image->axis == HY_AXIS_ROWS ? image->places : 0;
+    const int64_t first   = r->job->chunk->first;
 
     return window > 0 ? first + (place + window - first % window) % window : place;
 }
@@ -199,7 +201,8 @@ static void check_pack(hy_problem problem, hy_chunk chunk, way w)
 
     assert_non_null(rank);
     if (w == WINDOW)
-        problem.window = window_ranks(problem.A, &chunk, rank);
+        problem.image =
+            hy_image_row_ring(&problem.image, window_ranks(problem.A, &chunk, rank));
     if (w == GATHERED)
         gathered_ranks(&job, rank);
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};

@@ -118,7 +118,8 @@ static int64_t check_matrix(const hybrid_csr *A, test_kind kind)
     hybrid_dense X;
 
     dense_make(A->cols, 9, 2, order, 5, kind, &X);
-    const hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = A, .X = &X, .in_cols = 1};
+    const hy_problem problem = {
+        .op = HY_SPMM, .ctx = ctx, .A = A, .X = &X, .image = {.form = HY_FORM_SLABS}};
     assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < 3; i++)
         for (int gathered = 0; gathered < 2; gathered++) {
@@ -281,7 +282,8 @@ static void failures_leave_nothing(void **state)
     (void)state;
     segment = 4;
     assert_int_equal(hy_inspect(ctx, &A, NULL, 0, NULL, &profile), HYBRID_OK);
-    const hy_problem p         = {.op = HY_SPMM, .ctx = ctx, .A = &A, .in_cols = 1};
+    const hy_problem p = {
+        .op = HY_SPMM, .ctx = ctx, .A = &A, .image = {.form = HY_FORM_SLABS}};
     hy_chunk chunk             = {.row_end = A.rows, .features = profile.features};
     const hy_tiled_rules rules = rules_for(&chunk.features);
     const size_t bytes         = hy_pack_tiled_bytes(&chunk.features, &rules);

@@ -10,6 +10,7 @@
 #include "base/csr.h"
 #include "engine/plan.h"
 #include "support/cases.h"
+#include "support/constant.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
 #include "support/places.h"
@@ -53,7 +54,9 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
             set_values(A, 2 * run, integers);
             set_values(B, 2 * run + 1, integers);
         }
+        const plan_copy before = plan_remember(plan);
         assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+        plan_is_unchanged(plan, before);
         assert_int_equal(report_of(plan).reused_pattern, run > 0);
         assert_int_equal(report_of(plan).nnz_out, C.nnz);
         assert_int_equal(hybrid_spgemm_plan(engine, A, B, options, &once), HYBRID_OK);

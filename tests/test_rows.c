@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "partition/pack.h"
-#include "partition/shared.h"
+#include "base/image.h"
 #include "tests/support/cases.h"
 #include "tests/support/group.h"
 #include "tests/support/poison.h"
@@ -55,6 +55,12 @@ static double expected(const hy_problem *p, const hybrid_dense *before, double s
     return p->Y->type == HYBRID_F32 ? (double)(float)y : y;
 }
 
+/* The chunk lies in columns. */
+static int in_cols(const hy_problem *p)
+{
+    return p->image.form == HY_FORM_SLABS;
+}
+
 /* A chunk has a home where each of its elements is as far from the first as in Y, and
    nothing is to be done with it. */
 static void check_home(const hy_job *job, int64_t rows, int64_t width)
@@ -69,7 +75,7 @@ static void check_home(const hy_job *job, int64_t rows, int64_t width)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < width; j++)
             flat &=
-                i * by_row + j * by_col == (p->in_cols ? i + j * rows : i * width + j);
+                i * by_row + j * by_col == (in_cols(p) ? i + j * rows : i * width + j);
     char *home = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
     hy_row_copy copy[HY_ROW_COPIES];
     assert_int_equal(hy_rows_home(job, copy), flat);
@@ -101,7 +107,7 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
                 assert_true(y ==
                             expected(p, &before,
                                      value_at(sums, p->Y->type,
-                                              p->in_cols ? r + c * rows : r * width + c),
+                                              in_cols(p) ? r + c * rows : r * width + c),
                                      i, j));
             else
                 assert_true(p->beta == 0 ? y != y : y == dense_at(&before, i, j));
@@ -135,7 +141,8 @@ static void rows_are_stored(void **state)
                                                 .row_end   = rows - rows / 5,
                                                 .col_begin = cols / 4,
                                                 .col_end   = cols - cols / 6};
-                        for (p.in_cols = 0; p.in_cols < 2; p.in_cols++) {
+                        for (int cols_first = 0; cols_first < 2; cols_first++) {
+                            p.image.form = cols_first ? HY_FORM_SLABS : HY_FORM_ROWS;
                             check_store(&p, &all, sums.data);
                             check_store(&p, &inner, sums.data);
                         }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "partition/x_window.h"
+#include "partition/ring.h"
 #include "support/builder.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
@@ -23,20 +23,20 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 /* Each row of a chunk has a place of its own, that of the row a window before it. */
 static void places_are_rows_modulo_the_window(void **state)
 {
-    const hybrid_dense X = {.rows = 1000, .cols = 3, .type = HYBRID_F64};
+    const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
 
     (void)state;
     for (int64_t window = 32; window < 90; window++)
         for (int64_t first = 0; first < 400; first += 7) {
-            const hy_problem problem = {.op = HY_SPMM, .X = &X, .window = window};
-            const hy_chunk chunk     = {.first = first,
-                                        .needs = first + hy_window_most(window)};
-            const hy_x_window w      = hy_window_of(&problem, &chunk);
-            assert_false(hy_window_has(&w, (int32_t)first - 1));
-            assert_false(hy_window_has(&w, (int32_t)chunk.needs));
+            const hy_image image = hy_image_row_ring(&whole, window);
+            const hy_chunk chunk = {.first = first,
+                                    .needs = first + hy_ring_most(window)};
+            const hy_ring w      = hy_ring_of(&image, &chunk);
+            assert_false(hy_ring_has(&w, (int32_t)first - 1));
+            assert_false(hy_ring_has(&w, (int32_t)chunk.needs));
             for (int64_t r = first; r < chunk.needs; r++) {
-                assert_true(hy_window_has(&w, (int32_t)r));
-                assert_int_equal(hy_window_place(&w, (int32_t)r), r % window);
+                assert_true(hy_ring_has(&w, (int32_t)r));
+                assert_int_equal(hy_ring_place(&w, (int32_t)r), r % window);
             }
         }
 }
@@ -45,18 +45,19 @@ static void places_are_rows_modulo_the_window(void **state)
    touch leave room for the piece that brings the last of them. */
 static void pieces_leave_room_for_a_chunk(void **state)
 {
-    const hybrid_dense X = {.rows = 1000, .cols = 3, .type = HYBRID_F64};
-    const int64_t ld     = hy_window_ld(&X);
+    const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
+    const int64_t ld     = hy_image_region(&whole, 0).ld;
 
     (void)state;
     for (int64_t window = 32; window < 90; window++) {
-        const hy_problem problem = {.op = HY_SPMM, .X = &X, .window = window};
+        const hy_image image   = hy_image_row_ring(&whole, window);
+        const hy_region region = hy_image_region(&image, 0);
         for (int64_t done = 0; done < 5 * window * ld; done++) {
-            const int64_t stop = hy_window_piece(&problem, done, X.rows * ld);
+            const int64_t stop = hy_image_piece(&image, &region, done, image.rows * ld);
             assert_true(stop > done);
             assert_int_equal(done / (window * ld), (stop - 1) / (window * ld));
-            const int64_t first = done / ld + 1 - hy_window_most(window);
-            assert_true((stop + ld - 1) / ld - window <= first);
+            const int64_t first = done / ld + 1 - hy_ring_most(window);
+            assert_true(hy_image_displaced(&image, 0, stop) <= first);
         }
     }
 }
@@ -101,7 +102,8 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
 
     if (status != HYBRID_OK)
         return status;
-    assert_in_range(plan->layout.window, 1, A->cols - 1);
+    assert_int_equal(plan->layout.image.axis, HY_AXIS_ROWS);
+    assert_in_range(plan->layout.image.places, 1, A->cols - 1);
     for (int k = 0; k < runs && status == HYBRID_OK; k++) {
         dense_make(A->cols, COLUMNS, 0, HYBRID_ROW_MAJOR, (unsigned)k, f64, &X);
         dense_make(A->rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
@@ -185,7 +187,7 @@ static void few_rows_of_x_are_gathered(void **state)
     hybrid_csr A      = build_finish(&b, 3, f64);
     engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
-    assert_int_equal(plan->layout.window, 0);
+    assert_int_not_equal(plan->layout.image.axis, HY_AXIS_ROWS);
     assert_true(plan->layout.gathered &&
                 plan->layout.ways_up.gathered < plan->layout.ways_up.window);
     hybrid_plan_destroy(plan);

@@ -11,7 +11,8 @@
 
 #include "base/csr.h"
 #include "partition/pack.h"
-#include "partition/shared.h"
+#include "partition/sources.h"
+#include "tests/support/all_pinned.h"
 #include "tests/support/cases.h"
 
 enum { ROWS = 9, LINE = 128 };
@@ -29,6 +30,17 @@ typedef struct wrapped {
     void *x_line, *y_line;
 } wrapped;
 
+/* X in column blocks of so many columns. */
+static hy_image in_blocks(const hybrid_dense *X, int64_t cols)
+{
+    hy_image image = hy_image_of_dense(HY_FORM_ROWS, X->rows, X->cols, X->type, 0);
+
+    image.axis   = HY_AXIS_COLS;
+    image.places = 2;
+    image.block = image.last = image.pitch = cols;
+    return image;
+}
+
 static void make(wrapped *w, test_kind kind, int64_t lines, int64_t cols, size_t shift)
 {
     const int64_t size = (int64_t)hy_value_size(kind.type), line = LINE / size;
@@ -36,14 +48,14 @@ static void make(wrapped *w, test_kind kind, int64_t lines, int64_t cols, size_t
     memset(w, 0, sizeof *w);
     dense_make(ROWS, lines * line, 0, HYBRID_ROW_MAJOR, 1, kind, &w->x);
     dense_make(ROWS, lines * line, 0, HYBRID_ROW_MAJOR, 2, kind, &w->y);
-    w->x_line  = dense_move(&w->x, 16, &w->X);
-    w->y_line  = dense_move(&w->y, shift, &w->Y);
-    w->problem = (hy_problem){.op = HY_SPMM, .X = &w->X, .Y = &w->Y, .alpha = 1};
-    const hy_panels panels = {.cols  = cols * line,
-                              .most  = cols * line + 3,
-                              .pitch = cols * line,
-                              .room  = (lines + cols - 1) / cols};
-    w->problem.panels      = hy_panels_wrapped(&panels, &w->X, &w->Y);
+    w->x_line         = dense_move(&w->x, 16, &w->X);
+    w->y_line         = dense_move(&w->y, shift, &w->Y);
+    w->problem        = (hy_problem){.op = HY_SPMM, .X = &w->X, .Y = &w->Y, .alpha = 1};
+    w->problem.source = hy_source_dense(&all_pinned, &w->X);
+    w->problem.image  = in_blocks(&w->X, cols * line);
+    w->problem.image.last += 3;
+    w->problem.image.places = (lines + cols - 1) / cols;
+    assert_true(hy_image_wrap(&w->problem.image, &w->X, &w->Y));
 }
 
 static void drop(wrapped *w)
@@ -57,11 +69,11 @@ static void drop(wrapped *w)
 /* Column j of panel k. */
 static int64_t column(const wrapped *w, int64_t k, int64_t j)
 {
-    const hy_panels *p = &w->problem.panels;
+    const hy_image *p = &w->problem.image;
 
     if (k > 0)
-        return k * p->cols - p->back + j;
-    return j < p->cols - p->back ? j : w->X.cols - p->cols + j;
+        return k * p->block - p->back + j;
+    return j < p->block - p->back ? j : w->X.cols - p->block + j;
 }
 
 static void copy(const hy_row_copy *c)
@@ -74,11 +86,11 @@ static void copy(const hy_row_copy *c)
 /* All columns are in one panel each. */
 static void check_columns(const wrapped *w)
 {
-    const int64_t cols = w->X.cols, panels = hy_shared_panels(&w->problem);
+    const int64_t cols = w->X.cols, panels = hy_image_blocks(&w->problem.image);
     unsigned char *seen = calloc((size_t)cols, 1);
 
     for (int64_t k = 0; k < panels; k++)
-        for (int64_t j = 0; j < hy_shared_panel(&w->problem, k).cols; j++)
+        for (int64_t j = 0; j < hy_image_region(&w->problem.image, k).cols; j++)
             seen[column(w, k, j)]++;
     for (int64_t j = 0; j < cols; j++)
         assert_int_equal(seen[j], 1);
@@ -87,20 +99,22 @@ static void check_columns(const wrapped *w)
 
 static void check_x(wrapped *w)
 {
-    const size_t bytes     = hy_shared_room(&w->problem);
+    const size_t bytes     = hy_image_room(&w->problem.image);
     w->problem.shared.ptr  = calloc(bytes, 1);
     const hy_problem *p    = &w->problem;
     const hybrid_type type = w->X.type;
-    const int64_t panels   = hy_shared_panels(p);
+    const int64_t panels   = hy_image_blocks(&p->image);
 
     for (int64_t k = 0; k < panels; k++) {
-        const hy_x_panel x = hy_shared_panel(p, k);
-        const char *rows   = (const char *)p->shared.ptr + x.at;
+        const hy_region x = hy_image_region(&p->image, k);
+        char *rows        = (char *)p->shared.ptr + x.at;
         hy_row_copy copies[HY_ROW_COPIES];
         for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
             if (cuts[c + 1] == cuts[c])
                 continue;
-            const int n = hy_shared_rows(p, &x, cuts[c], cuts[c + 1] - cuts[c], copies);
+            const hy_rect rect = {cuts[c], cuts[c + 1] - cuts[c], x.begin, x.cols};
+            char *to    = (char *)p->shared.ptr + hy_image_row_at(&p->image, &x, cuts[c]);
+            const int n = p->source.ops->lines(&p->source, &rect, x.wrapped, to, copies);
             assert_int_equal(n, x.wrapped > 0 ? HY_ROW_COPIES : 1);
             for (int i = 0; i < n; i++)
                 copy(&copies[i]);
@@ -139,7 +153,7 @@ static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
     hy_row_copy copies[HY_ROW_COPIES];
     const int n = hy_rows_home(&job, copies);
 
-    assert_int_equal(n, panel == 0 && w->problem.panels.wraps ? HY_ROW_COPIES : 1);
+    assert_int_equal(n, panel == 0 && w->problem.image.wraps ? HY_ROW_COPIES : 1);
     for (int i = 0; i < n; i++)
         copy(&copies[i]);
     assert_true(in_lines(&copies[n / 2])); /* the one of most rows */
@@ -148,14 +162,14 @@ static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
 
 static void check_y(const wrapped *w)
 {
-    const hy_panels *panels = &w->problem.panels;
+    const hy_image *image = &w->problem.image;
 
-    for (int64_t k = 0; k < hy_shared_panels(&w->problem); k++)
+    for (int64_t k = 0; k < hy_image_blocks(image); k++)
         for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
             hy_chunk chunk = {.row_begin = cuts[c],
                               .row_end   = cuts[c + 1],
-                              .col_begin = hy_panels_begin(panels, w->Y.cols, k)};
-            chunk.col_end  = chunk.col_begin + hy_panels_width(panels, w->Y.cols, k);
+                              .col_begin = hy_image_begin(image, k)};
+            chunk.col_end  = chunk.col_begin + hy_image_width(image, k);
             if (cuts[c] < cuts[c + 1])
                 store_chunk(w, &chunk, k);
         }
@@ -175,7 +189,6 @@ static void every_place_within_a_line(void **state)
                      shift += hy_value_size(kinds[k].type)) {
                     wrapped w;
                     make(&w, kinds[k], lines, cols, shift);
-                    assert_true(w.problem.panels.cols > 0);
                     check_columns(&w);
                     check_x(&w);
                     check_y(&w);
@@ -186,22 +199,22 @@ static void every_place_within_a_line(void **state)
 /* Gaps between rows, columns that are no whole lines, values between their places. */
 static void others_do_not_wrap(void **state)
 {
-    const hy_panels panels = {.cols = 32, .most = 32, .pitch = 32, .room = 2};
     hybrid_dense X, Y;
 
     (void)state;
     for (int gap = 0; gap < 4; gap++) {
         dense_make(ROWS, 64, gap % 2, HYBRID_ROW_MAJOR, 1, kinds[0], &X);
         dense_make(ROWS, 64, gap / 2, HYBRID_ROW_MAJOR, 1, kinds[0], &Y);
-        const hy_panels p = hy_panels_wrapped(&panels, &X, &Y);
-        assert_int_equal(p.cols, gap == 0 ? 32 : 0);
+        hy_image image = in_blocks(&X, 32);
+        assert_int_equal(hy_image_wrap(&image, &X, &Y), gap == 0);
         Y.order = HYBRID_COL_MAJOR;
-        assert_int_equal(hy_panels_wrapped(&panels, &X, &Y).cols, 0);
+        assert_false(hy_image_wrap(&image, &X, &Y));
         dense_free(&X);
         dense_free(&Y);
     }
     dense_make(ROWS, 80, 0, HYBRID_ROW_MAJOR, 1, kinds[0], &X);
-    assert_int_equal(hy_panels_wrapped(&panels, &X, &X).cols, 0);
+    hy_image image = in_blocks(&X, 32);
+    assert_false(hy_image_wrap(&image, &X, &X));
     dense_free(&X);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/shared.h"
+#include "base/image.h"
 
 static const double GAP = 12345; /* fills what does not belong to the matrix */
 

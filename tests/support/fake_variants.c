@@ -249,14 +249,14 @@ static hybrid_status spmm_multiply(hy_lane *lane, hy_job *job)
 }
 
 const hy_variant hy_spmm_fake_rows = {
-    .name     = "spmm.fake.rows",
-    .summary  = "row after row, on the fake device",
-    .source   = "for tests",
-    .op       = HY_SPMM,
-    .in_lines = 1,
-    .windows  = 1,
-    .refuse   = never_refuse,
-    .cost     = spmm_cost,
-    .prepare  = hy_pack_csr,
-    .multiply = spmm_multiply,
+    .name       = "spmm.fake.rows",
+    .summary    = "row after row, on the fake device",
+    .source     = "for tests",
+    .op         = HY_SPMM,
+    .tail_lines = 1,
+    .row_rings  = 1,
+    .refuse     = never_refuse,
+    .cost       = spmm_cost,
+    .prepare    = hy_pack_csr,
+    .multiply   = spmm_multiply,
 };

@@ -62,23 +62,23 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
     const hy_chunk_list *list = &plan->history.bound.list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
-    const hy_panels *p = &list->panels;
+    const hy_image *p  = &list->image;
     const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
     const int in_lines = !(plan->product.options.flags & HYBRID_DETERMINISTIC) &&
                          Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
-                         p->cols * size % LINE == 0;
+                         p->block * size % LINE == 0;
 
     for (int64_t i = 0; i <= last; i++) {
         const hy_chunk c      = hy_chunk_at(list, i),
                        before = hy_chunk_at(list, i > 0 ? i - 1 : 0);
         const int first       = i == 0 || c.col_begin == before.col_begin;
         const int64_t wrapped = i > 0 && before.col_begin == 0 ? ends : 0;
-        if (c.col_end <= c.col_begin || c.col_end - c.col_begin > p->most)
+        if (c.col_end <= c.col_begin || c.col_end - c.col_begin > p->last)
             return "a panel has no columns, or more than it may";
         if (i > 0 && c.col_begin != before.col_end - wrapped && !first)
             return "panels do not follow each other";
         if (!in_lines
-                ? c.col_begin % p->cols != 0
+                ? c.col_begin % p->block != 0
                 : c.col_begin > 0 &&
                       ((uintptr_t)Y->data + (uintptr_t)(c.col_begin * size)) % LINE != 0)
             return "a panel does not begin where it should";
@@ -140,7 +140,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
         return complain(&t, refused);
     if (!t.plan)
         return 0;
-    if ((t.plan->layout.panels.cols > 0) != has_panels(&t))
+    if ((t.plan->layout.image.axis == HY_AXIS_COLS) != has_panels(&t))
         failed = complain(&t, "panels where none can be, or none where they can");
     for (int turn = 0; turn < 3; turn++)
         failed += run(&t, A, turn);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/constant.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
 #include "support/places.h"
@@ -30,6 +31,7 @@ hybrid_plan *runs_plan(world *w, unsigned flags, hybrid_split split, double shar
 
 hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given, double beta)
 {
+    const plan_copy before = plan_remember(plan);
     hybrid_report r;
 
     w->runs++;
@@ -38,6 +40,7 @@ hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given, dou
     memcpy(w->Y.data, w->before.data, world_bytes(&w->Y));
     assert_int_equal(hybrid_spmm_run(plan, 1, given, &w->X, beta, &w->Y), HYBRID_OK);
     assert_null(oracle_check_spmm(1, &w->A, &w->X, beta, &w->before, &w->Y, 1));
+    plan_is_unchanged(plan, before);
     r = report_of(plan);
     assert_in_range(r.h2d_bytes, 0, r.predicted_h2d_bytes);
     assert_true(r.host_chunks == 0 || r.resident_chunks < r.chunks);

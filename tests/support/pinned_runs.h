@@ -20,7 +20,7 @@ hybrid_plan *runs_plan(world *w, unsigned flags, hybrid_split split, double shar
 void runs_share(hybrid_plan *plan, double share);
 
 /* With A, or the arrays that are `given`, another X in each run. The result is to be that
-   of A, and the report true. */
+   of A, the plan as it was, and the report true. */
 hybrid_report run_once(world *w, hybrid_plan *plan, double beta);
 hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given,
                        double beta);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "partition/shared.h"
+#include "base/image.h"
 #include "support/oracle.h"
 #include "support/plans.h"
 #include "support/usage.h"
@@ -90,11 +90,9 @@ static size_t value_bytes(const hybrid_csr *A)
 static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
-    const hybrid_dense X  = {.rows = A->cols, .cols = t->width, .type = A->type};
-    const hy_variant *v   = t->plan->product.variant;
-    const hy_problem p    = {
-           .op = HY_SPMM, .X = &X, .in_cols = v->in_cols, .in_lines = v->in_lines};
-    const int64_t x = (int64_t)hy_shared_bytes(&p);
+    const hy_image image =
+        hy_variant_image(t->plan->product.variant, A->cols, t->width, 0, A->type);
+    const int64_t x = (int64_t)hy_image_bytes(&image);
 
     if (r.h2d_bytes > x || (r.chunks > 0 && r.predicted_h2d_bytes != x))
         return complain(t, "a later run sends more than X");

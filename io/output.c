@@ -1,4 +1,4 @@
-/* io/sink.c - a file that appears under its name when it is complete. */
+/* io/output.c - a file that appears under its name when it is complete. */
 #include "io/io.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-hybrid_status hy_sink_partial(hy_context *ctx, const char *path, char **out)
+hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const size_t room = strlen(path) + HASH_BYTES + ENDING_BYTES + 1;
@@ -75,14 +75,14 @@ static int open_partial(const char *name)
     return -1;
 }
 
-hybrid_status hy_sink_open(hy_context *ctx, const char *path, hy_sink *out)
+hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out)
 {
     hybrid_status status;
     void *array;
 
-    *out = (hy_sink){.path = path, .fd = -1, .direct = is_special(path)};
+    *out = (hy_output){.path = path, .fd = -1, .direct = is_special(path)};
     if (!out->direct)
-        HY_TRY_ELSE_DONE(hy_sink_partial(ctx, path, &out->partial));
+        HY_TRY_ELSE_DONE(hy_output_partial(ctx, path, &out->partial));
     HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
     out->buffer = array;
     out->name   = out->direct ? path : out->partial;
@@ -96,13 +96,13 @@ done:
     return status;
 }
 
-static hybrid_status write_all(hy_context *ctx, hy_sink *sink, const char *data,
+static hybrid_status write_all(hy_context *ctx, hy_output *output, const char *data,
                                size_t bytes)
 {
     while (bytes > 0) {
-        const ssize_t put = write(sink->fd, data, bytes);
+        const ssize_t put = write(output->fd, data, bytes);
         if (put < 0 && errno != EINTR)
-            return fail_system(ctx, sink->name, "write");
+            return fail_system(ctx, output->name, "write");
         if (put > 0) {
             data += put;
             bytes -= (size_t)put;
@@ -111,44 +111,44 @@ static hybrid_status write_all(hy_context *ctx, hy_sink *sink, const char *data,
     return HYBRID_OK;
 }
 
-static hybrid_status flush(hy_context *ctx, hy_sink *sink)
+static hybrid_status flush(hy_context *ctx, hy_output *output)
 {
-    const size_t bytes = sink->filled;
+    const size_t bytes = output->filled;
 
-    sink->filled = 0;
-    return write_all(ctx, sink, sink->buffer, bytes);
+    output->filled = 0;
+    return write_all(ctx, output, output->buffer, bytes);
 }
 
-hybrid_status hy_sink_write(hy_context *ctx, hy_sink *sink, const void *data,
-                            size_t bytes)
+hybrid_status hy_output_write(hy_context *ctx, hy_output *output, const void *data,
+                              size_t bytes)
 {
     if (bytes == 0)
         return HYBRID_OK;
-    if (bytes > BUFFER_BYTES - sink->filled)
-        HY_TRY(flush(ctx, sink));
+    if (bytes > BUFFER_BYTES - output->filled)
+        HY_TRY(flush(ctx, output));
     if (bytes >= BUFFER_BYTES)
-        return write_all(ctx, sink, data, bytes);
-    memcpy(sink->buffer + sink->filled, data, bytes);
-    sink->filled += bytes;
+        return write_all(ctx, output, data, bytes);
+    memcpy(output->buffer + output->filled, data, bytes);
+    output->filled += bytes;
     return HYBRID_OK;
 }
 
-hybrid_status hy_sink_finish(hy_context *ctx, hy_sink *sink, hybrid_status status)
+hybrid_status hy_output_finish(hy_context *ctx, hy_output *output, hybrid_status status)
 {
     if (status == HYBRID_OK)
-        status = flush(ctx, sink);
-    const int lock = dup(sink->fd); /* held until the file has its name */
-    if (close(sink->fd) != 0 && status == HYBRID_OK)
-        status = fail_system(ctx, sink->name, "write");
-    if (!sink->direct) {
-        if (status == HYBRID_OK && rename(sink->name, sink->path) != 0)
-            status = fail_system(ctx, sink->path, "replace");
+        status = flush(ctx, output);
+    const int lock = dup(output->fd); /* held until the file has its name */
+    if (close(output->fd) != 0 && status == HYBRID_OK)
+        status = fail_system(ctx, output->name, "write");
+    if (!output->direct) {
+        if (status == HYBRID_OK && rename(output->name, output->path) != 0)
+            status = fail_system(ctx, output->path, "replace");
         if (status != HYBRID_OK)
-            unlink(sink->name);
+            unlink(output->name);
     }
     if (lock >= 0)
         close(lock);
-    hy_array_free(ctx, sink->buffer);
-    hy_array_free(ctx, sink->partial);
+    hy_array_free(ctx, output->buffer);
+    hy_array_free(ctx, output->partial);
     return status;
 }

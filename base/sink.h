@@ -1,0 +1,100 @@
+/* base/sink.h - where rows of a result go.
+
+   Chunks of a product are computed in some order, by a device or by the host, and each
+   brings a part of the result. A sink knows where the part belongs. The pipeline sees
+   only this table, as it sees a backend:
+
+       reserve   once for each part, in order of rows if in_order
+       direct    memory of the result that a copy engine may write the part to
+       store     what is not written so, from host memory
+       finish    all parts are stored: the result is handed out
+       abort     in place of finish, after the first error, or after a finish that failed
+
+   One thread reserves, finishes and aborts; any worker stores a part, and several store
+   different parts at once. Functions are called for a part, never for a row. */
+#ifndef HY_SINK_H
+#define HY_SINK_H
+
+#include "base/backend.h"
+#include "base/variant.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hy_sink hy_sink;
+
+/* What a chunk brings. A result in CSR has entries, a dense one elements. */
+typedef struct hy_part {
+    const hy_chunk *chunk;
+    int64_t counted;      /* entries that were computed */
+    int64_t nnz;          /* from reserve on: entries or elements, */
+    int64_t offset;       /* and where the entries start in the result */
+    hy_rows rows;         /* direct: as they were computed; store: in host memory, */
+    int64_t first, count; /* entries [first, first + count) at the front of these arrays,
+                             all if rows have gaps between them (rows.row_at) */
+} hy_part;
+
+/* A copy of a part to memory of the result. */
+typedef struct hy_landing {
+    hy_row_copy rows;
+    const char *base; /* a copy must not cross from one piece, counted from here, */
+    size_t piece;     /* to the next; 0: memory of the caller, see base/pinned.h */
+} hy_landing;
+
+enum { HY_LANDINGS = 3 }; /* most of a part */
+
+typedef struct hy_direct {
+    hy_landing to[HY_LANDINGS];
+    int count; /* 0: all is stored */
+    int all;   /* 1: nothing is left for store() */
+} hy_direct;
+
+/* Everything is required unless marked optional. */
+typedef struct hy_sink_ops {
+    /* Set part->nnz and part->offset. If in_order, part->counted is known; BAD_STATE if it
+       is not the part's turn. */
+    hybrid_status (*reserve)(hy_sink *self, hy_part *part);
+
+    /* After reserve. Which memory it is may change from call to call. */
+    hy_direct (*direct)(const hy_sink *self, const hy_part *part);
+
+    /* Entries [first, first + count), and with those from 0 on, or none if direct() took
+       all, what else belongs to the part. Entries that come in turns come in order. */
+    hybrid_status (*store)(hy_sink *self, const hy_part *part);
+
+    /* (optional) Columns, which are the first landing of direct(), may come delta-coded
+       (partition/deltas.h): whether that can be of use, and all of a part's from there to
+       where they belong. */
+    int (*takes_deltas)(const hy_sink *self);
+    hybrid_status (*store_deltas)(hy_sink *self, const hy_part *part, const void *deltas);
+
+    /* (optional) Whether workers that have nothing better to do make its memory ready. */
+    int (*prepares)(const hy_sink *self);
+
+    hybrid_status (*finish)(hy_sink *self);
+    void (*abort)(hy_sink *self);
+} hy_sink_ops;
+
+struct hy_sink {
+    const hy_sink_ops *ops; /* first member of every sink's own struct */
+    hy_context *ctx;
+    int in_order; /* 1: where a part starts follows from those before it, and what rows
+                     have comes with it (hy_rows.row_ptr) */
+    int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
+};
+
+static inline int hy_sink_takes_deltas(const hy_sink *sink)
+{
+    return sink->ops->takes_deltas && sink->ops->takes_deltas(sink);
+}
+
+static inline int hy_sink_prepares(const hy_sink *sink)
+{
+    return sink->ops->prepares && sink->ops->prepares(sink);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_SINK_H */

@@ -1,0 +1,38 @@
+/* pipeline/room.c - room on the device in which X and Y in columns are transposed. */
+#include "pipeline/room.h"
+
+#include "base/csr.h"
+#include "base/extremes.h"
+
+enum {
+    ROOM_BYTES = 16 << 20,
+    ROOM_SHARE = 32, /* of the budget, one part in so many at most */
+    LEAST_ROWS = 64  /* of X or Y that a room holds */
+};
+
+size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,
+                     size_t memory)
+{
+    const size_t row   = (size_t)f->out_cols * hy_value_size(f->type);
+    const size_t all   = hy_align((size_t)hy_greater(f->rows, x_rows) * row);
+    const size_t least = hy_smaller(all, LEAST_ROWS * row);
+    const size_t most  = hy_smaller(ROOM_BYTES, memory / ROOM_SHARE & ~(size_t)255);
+    const size_t room  = hy_smaller(all, most);
+
+    if (!backend->ops->turn || !backend->ops->copy_rows || f->out_cols < 2)
+        return 0;
+    return room >= least ? room : 0;
+}
+
+/* Blocks that are kept for later plans may have taken its place. */
+hybrid_status hy_room_get(hy_backend *backend, size_t bytes, hy_buffer *room)
+{
+    if (room->ptr)
+        return HYBRID_OK;
+    const hybrid_status status = backend->ops->alloc(backend, HY_DEVICE, bytes, room);
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    hy_message_clear(&backend->ctx->message);
+    backend->ops->trim(backend);
+    return backend->ops->alloc(backend, HY_DEVICE, bytes, room);
+}

@@ -1,0 +1,346 @@
+/* pipeline/sink_csr.c - a result in CSR. */
+#include "pipeline/sink_csr.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/extremes.h"
+#include "partition/deltas.h"
+
+enum {
+    STORE_ENTRIES = 1 << 17,
+    STORE_ROWS    = 1 << 14,
+    DECODE_FRAMES = 32, /* that a worker takes at a time, */
+    NEAR_FRAMES   = 4   /* and whose numbers are in its first-level cache */
+};
+
+static const hy_csr_sink *csr_of(const hy_sink *sink)
+{
+    return (const hy_csr_sink *)sink;
+}
+
+/* ---- memory ---------------------------------------------------------------- */
+
+static hybrid_status use_entries(hy_csr_sink *csr, int64_t count)
+{
+    hy_context *ctx = csr->sink.ctx;
+
+    HY_TRY(hy_results_use(ctx, &csr->col, (size_t)count * 4));
+    return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
+}
+
+static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_csr_sink *csr = arg;
+
+    (void)part;
+    memcpy((int64_t *)csr->row_ptr.ptr + begin, csr->known + begin,
+           (size_t)(end - begin) * 8);
+    return HYBRID_OK;
+}
+
+/* All of the result is counted beforehand, and its rows start where they did. */
+static hybrid_status fill_known(hy_csr_sink *csr)
+{
+    HY_TRY(use_entries(csr, csr->known[csr->rows]));
+    return hy_pool_for(csr->sink.ctx->pool, HY_PLACE, 0, csr->rows + 1, STORE_ROWS,
+                       copy_known, csr);
+}
+
+static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
+{
+    hy_context *ctx      = csr->sink.ctx;
+    const size_t offsets = (size_t)(csr->rows + 1) * 8;
+    const size_t size    = hy_value_size(csr->type);
+
+    HY_TRY(hy_results_reserve(ctx, offsets, &csr->row_ptr));
+    HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * 4, &csr->col));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
+    ((int64_t *)csr->row_ptr.ptr)[0] = 0;
+    return csr->known ? fill_known(csr) : HYBRID_OK;
+}
+
+static void release(hy_csr_sink *csr)
+{
+    hy_span *const spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        hy_results_release(csr->sink.ctx, spans[i]->ptr);
+        memset(spans[i], 0, sizeof *spans[i]);
+    }
+}
+
+/* ---- places ---------------------------------------------------------------- */
+
+static hybrid_status reserve(hy_sink *sink, hy_part *part)
+{
+    hy_csr_sink *csr      = (hy_csr_sink *)sink;
+    const hy_chunk *chunk = part->chunk;
+    const int64_t *known  = csr->known;
+
+    if (!known && chunk->row_begin != csr->next_row)
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+                       (long long)chunk->id);
+    part->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : part->counted;
+    if (!known)
+        HY_TRY(use_entries(csr, csr->nnz + part->nnz));
+    part->offset = known ? known[chunk->row_begin] : csr->nnz;
+    csr->nnz += part->nnz;
+    csr->taken += chunk->row_end - chunk->row_begin;
+    csr->next_row = chunk->row_end;
+    return HYBRID_OK;
+}
+
+/* `count` elements of a span from element `first` on. */
+static hy_landing landing(const hy_span *span, int64_t first, int64_t count, size_t size,
+                          const void *from)
+{
+    const size_t bytes = (size_t)count * size;
+
+    return (hy_landing){.rows  = {.dst       = span->ptr + (size_t)first * size,
+                                  .src       = from,
+                                  .dst_pitch = bytes,
+                                  .src_pitch = bytes,
+                                  .bytes     = bytes,
+                                  .rows      = 1},
+                        .base  = span->ptr,
+                        .piece = span->piece};
+}
+
+/* Where rows start is left for workers. */
+static hy_direct direct(const hy_sink *sink, const hy_part *part)
+{
+    const hy_csr_sink *csr = csr_of(sink);
+    const size_t size      = hy_value_size(csr->type);
+    const size_t begin = (size_t)part->offset, end = begin + (size_t)part->nnz;
+    const int pinned = end > begin && hy_results_pinned(&csr->col, begin * 4, end * 4) &&
+                       hy_results_pinned(&csr->val, begin * size, end * size);
+
+    if (!pinned)
+        return (hy_direct){.count = 0};
+    return (hy_direct){
+        .to    = {landing(&csr->col, part->offset, part->nnz, 4, part->rows.col),
+                  landing(&csr->val, part->offset, part->nnz, size, part->rows.val)},
+        .count = 2};
+}
+
+/* ---- storing --------------------------------------------------------------- */
+
+typedef struct storing {
+    const hy_csr_sink *csr;
+    const hy_part *part;
+    const void *deltas;
+} storing;
+
+static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s  = arg;
+    const int64_t *in = s->part->rows.row_ptr;
+    int64_t *out      = (int64_t *)s->csr->row_ptr.ptr + s->part->chunk->row_begin;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        out[i + 1] = s->part->offset + in[i + 1];
+    return HYBRID_OK;
+}
+
+/* Entries [from, from + count) of the part, which lie at `at` of its arrays. */
+static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
+{
+    const size_t size = hy_value_size(s->csr->type);
+    const int64_t to  = s->part->offset + from;
+
+    if (count == 0) /* the result may have no entries, and then no arrays */
+        return;
+    hy_copy_past((int32_t *)(void *)s->csr->col.ptr + to, s->part->rows.col + at,
+                 (size_t)count * 4);
+    hy_copy_past(s->csr->val.ptr + (size_t)to * size,
+                 (const char *)s->part->rows.val + (size_t)at * size,
+                 (size_t)count * size);
+}
+
+static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+
+    (void)part;
+    store_run(s, s->part->first + begin, begin, end - begin);
+    return HYBRID_OK;
+}
+
+/* Rows with gaps between them, and where they start; neighbours without a gap go in one
+   piece. */
+static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s       = arg;
+    const int64_t *row_ptr = s->part->rows.row_ptr;
+    const int64_t *row_at  = s->part->rows.row_at;
+    int64_t first          = begin;
+
+    HY_TRY(store_row_ptr(arg, part, begin, end));
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at_end = row_at[i] + row_ptr[i + 1] - row_ptr[i];
+        if (i + 1 < end && row_at[i + 1] == at_end)
+            continue;
+        store_run(s, row_ptr[first], row_at[first], row_ptr[i + 1] - row_ptr[first]);
+        first = i + 1;
+    }
+    return HYBRID_OK;
+}
+
+/* What was known of the rows is what was computed. */
+static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
+{
+    const hy_chunk *chunk = part->chunk;
+
+    if (part->counted == part->nnz)
+        return HYBRID_OK;
+    return hy_fail(
+        sink->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of C have %lld entries, %lld in the plan's first run",
+        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)part->counted,
+        (long long)part->nnz);
+}
+
+/* What belongs to the part besides its entries. */
+static hybrid_status store_front(storing *s)
+{
+    const hy_sink *sink = &s->csr->sink;
+    const int64_t rows  = s->part->chunk->row_end - s->part->chunk->row_begin;
+
+    HY_TRY(check_count(sink, s->part));
+    if (!sink->in_order || s->part->rows.row_at)
+        return HYBRID_OK;
+    return hy_pool_for(sink->ctx->pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, s);
+}
+
+static hybrid_status store(hy_sink *sink, const hy_part *part)
+{
+    hy_csr_sink *csr   = (hy_csr_sink *)sink;
+    hy_pool *pool      = sink->ctx->pool;
+    const int64_t rows = part->chunk->row_end - part->chunk->row_begin;
+    storing s          = {csr, part, NULL};
+
+    if (part->first == 0)
+        HY_TRY(store_front(&s));
+    if (part->count > 0)
+        HY_TRY(hy_ahead_reach(&csr->ahead, part->offset + part->first + part->count));
+    if (!part->rows.row_at)
+        return hy_pool_for(pool, HY_PLACE, 0, part->count, STORE_ENTRIES, store_entries,
+                           &s);
+    const int64_t grain = 1 + STORE_ENTRIES / (1 + part->count / rows);
+    return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
+}
+
+/* ---- columns that come delta-coded ------------------------------------------ */
+
+/* Copies will go there: pages that were used before are being pinned. */
+static int takes_deltas(const hy_sink *sink)
+{
+    return csr_of(sink)->ahead.pins > 0 && hy_deltas_quick();
+}
+
+/* `count` frames, few enough for the first-level cache. */
+static void decode_near(const storing *s, int64_t frame, int64_t count)
+{
+    const int64_t nnz = s->part->nnz, first = frame * HY_DELTA_FRAME;
+    int32_t near[NEAR_FRAMES * HY_DELTA_FRAME];
+
+    for (int64_t k = 0; k < count; k++)
+        hy_deltas_unpack(s->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
+    hy_copy_past((int32_t *)(void *)s->csr->col.ptr + s->part->offset + first, near,
+                 (size_t)hy_lesser(count * HY_DELTA_FRAME, nnz - first) * 4);
+}
+
+static hybrid_status decode_frames(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    for (int64_t f = begin; f < end; f += NEAR_FRAMES)
+        decode_near(arg, f, hy_lesser(NEAR_FRAMES, end - f));
+    return HYBRID_OK;
+}
+
+static hybrid_status store_deltas(hy_sink *sink, const hy_part *part, const void *deltas)
+{
+    storing s = {csr_of(sink), part, deltas};
+
+    return hy_pool_for(sink->ctx->pool, HY_PACK, 0, hy_deltas_frames(part->nnz),
+                       DECODE_FRAMES, decode_frames, &s);
+}
+
+/* ---- the sink -------------------------------------------------------------- */
+
+static int prepares(const hy_sink *sink)
+{
+    return hy_ahead_goes_on(&csr_of(sink)->ahead);
+}
+
+static hybrid_status finish(hy_sink *sink)
+{
+    hy_csr_sink *csr  = (hy_csr_sink *)sink;
+    const size_t size = hy_value_size(csr->type);
+
+    hy_ahead_stop(&csr->ahead);
+    if (csr->taken != csr->rows)
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
+                       (long long)csr->taken, (long long)csr->rows);
+    *csr->result = (hybrid_csr){.rows        = csr->rows,
+                                .cols        = csr->cols,
+                                .nnz         = csr->nnz,
+                                .offset_type = HYBRID_I64,
+                                .row_ptr     = csr->row_ptr.ptr,
+                                .col         = (int32_t *)(void *)csr->col.ptr,
+                                .val         = csr->val.ptr,
+                                .type        = csr->type};
+    hy_results_hand_out(sink->ctx, &csr->row_ptr, (size_t)(csr->rows + 1) * 8);
+    hy_results_hand_out(sink->ctx, &csr->col, (size_t)csr->nnz * 4);
+    hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->nnz * size);
+    return HYBRID_OK;
+}
+
+static void abort_result(hy_sink *sink)
+{
+    hy_csr_sink *csr = (hy_csr_sink *)sink;
+
+    hy_ahead_stop(&csr->ahead);
+    release(csr);
+}
+
+static const hy_sink_ops ops = {
+    .reserve      = reserve,
+    .direct       = direct,
+    .store        = store,
+    .takes_deltas = takes_deltas,
+    .store_deltas = store_deltas,
+    .prepares     = prepares,
+    .finish       = finish,
+    .abort        = abort_result,
+};
+
+hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
+                               hybrid_csr *result, hy_csr_sink *out)
+{
+    const int64_t *known   = shape->known;
+    const int64_t bound    = known ? known[shape->rows] : shape->bound;
+    const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
+
+    *out = (hy_csr_sink){.sink   = {.ops      = &ops,
+                                    .ctx      = ctx,
+                                    .in_order = !known,
+                                    /* offsets, which parts do not bring then */
+                                    .own_bytes = known ? shape->rows * 8 : 0},
+                         .rows   = shape->rows,
+                         .cols   = shape->cols,
+                         .type   = shape->type,
+                         .result = result,
+                         .known  = known};
+
+    const hybrid_status status = reserve_arrays(out, bound);
+    if (status == HYBRID_OK)
+        hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, hy_value_size(out->type),
+                       expected);
+    else
+        release(out);
+    return status;
+}

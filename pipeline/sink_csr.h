@@ -1,0 +1,42 @@
+/* pipeline/sink_csr.h - a result in CSR.
+
+   Address space is reserved by the upper bound on its entries and filled in order of
+   rows; what is not used was never touched. Idle workers make pages ready ahead of the
+   copies. In later runs of a plan the offsets of the rows are known: then the result has
+   its exact size from the start, and parts have their place before they are computed.
+
+   A device copies to pages that are pinned itself, and may bring columns delta-coded
+   (partition/deltas.h), which workers decode to their place. */
+#ifndef HY_SINK_CSR_H
+#define HY_SINK_CSR_H
+
+#include "base/sink.h"
+#include "pipeline/ahead.h"
+
+typedef struct hy_csr_sink {
+    hy_sink sink; /* first */
+    int64_t rows, cols;
+    hybrid_type type;
+    hybrid_csr *result; /* set by finish() */
+    hy_span row_ptr, col, val;
+    const int64_t *known; /* row_ptr of the result, rows+1; NULL: not known */
+    int64_t next_row;     /* unless known: rows before it have their place */
+    int64_t taken;        /* rows that have their place, */
+    int64_t nnz;          /* and their entries */
+    hy_ahead ahead;
+} hy_csr_sink;
+
+/* What becomes of *result: rows x cols with at most `bound` entries, probably about
+   `expected`; or with the offsets `known` (borrowed), unless NULL. On failure nothing is
+   held. */
+typedef struct hy_csr_shape {
+    int64_t rows, cols;
+    hybrid_type type;
+    int64_t bound, expected;
+    const int64_t *known;
+} hy_csr_shape;
+
+hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
+                               hybrid_csr *result, hy_csr_sink *out);
+
+#endif /* HY_SINK_CSR_H */
