@@ -8,7 +8,9 @@
        direct    memory of the result that a copy engine may write the part to
        store     what is not written so, from host memory
        finish    all parts are stored: the result is handed out
-       abort     in place of finish, after the first error, or after a finish that failed
+       abort     in place of finish after an error, and after a finish that failed
+
+   A variant that stores the result itself (hy_variant.in_place) has its parts reserved only.
 
    One thread reserves, finishes and aborts; any worker stores a part, and several store
    different parts at once. Functions are called for a part, never for a row. */
@@ -33,6 +35,13 @@ typedef struct hy_part {
     hy_rows rows;         /* direct: as they were computed; store: in host memory, */
     int64_t first, count; /* entries [first, first + count) at the front of these arrays,
                              all if rows have gaps between them (rows.row_at) */
+
+    /* dense */
+    int in_cols;     /* 1: it lies column after column */
+    int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
+                        by one; 0: all of it, as it lies in the result, or nothing */
+    int64_t wrapped; /* so many of its columns, the last, are the last of the result
+                        (hy_image.wraps) */
 } hy_part;
 
 /* A copy of a part to memory of the result. */
@@ -46,9 +55,16 @@ enum { HY_LANDINGS = 3 }; /* most of a part */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];
-    int count; /* 0: all is stored */
-    int all;   /* 1: nothing is left for store() */
+    int count; /* 0: store() does all */
+    int all;   /* 1: store() has nothing to do */
 } hy_direct;
+
+/* What becomes of sums in a dense result: Y = alpha * sums + beta * Y. With beta 0, Y is
+   not read. */
+typedef struct hy_update {
+    hybrid_dense *Y;
+    double alpha, beta;
+} hy_update;
 
 /* Everything is required unless marked optional. */
 typedef struct hy_sink_ops {
@@ -81,6 +97,8 @@ struct hy_sink {
     hy_context *ctx;
     int in_order; /* 1: where a part starts follows from those before it, and what rows
                      have comes with it (hy_rows.row_ptr) */
+    int in_cols; /* dense: the result lies column after column */
+    int reads;   /* 1: what a part is stored over is read first */
     int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
 };
 

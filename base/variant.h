@@ -66,8 +66,9 @@ typedef struct hy_problem {
     const hybrid_csr *B;   /* SpGEMM */
     const hybrid_dense *X; /* SpMM */
     hybrid_dense *Y;       /* SpMM */
-    const int32_t *y_rows; /* SpMM, of an A without its empty rows and columns: which row of
-                              Y a row of A makes. NULL: the same (partition/compact.h) */
+    const int32_t *a_rows; /* SpMM, of an A without its empty rows and columns: which row of
+                              the caller's A a row of A is, for what is said of it. NULL: the
+                              same (partition/compact.h) */
     double alpha, beta;
     hy_source source; /* where B or X comes from, */
     hy_image image;   /* and how it lies on the device, or in what chunks bring of it */
@@ -78,7 +79,7 @@ typedef struct hy_problem {
 /* A row of the problem's A, among the caller's. */
 static inline int64_t hy_row_of(const hy_problem *problem, int64_t row)
 {
-    return problem->y_rows ? problem->y_rows[row] : row;
+    return problem->a_rows ? problem->a_rows[row] : row;
 }
 
 /* Bytes a chunk needs on the device and seconds its stages take. Each count of bytes
@@ -132,15 +133,16 @@ typedef struct hy_job {
     void *deltas;     /* SpGEMM: columns of out once more, packed (partition/deltas.h), in
                          `work`, or NULL; */
     int64_t *units;   /* pinned word: units of 16 bytes that their frames take */
-    int64_t nnz;      /* SpGEMM, from reserve on: entries in out, */
-    int64_t offset;   /* and where they start in C */
+    int64_t nnz;      /* from reserve on: entries or elements in out, */
+    int64_t offset;   /* SpGEMM: and where they start in C */
     int shared_a;       /* rows of A are rows of the B that is on the device */
     int there;          /* `in` holds the pack, of a chunk that is kept, by its turn on the
                            lanes; `pack` then says where its arrays are */
-    int direct;         /* d2h copied the entries to C itself, or all of the chunk to Y */
+    int direct;         /* d2h copied the entries or elements to the result itself, */
+    int stored;         /* and nothing is left to be stored */
     int turned;         /* SpMM: `back` lies in columns, as Y does, `out` in rows */
     int unpacks;        /* and direct: but for the columns, which came packed */
-    int64_t back_room;  /* SpGEMM: entries that `back` has room for; more come in turns */
+    int64_t back_room;  /* entries or elements that `back` has room for; more come in turns */
 } hy_job;
 
 struct hy_variant {

@@ -90,5 +90,5 @@ void hy_empty_bind(const hy_product *product, hy_problem *problem, hybrid_csr *r
     rest->val       = problem->A->val;
     problem->A      = rest;
     problem->source = hy_source_subset(problem->ctx, problem->X, c->cols.rows, c->A.cols);
-    problem->y_rows = c->rows.rows;
+    problem->a_rows = c->rows.rows;
 }

@@ -10,6 +10,7 @@
 #include "engine/resident.h"
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
+#include "pipeline/sink_dense.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -120,36 +121,21 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
 
-/* Rows of Y whose rows of A are empty: stored, and read first unless beta is 0. */
-static int64_t empty_bytes(const hy_product *product, const hy_problem *problem)
-{
-    const hybrid_dense *Y = problem->Y;
-    const int64_t rows    = Y->rows - product->profile.rows;
-
-    return rows * Y->cols * (int64_t)hy_value_size(Y->type) *
-           (problem->beta != 0 ? 2 : 1);
-}
-
-/* And what no chunk stores of Y. */
+/* To the rows of Y that A has, or those that its rest has. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
                                 hy_problem *problem, hy_history *history)
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    const int compact         = hy_is_compact(&product->compact);
-    hybrid_status empty       = HYBRID_OK;
-    hy_empty_rows rows;
+    const hy_update update    = {problem->Y, problem->alpha, problem->beta};
+    hy_dense_sink sink;
 
-    if (compact)
-        hy_empty_rows_begin(&rows, problem, &product->compact);
-    const hybrid_status status =
-        hy_run_product(sites, &history->bound.list, problem, NULL, engine->trace,
-                       engine->trace_user, &history->report);
-    if (compact) {
-        empty = hy_empty_rows_end(&rows);
-        history->report.host_bytes += empty_bytes(product, problem);
-    }
-    return status == HYBRID_OK ? empty : status;
+    if (hy_is_compact(&product->compact))
+        hy_subset_sink_open(&engine->ctx, &update, &product->compact.rows, &sink);
+    else
+        hy_dense_sink_open(&engine->ctx, &update, &sink);
+    return hy_run_product(sites, &history->bound.list, problem, &sink.sink, engine->trace,
+                          engine->trace_user, &history->report);
 }
 
 hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/pool.h"
 #include "base/results.h"
 
 enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time */

@@ -10,12 +10,11 @@
 
    A' the rest of A, X' the rows of X that it names and Y' the rows of Y that it makes,
    all numbered anew in the order they had; so what is near a band stays near it. Workers
-   gather X' while they fill the ring (source_subset.c), store Y' where it belongs
-   (dense_rows.c), and all the while make beta*Y of the other rows (below). */
+   gather X' while they fill the ring (source_subset.c), store Y' where it belongs, and all
+   the while make beta*Y of the other rows (storing.h). */
 #ifndef HY_COMPACT_H
 #define HY_COMPACT_H
 
-#include "base/pool.h"
 #include "base/variant.h"
 #include "partition/touched.h"
 
@@ -34,18 +33,5 @@ static inline int hy_is_compact(const hy_compact *compact)
    (hy_touched_rows, hy_touched_cols). Of A only the pattern is read. */
 hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *compact);
 void hy_compact_free(hy_context *ctx, hy_compact *compact);
-
-/* Rows of Y whose rows of A are empty: the values that `problem` makes of them, as if they
-   had been computed. If Y is in columns, chunks store them with rows around them. */
-typedef struct hy_empty_rows {
-    const hy_problem *problem;
-    const hy_touched *others;
-    hy_loop loop;
-} hy_empty_rows;
-
-/* Workers begin with them, who have nothing more urgent to do, and have ended. */
-void hy_empty_rows_begin(hy_empty_rows *rows, const hy_problem *problem,
-                         const hy_compact *compact);
-hybrid_status hy_empty_rows_end(hy_empty_rows *rows);
 
 #endif /* HY_COMPACT_H */

@@ -1,4 +1,4 @@
-/* partition/dense_rows.c - the way of a chunk's dense rows into Y. */
+/* partition/dense_rows.c - the way of a part of a dense result into Y. */
 #include "partition/storing.h"
 
 #include <string.h>
@@ -33,47 +33,47 @@ typedef union block {
 DEFINE_SCALE(scale_f32, add_f32, float)
 DEFINE_SCALE(scale_f64, add_f64, double)
 
-static void scale_to(const hy_problem *p, const void *in, int64_t count, void *out)
+static void scale_to(const hy_update *u, const void *in, int64_t count, void *out)
 {
-    if (p->Y->type == HYBRID_F64)
-        scale_f64(in, count, p->alpha, out);
+    if (u->Y->type == HYBRID_F64)
+        scale_f64(in, count, u->alpha, out);
     else
-        scale_f32(in, count, p->alpha, out);
+        scale_f32(in, count, u->alpha, out);
 }
 
-static void add_to(const hy_problem *p, const void *in, int64_t count, void *out)
+static void add_to(const hy_update *u, const void *in, int64_t count, void *out)
 {
-    if (p->Y->type == HYBRID_F64)
-        add_f64(in, count, p->alpha, p->beta, out);
+    if (u->Y->type == HYBRID_F64)
+        add_f64(in, count, u->alpha, u->beta, out);
     else
-        add_f32(in, count, p->alpha, p->beta, out);
+        add_f32(in, count, u->alpha, u->beta, out);
 }
 
 /* `count` elements of the result, which lie at `in`, to consecutive ones of Y from
    element `to`. What is scaled passes through the first-level cache, so that it can be
    stored past the others. */
-static void store(const hy_problem *p, const char *in, int64_t count, int64_t to)
+static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
 {
-    const size_t size = hy_value_size(p->Y->type);
-    char *out         = hy_dense_at(p->Y, to);
+    const size_t size = hy_value_size(u->Y->type);
+    char *out         = hy_dense_at(u->Y, to);
     block scaled;
 
-    if (p->beta != 0) {
-        add_to(p, in, count, out);
+    if (u->beta != 0) {
+        add_to(u, in, count, out);
         return;
     }
-    if (p->alpha == 1) {
+    if (u->alpha == 1) {
         hy_copy_past(out, in, (size_t)count * size);
         return;
     }
     for (int64_t i = 0; i < count; i += BLOCK) {
         const int64_t n = hy_lesser(BLOCK, count - i);
-        scale_to(p, in + (size_t)i * size, n, &scaled);
+        scale_to(u, in + (size_t)i * size, n, &scaled);
         hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
     }
 }
 
-/* Elements from line i of Y, of the chunk's, to its origin. */
+/* Elements from line i of Y, of the part's, to its origin. */
 static int64_t line_at(const hy_storing *s, int64_t i)
 {
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
@@ -81,26 +81,26 @@ static int64_t line_at(const hy_storing *s, int64_t i)
 
 static void copy_parts(const hy_storing *s, const hy_parts *part)
 {
-    const hy_problem *p = s->job->problem;
-    const size_t size   = hy_value_size(p->Y->type);
+    const hy_update *u = s->update;
+    const size_t size  = hy_value_size(u->Y->type);
     const size_t bytes = (size_t)part->length * size, step = (size_t)s->ld * size;
     const int64_t at = s->origin + part->after;
 
     if (s->rows && s->in_rows)
-        hy_copy_rows_listed(hy_dense_at(p->Y, at), step, s->rows + part->first, part->in,
+        hy_copy_rows_listed(hy_dense_at(u->Y, at), step, s->rows + part->first, part->in,
                             bytes, bytes, (size_t)part->count);
     else
-        hy_copy_rows_past(hy_dense_at(p->Y, at + part->first * s->ld), step, part->in,
+        hy_copy_rows_past(hy_dense_at(u->Y, at + part->first * s->ld), step, part->in,
                           bytes, bytes, (size_t)part->count);
 }
 
-/* Elements [begin, end) of a chunk that lies in Y as it lies in its own memory. */
+/* Elements [begin, end) of a part that lies in Y as it lies in its own memory. */
 static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
 
     (void)part;
-    store(s->job->problem, hy_chunk_at(s, begin), end - begin, s->origin + begin);
+    store(s->update, hy_element_at(s, begin), end - begin, s->origin + begin);
     return HYBRID_OK;
 }
 
@@ -114,8 +114,7 @@ static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i += most) {
         const int64_t lines = hy_lesser(most, end - i);
         const hy_parts part = {(const char *)&scaled, i, lines, 0, s->length};
-        scale_to(s->job->problem, hy_chunk_at(s, i * s->length), lines * s->length,
-                 &scaled);
+        scale_to(s->update, hy_element_at(s, i * s->length), lines * s->length, &scaled);
         copy_parts(s, &part);
     }
 }
@@ -124,29 +123,29 @@ static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
    their turn, as nobody else sees what follows. */
 static void expect(const hy_storing *s, int64_t line)
 {
-    const hy_problem *p         = s->job->problem;
-    const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(p->Y->type);
+    const hy_update *u          = s->update;
+    const int64_t line_elements = HY_LINE / (int64_t)hy_value_size(u->Y->type);
 
-    if (p->beta == 0 || line >= s->lines || (!s->rows && 2 * s->length > s->ld))
+    if (u->beta == 0 || line >= s->lines || (!s->rows && 2 * s->length > s->ld))
         return;
     for (int64_t j = 0; j < s->length; j += line_elements)
-        __builtin_prefetch(hy_dense_at(p->Y, s->origin + line_at(s, line) + j), 1);
-    __builtin_prefetch(hy_dense_at(p->Y, s->origin + line_at(s, line) + s->length - 1),
+        __builtin_prefetch(hy_dense_at(u->Y, s->origin + line_at(s, line) + j), 1);
+    __builtin_prefetch(hy_dense_at(u->Y, s->origin + line_at(s, line) + s->length - 1),
                        1);
 }
 
 /* The same, scaled if need be. */
 void hy_store_lines(const hy_storing *s, const hy_parts *part)
 {
-    const hy_problem *p = s->job->problem;
-    const size_t bytes  = (size_t)part->length * hy_value_size(p->Y->type);
+    const hy_update *u = s->update;
+    const size_t bytes = (size_t)part->length * hy_value_size(u->Y->type);
 
-    if (p->alpha == 1 && p->beta == 0) {
+    if (u->alpha == 1 && u->beta == 0) {
         copy_parts(s, part);
         return;
     }
     for (int64_t i = 0; i < part->count; i++)
-        store(p, part->in + (size_t)i * bytes, part->length,
+        store(u, part->in + (size_t)i * bytes, part->length,
               s->origin + part->after + line_at(s, part->first + i));
 }
 
@@ -154,19 +153,20 @@ void hy_store_lines(const hy_storing *s, const hy_parts *part)
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
-    const hy_problem *p = s->job->problem;
-    const hy_parts all  = {hy_chunk_at(s, begin * s->length), begin, end - begin, 0,
+    const hy_update *u  = s->update;
+    const hy_parts all  = {hy_element_at(s, begin * s->length), begin, end - begin, 0,
                            s->length};
 
     (void)part;
-    if (p->alpha == 1 && p->beta == 0)
+    if (u->alpha == 1 && u->beta == 0)
         copy_parts(s, &all);
-    else if (p->beta == 0 && s->length <= BLOCK / 2)
+    else if (u->beta == 0 && s->length <= BLOCK / 2)
         store_scaled(s, begin, end);
     else
         for (int64_t i = begin; i < end; i++) {
             expect(s, i + HY_ROWS_AHEAD);
-            store(p, hy_chunk_at(s, i * s->length), s->length, s->origin + line_at(s, i));
+            store(u, hy_element_at(s, i * s->length), s->length,
+                  s->origin + line_at(s, i));
         }
     return HYBRID_OK;
 }
@@ -175,7 +175,7 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
 static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
-    const size_t size   = hy_value_size(s->job->problem->Y->type);
+    const size_t size   = hy_value_size(s->update->Y->type);
     const int64_t most  = hy_tile_length(s);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
@@ -184,36 +184,38 @@ static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t 
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), i,
                                    hy_lesser(most, end - i)};
-            hy_turn(hy_chunk_at(s, i * s->length + j), s->length, part.count, part.length,
-                    size, tile, part.length);
+            hy_turn(hy_element_at(s, i * s->length + j), s->length, part.count,
+                    part.length, size, tile, part.length);
             hy_store_lines(s, &part);
         }
     return HYBRID_OK;
 }
 
-static hy_storing storing_of(const hy_job *job)
+hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
+                         const hy_touched *subset)
 {
-    const hy_chunk *chunk = job->chunk;
-    const hybrid_dense *Y = job->problem->Y;
+    const hy_chunk *chunk = part->chunk;
+    const hybrid_dense *Y = update->Y;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
-    const int in_cols     = job->problem->image.form == HY_FORM_SLABS || job->turned;
-    const int32_t *listed = job->problem->y_rows;
-    const int64_t first   = listed ? 0 : chunk->row_begin;
+    const int64_t first   = subset ? 0 : chunk->row_begin;
 
-    return (hy_storing){.job     = job,
-                        .along   = in_rows != in_cols,
+    return (hy_storing){.update  = update,
+                        .in      = part->rows.val,
+                        .along   = in_rows != part->in_cols,
                         .in_rows = in_rows,
-                        .lines   = in_cols ? width : rows,
-                        .length  = in_cols ? rows : width,
+                        .lines   = part->in_cols ? width : rows,
+                        .length  = part->in_cols ? rows : width,
                         .ld      = Y->ld,
                         .origin  = in_rows ? first * Y->ld + chunk->col_begin
                                            : first + chunk->col_begin * Y->ld,
-                        .rows    = listed ? listed + chunk->row_begin : NULL};
+                        .rows    = subset ? subset->rows + chunk->row_begin : NULL,
+                        .listed  = subset ? subset->count : 0,
+                        .before  = chunk->row_begin};
 }
 
-/* The chunk lies in Y as it lies in its own memory. */
+/* The part lies in Y as it lies in its own memory. */
 static int is_flat(const hy_storing *s)
 {
     if (s->rows)
@@ -221,44 +223,39 @@ static int is_flat(const hy_storing *s)
     return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
-int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES])
+int hy_storing_home(const hy_update *update, const hy_part *part,
+                    hy_row_copy copies[HY_ROW_COPIES])
 {
-    const hy_problem *p = job->problem;
-    const size_t size   = hy_value_size(p->Y->type);
-    const hy_storing s  = storing_of(job);
-    const int64_t ends  = hy_image_wrapped(&p->image, job->chunk->col_begin);
-    const int flat      = is_flat(&s) && ends == 0;
-    const int64_t rows  = flat ? 1 : s.lines;
-    const int64_t width = flat ? s.lines * s.length : s.length;
-    const int in_rows   = p->image.axis == HY_AXIS_COLS && s.along;
+    const hybrid_dense *Y = update->Y;
+    const size_t size     = hy_value_size(Y->type);
+    const hy_storing s    = hy_storing_of(update, part, NULL);
+    const int flat        = is_flat(&s) && part->wrapped == 0;
+    const int64_t rows    = flat ? 1 : s.lines;
+    const int64_t width   = flat ? s.lines * s.length : s.length;
+    const int by_lines    = part->by_lines && s.along;
 
-    if (s.rows || p->alpha != 1 || p->beta != 0 || rows * width == 0 ||
-        (!flat && (!in_rows || s.ld > HY_MOST_PITCH / (int64_t)size)))
+    if (update->alpha != 1 || update->beta != 0 || rows * width == 0 ||
+        (!flat && (!by_lines || s.ld > HY_MOST_PITCH / (int64_t)size)))
         return 0;
-    const hy_row_copy all = {.dst       = hy_dense_at(p->Y, s.origin),
-                             .src       = job->out.val,
+    const hy_row_copy all = {.dst       = hy_dense_at(Y, s.origin),
+                             .src       = s.in,
                              .dst_pitch = (size_t)(flat ? width : s.ld) * size,
                              .src_pitch = (size_t)width * size,
                              .bytes     = (size_t)width * size,
                              .rows      = rows};
-    return hy_wrap_rows(&all, (size_t)ends * size, copies);
+    return hy_wrap_rows(&all, (size_t)part->wrapped * size, copies);
 }
 
-hybrid_status hy_rows_store_dense(const hy_job *job)
+hybrid_status hy_store_dense(hy_pool *pool, hy_storing *s)
 {
-    hy_pool *pool = job->problem->ctx->pool;
-    hy_storing s  = storing_of(job);
-
-    if (s.lines * s.length == 0)
+    if (s->lines * s->length == 0)
         return HYBRID_OK;
-    if (is_flat(&s))
-        return hy_pool_for(pool, HY_PLACE, 0, s.lines * s.length, HY_STORE_ELEMENTS,
-                           store_flat, &s);
-    if (s.rows && !s.in_rows)
-        return hy_store_spread(&s);
-    if (s.along)
-        return hy_pool_for(pool, HY_PLACE, 0, s.lines, 1 + HY_STORE_ELEMENTS / s.length,
-                           store_along, &s);
-    return hy_pool_for(pool, HY_PLACE, 0, s.lines, hy_whole_tiles(&s, s.length),
-                       store_across, &s);
+    if (is_flat(s))
+        return hy_pool_for(pool, HY_PLACE, 0, s->lines * s->length, HY_STORE_ELEMENTS,
+                           store_flat, s);
+    if (s->along)
+        return hy_pool_for(pool, HY_PLACE, 0, s->lines, 1 + HY_STORE_ELEMENTS / s->length,
+                           store_along, s);
+    return hy_pool_for(pool, HY_PLACE, 0, s->lines, hy_whole_tiles(s, s->length),
+                       store_across, s);
 }

@@ -1,19 +1,18 @@
 /* partition/empty_rows.c - rows of Y whose rows of A are empty. */
-#include "base/csr.h"
-#include "partition/compact.h"
+#include "partition/storing.h"
 
 enum { STORE_BYTES = 256 << 10 }; /* of Y that one worker takes at a time, some 0.05 ms */
 
 /* Y = alpha*0 + beta*Y, rounded as what is computed is. */
-static void scale(const hy_problem *p, void *y, int64_t count)
+static void scale(const hy_update *u, void *y, int64_t count)
 {
-    const double none = p->alpha * 0.0;
+    const double none = u->alpha * 0.0;
 
     for (int64_t i = 0; i < count; i++)
-        if (p->Y->type == HYBRID_F64)
-            ((double *)y)[i] = none + p->beta * ((double *)y)[i];
+        if (u->Y->type == HYBRID_F64)
+            ((double *)y)[i] = none + u->beta * ((double *)y)[i];
         else
-            ((float *)y)[i] = (float)(none + p->beta * (double)((float *)y)[i]);
+            ((float *)y)[i] = (float)(none + u->beta * (double)((float *)y)[i]);
 }
 
 /* With beta 0 it does not depend on Y: a line full of it. */
@@ -23,14 +22,14 @@ typedef union line {
     double f64[HY_LINE / 8];
 } line;
 
-static line line_of(const hy_problem *p)
+static line line_of(const hy_update *u)
 {
-    const double none = p->alpha * 0.0;
+    const double none = u->alpha * 0.0;
     line l;
 
-    for (int i = 0; i < HY_LINE / 8 && p->Y->type == HYBRID_F64; i++)
+    for (int i = 0; i < HY_LINE / 8 && u->Y->type == HYBRID_F64; i++)
         l.f64[i] = none;
-    for (int i = 0; i < HY_LINE / 4 && p->Y->type != HYBRID_F64; i++)
+    for (int i = 0; i < HY_LINE / 4 && u->Y->type != HYBRID_F64; i++)
         l.f32[i] = (float)none;
     return l;
 }
@@ -43,7 +42,7 @@ typedef struct lines {
 
 static lines empty_in(const hy_empty_rows *e, int64_t word)
 {
-    const int64_t left = e->problem->Y->rows - word * 64;
+    const int64_t left = e->update->Y->rows - word * 64;
     uint64_t empty     = ~e->others->bits[word];
     lines l            = {.count = 0};
 
@@ -55,9 +54,9 @@ static lines empty_in(const hy_empty_rows *e, int64_t word)
 }
 
 /* Those without a gap between them as one. */
-static void set_rows(const hy_problem *p, const line *value, const lines *rows)
+static void set_rows(const hy_update *u, const line *value, const lines *rows)
 {
-    const hybrid_dense *Y = p->Y;
+    const hybrid_dense *Y = u->Y;
     const size_t size     = hy_value_size(Y->type);
     const size_t bytes = (size_t)Y->cols * size, step = (size_t)Y->ld * size;
     hy_range ranges[64];
@@ -74,42 +73,40 @@ static void set_rows(const hy_problem *p, const line *value, const lines *rows)
     hy_fill_past(Y->data, ranges, count, value->bytes);
 }
 
-static void scale_rows(const hy_problem *p, const lines *rows)
+static void scale_rows(const hy_update *u, const lines *rows)
 {
     for (int64_t i = 0; i < rows->count; i++)
-        scale(p, hy_dense_at(p->Y, rows->of[i] * p->Y->ld), p->Y->cols);
+        scale(u, hy_dense_at(u->Y, rows->of[i] * u->Y->ld), u->Y->cols);
 }
 
 /* Rows of words [begin, end) of the bits that are set for all others. */
 static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_empty_rows *e = arg;
-    const hy_problem *p    = e->problem;
-    const line value       = line_of(p);
+    const hy_update *u     = e->update;
+    const line value       = line_of(u);
 
     (void)part;
     for (int64_t w = begin; w < end; w++) {
         const lines rows = empty_in(e, w);
-        if (p->beta != 0)
-            scale_rows(p, &rows);
+        if (u->beta != 0)
+            scale_rows(u, &rows);
         else
-            set_rows(p, &value, &rows);
+            set_rows(u, &value, &rows);
     }
     return HYBRID_OK;
 }
 
-void hy_empty_rows_begin(hy_empty_rows *rows, const hy_problem *problem,
-                         const hy_compact *compact)
+void hy_empty_rows_begin(hy_empty_rows *rows, hy_pool *pool, const hy_update *update,
+                         const hy_touched *others)
 {
-    const hybrid_dense *Y = problem->Y;
+    const hybrid_dense *Y = update->Y;
     const int64_t word    = 64 * Y->cols * (int64_t)hy_value_size(Y->type);
-    const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
 
-    rows->problem = problem;
-    rows->others  = &compact->rows;
-    hy_pool_begin(&rows->loop, problem->ctx->pool, HY_COMPUTE, 0,
-                  in_rows ? rows->others->words : 0, 1 + STORE_BYTES / (1 + word),
-                  store_words, rows);
+    rows->update = update;
+    rows->others = others;
+    hy_pool_begin(&rows->loop, pool, HY_COMPUTE, 0, others->words,
+                  1 + STORE_BYTES / (1 + word), store_words, rows);
 }
 
 hybrid_status hy_empty_rows_end(hy_empty_rows *rows)

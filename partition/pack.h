@@ -301,7 +301,7 @@ typedef struct hy_bellpack_view {
 } hy_bellpack_view;
 hy_bellpack_view hy_packed_bellpack(const hy_job *job);
 
-/* ---- rows.c, dense_rows.c: room for a result, and dense ones into Y ---- */
+/* ---- rows.c: room for a result ---- */
 
 /* Bytes for a chunk's result at its bound, rows and entries; with_row_at: also an
    array row_at, for backends that leave gaps between rows. */
@@ -310,21 +310,11 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* The copies of a SpMM chunk's result from where it was computed to Y, if alpha and beta
-   leave it as it is: of one row where it lies in Y just as in its own memory; of rows
-   where X comes in column blocks. Returns how many; 0: there are none. */
-int hy_rows_home(const hy_job *job, hy_row_copy copies[HY_ROW_COPIES]);
-
 /* Rows of which the last `wrapped` bytes are at the end of rows a pitch long: the
    beginning of the first, ends and beginnings together, the end of the last. Returns how
    many copies; one if none are wrapped. */
 int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
                  hy_row_copy copies[HY_ROW_COPIES]);
-
-/* Store the result of a SpMM chunk (dense, in rows or in columns) as
-   Y = alpha * result + beta * Y, whichever order and ld Y has. beta == 0 does not
-   read Y. In parallel. */
-hybrid_status hy_rows_store_dense(const hy_job *job);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /* partition/spread_rows.c - rows of a Y in columns that are not all of its rows.
 
-   Lines of the caches have parts of many rows: the empty rows between those of a chunk
+   Lines of the caches have parts of many rows: the empty rows between those of a part
    are made with them, as if they had been computed, so that whole lines are stored, past
-   the caches. A chunk that lies in columns is spread column by column, in runs of as many
+   the caches. A part that lies in columns is spread column by column, in runs of as many
    kilobytes as a worker takes; one that lies in rows is turned tile by tile first. */
 #include <string.h>
 
@@ -22,17 +22,16 @@ static int64_t cols_of(const hy_storing *s)
     return s->along ? s->lines : s->length;
 }
 
-/* Where rows of Y begin that belong to the chunk, if k is 0, or to the next one, if k is
+/* Where rows of Y begin that belong to the part, if k is 0, or to the next one, if k is
    its rows: each has the empty ones behind it, the first of all also those before it. */
 static int64_t owned_begin(const hy_storing *s, int64_t k)
 {
-    const hy_problem *p = s->job->problem;
-    const int64_t row   = s->job->chunk->row_begin + k;
+    const int64_t row = s->before + k;
 
-    return row == 0 ? 0 : row < p->A->rows ? s->rows[k] : p->Y->rows;
+    return row == 0 ? 0 : row < s->listed ? s->rows[k] : s->update->Y->rows;
 }
 
-/* The first of the chunk's rows that is not before row `at` of Y. */
+/* The first of the part's rows that is not before row `at` of Y. */
 static int64_t first_from(const hy_storing *s, int64_t at)
 {
     int64_t low = 0, high = rows_of(s);
@@ -61,13 +60,13 @@ static int64_t first_from(const hy_storing *s, int64_t at)
 DEFINE_SPREAD(spread_4, uint32_t)
 DEFINE_SPREAD(spread_8, uint64_t)
 
-/* Rows [begin, begin + count) of the chunk, which lie from `from` on, a column `step`
+/* Rows [begin, begin + count) of the part, which lie from `from` on, a column `step`
    elements after the other, to the part's columns at `to`: these lie line by line, zeros
    where other rows are. */
 static void spread(const hy_storing *s, int64_t begin, int64_t count, const char *from,
                    int64_t step, const hy_parts *part, char *to)
 {
-    const size_t size  = hy_value_size(s->job->problem->Y->type);
+    const size_t size  = hy_value_size(s->update->Y->type);
     const size_t bytes = (size_t)part->length * size;
 
     memset(to, 0, (size_t)part->count * bytes);
@@ -77,13 +76,13 @@ static void spread(const hy_storing *s, int64_t begin, int64_t count, const char
                                           to + (size_t)j * bytes);
 }
 
-/* Elements [begin, end) of the columns of Y that are the chunk's, of as many rows as it
+/* Elements [begin, end) of the columns of Y that are the part's, of as many rows as it
    owns. */
 static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
     const int64_t row = owned_begin(s, 0), rows = owned_begin(s, rows_of(s)) - row;
-    const int64_t most = HY_TILE_BYTES / (int64_t)hy_value_size(s->job->problem->Y->type);
+    const int64_t most = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
@@ -93,7 +92,7 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
         const hy_parts part    = {tile, col, 1, at, hy_lesser(most, left)};
         const int64_t first    = first_from(s, at);
         const int64_t count    = first_from(s, at + part.length) - first;
-        const char *const from = hy_chunk_at(s, col * s->length + first);
+        const char *const from = hy_element_at(s, col * s->length + first);
         spread(s, first, count, from, 0, &part, tile);
         hy_store_lines(s, &part);
         begin += part.length;
@@ -101,11 +100,11 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
     return HYBRID_OK;
 }
 
-/* Rows [begin, end) of Y, of a chunk that lies in rows. */
+/* Rows [begin, end) of Y, of a part that lies in rows. */
 static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
-    const size_t size   = hy_value_size(s->job->problem->Y->type);
+    const size_t size   = hy_value_size(s->update->Y->type);
     const int64_t most  = hy_tile_length(s);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES], turned[HY_TILE_BYTES];
 
@@ -117,7 +116,7 @@ static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t 
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), at,
                                    length};
-            hy_turn(hy_chunk_at(s, first * s->length + j), s->length, part.count, count,
+            hy_turn(hy_element_at(s, first * s->length + j), s->length, part.count, count,
                     size, turned, count);
             spread(s, first, count, turned, count, &part, tile);
             hy_store_lines(s, &part);
@@ -126,11 +125,12 @@ static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-hybrid_status hy_store_spread(hy_storing *s)
+hybrid_status hy_store_spread(hy_pool *pool, hy_storing *s)
 {
-    hy_pool *pool       = s->job->problem->ctx->pool;
     const int64_t begin = owned_begin(s, 0), end = owned_begin(s, rows_of(s));
 
+    if (s->lines * s->length == 0)
+        return HYBRID_OK;
     if (s->along)
         return hy_pool_for(pool, HY_PLACE, 0, (end - begin) * cols_of(s),
                            HY_STORE_ELEMENTS, spread_columns, s);

@@ -221,7 +221,7 @@ static int in_flight(const hy_run *run)
    they shall have nothing better to do. */
 static int may_help(const hy_run *run)
 {
-    return run->queue.sharing->share >= 0 || !run->sink || !hy_sink_prepares(run->sink);
+    return run->queue.sharing->share >= 0 || !hy_sink_prepares(run->sink);
 }
 
 /* The chunk that the side computes next: to slot->chunk. 0: none, or not now. */

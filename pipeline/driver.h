@@ -35,7 +35,7 @@ enum { HY_SIDES = 2 };
 typedef struct hy_run {
     hy_context *ctx;
     const hy_problem *problem;
-    hy_sink *sink; /* of SpGEMM, else NULL */
+    hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;

@@ -35,7 +35,7 @@ static void begin_load(hy_run *run)
     hy_side *device      = run->sides;
     hy_loader *loader    = device->site->loader;
     const size_t room    = device->site->turned.room;
-    hybrid_status status = hy_turned_begin(device->site, run->problem);
+    hybrid_status status = hy_turned_begin(device->site, run->problem, run->sink);
 
     if (status == HYBRID_OK && loader)
         status = hy_loader_start(loader, run->problem, hy_side_passed(device),
@@ -99,8 +99,6 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
     end_run(&run);
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
-    if (!sink)
-        return run.status;
     report->host_bytes += sink->own_bytes;
     return end_sink(sink, run.status);
 }

@@ -13,8 +13,8 @@ typedef struct hy_sites {
 } hy_sites;
 
 /* Walk all chunks of the list, which are those that the sites were made for, through all
-   stages. The result goes to `sink`, which is finished, or aborted after a failure; NULL:
-   to problem->Y. Events go to `trace` (may be NULL); times and bytes are added to
+   stages. The result goes to `sink`, which is finished, or aborted after a failure.
+   Events go to `trace` (may be NULL); times and bytes are added to
    `report`. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
                              hy_problem *problem, hy_sink *sink, hybrid_trace_fn trace,

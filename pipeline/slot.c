@@ -131,7 +131,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
         const hy_features back = back_features(f);
         job->back = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + room, problem->op,
                                &back, 0);
-        job->back_room = back.out_bound;
+        job->back_room = problem->op == HY_SPGEMM ? back.out_bound : INT64_MAX;
     }
     job->there    = hy_pack_cache_has(cache, chunk, index);
     job->shared_a = ops->rebase && hy_pack_csr_shares(job);
@@ -144,4 +144,19 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     slot->parked = slot->on_lanes = slot->placing = 0;
     for (int step = 0; step < HY_STEPS; step++)
         slot->passage[step].done = 0;
+}
+
+hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
+{
+    const hy_job *job     = &slot->job;
+    const hy_image *image = &job->problem->image;
+
+    return (hy_part){.chunk    = job->chunk,
+                     .nnz      = job->nnz,
+                     .offset   = job->offset,
+                     .rows     = *rows,
+                     .count    = job->nnz,
+                     .in_cols  = image->form == HY_FORM_SLABS || job->turned,
+                     .by_lines = image->axis == HY_AXIS_COLS || job->turned,
+                     .wrapped  = hy_image_wrapped(image, job->chunk->col_begin)};
 }

@@ -26,7 +26,7 @@ typedef struct hy_slot {
     hy_task task; /* first: whoever does it has the slot */
     struct hy_site *site;
     struct hy_side *side; /* of the run that it is in, and */
-    hy_sink *sink;        /* where the result of that run goes; NULL: to Y */
+    hy_sink *sink;        /* where the result of that run goes */
     hy_lane_set *lane_set;
     const hy_stage *stages;
     hy_job job;
@@ -69,5 +69,8 @@ hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
    those that the run has begun on this site, or into the cache of packs. */
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache, int64_t index);
+
+/* What the chunk brings, whose result lies there: all of it. */
+hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows);
 
 #endif /* HY_SLOT_H */

@@ -22,7 +22,7 @@ typedef enum hy_step {
     HY_STEP_H2D,      /* one copy                                        job.in    */
     HY_STEP_MULTIPLY, /* the product                                     job.out   */
     HY_STEP_FINISH,   /* sort and compress                               out_nnz   */
-    HY_STEP_RESERVE,  /* SpGEMM: the chunk's range of C                  job.offset */
+    HY_STEP_RESERVE,  /* the chunk's place in the result                 job.nnz   */
     HY_STEP_D2H,      /* exact bytes                                     job.back  */
     HY_STEP_PLACE,    /* store in C or Y                                           */
     HY_STEPS

@@ -2,14 +2,10 @@
 #include "pipeline/steps.h"
 
 #include "base/csr.h"
+#include "base/pinned.h"
 #include "partition/pack.h"
 #include "pipeline/packed.h"
 #include "pipeline/turned.h"
-
-static int is_dense(const hy_job *job)
-{
-    return job->problem->op == HY_SPMM;
-}
 
 int hy_step_applies(const hy_slot *slot, hy_step step)
 {
@@ -26,7 +22,7 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
     case HY_STEP_D2H:
         return copies;
     case HY_STEP_PLACE:
-        return !variant->in_place && !(slot->job.direct && is_dense(&slot->job));
+        return !variant->in_place && !slot->job.stored;
     case HY_STEP_MULTIPLY:
     case HY_STEP_RESERVE:
     case HY_STEPS:
@@ -51,29 +47,34 @@ static int64_t chunk_rows(const hy_job *job)
     return job->chunk->row_end - job->chunk->row_begin;
 }
 
+static int64_t value_bytes(const hy_job *job)
+{
+    return (int64_t)hy_value_size(job->problem->A->type);
+}
+
+/* Of an entry; 0: of an element, which has none. */
+static int64_t column_bytes(const hy_job *job)
+{
+    return job->out.col ? (int64_t)sizeof *job->out.col : 0;
+}
+
 /* Bytes of the result that are copied and stored: offsets are not when they are known. */
 static int64_t out_bytes(const hy_slot *slot)
 {
-    const hy_job *job  = &slot->job;
-    const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
-
-    if (is_dense(job))
-        return chunk_rows(job) * (job->chunk->col_end - job->chunk->col_begin) * size;
+    const hy_job *job     = &slot->job;
     const int64_t offsets = slot->sink->in_order ? chunk_rows(job) + 1 : 0;
-    return offsets * 8 + job->nnz * (4 + size);
+
+    return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
 }
 
-/* Bytes of them that workers store: what the device copied to C is there. */
+/* Bytes of them that workers store: what the device copied to the result is there. */
 static int64_t stored_bytes(const hy_slot *slot)
 {
-    const hy_job *job  = &slot->job;
-    const int64_t size = (int64_t)hy_value_size(job->problem->A->type);
-
-    if (is_dense(job))
-        return out_bytes(slot);
+    const hy_job *job     = &slot->job;
     const int64_t offsets = slot->sink->in_order ? chunk_rows(job) : 0;
-    const int64_t values  = job->direct ? 0 : size;
-    const int64_t columns = job->direct && !job->unpacks ? 0 : 4;
+    const int64_t values  = job->direct ? 0 : value_bytes(job);
+    const int64_t columns = job->direct && !job->unpacks ? 0 : column_bytes(job);
+
     return offsets * 8 + job->nnz * (columns + values);
 }
 
@@ -98,19 +99,12 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
         chunk_rows(job) + 1, hy_offset(job->problem->A, job->chunk->row_begin));
 }
 
-/* What the chunk brings, whose result lies there: all of it. */
-static hy_part part_of(const hy_job *job, const hy_rows *rows)
-{
-    return (hy_part){.chunk  = job->chunk,
-                     .nnz    = job->nnz,
-                     .offset = job->offset,
-                     .rows   = *rows,
-                     .count  = job->nnz};
-}
-
 /* No copy crosses from one pinned piece to the next. */
 static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
 {
+    if (landing->piece == 0)
+        return hy_pinned_copy_rows(lane, &landing->rows, landing->rows.dst);
+
     char *to         = landing->rows.dst;
     const char *from = landing->rows.src;
     size_t bytes     = landing->rows.bytes;
@@ -137,14 +131,25 @@ static int64_t turn_entries(const hy_job *job, int64_t first)
 static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first)
 {
     const hy_job *job  = &slot->job;
-    const size_t size  = hy_value_size(job->problem->A->type);
+    const size_t size  = (size_t)value_bytes(job);
     const size_t count = (size_t)turn_entries(job, first);
 
-    HY_TRY(
-        lane->backend->ops->copy(lane, job->back.col, job->out.col + first, count * 4));
+    if (job->out.col)
+        HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col + first,
+                                        count * 4));
     return lane->backend->ops->copy(lane, job->back.val,
                                     (const char *)job->out.val + (size_t)first * size,
                                     count * size);
+}
+
+/* Whether the backend makes such copies. */
+static int can_copy(const hy_lane *lane, const hy_direct *to)
+{
+    int can = to->count > 0;
+
+    for (int i = 0; i < to->count; i++)
+        can = can && (to->to[i].rows.rows == 1 || lane->backend->ops->copy_rows);
+    return can;
 }
 
 /* To memory of the result itself where the sink says so, but for columns that come
@@ -152,10 +157,11 @@ static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job        = &slot->job;
-    const hy_part part = part_of(job, &job->out);
+    const hy_part part = hy_slot_part(slot, &job->out);
     const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
 
-    job->direct = to.count > 0;
+    job->direct = can_copy(lane, &to);
+    job->stored = job->direct && to.all;
     if (!job->direct)
         return copy_turn(slot, lane, 0);
     job->unpacks = hy_packed_pay(slot);
@@ -166,39 +172,16 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     return HYBRID_OK;
 }
 
-/* Straight to Y where that is pinned and takes the result as it is. */
-static hybrid_status copy_dense(hy_slot *slot, hy_lane *lane)
-{
-    const hy_backend_ops *ops = lane->backend->ops;
-    hy_job *job               = &slot->job;
-    hy_row_copy home[HY_ROW_COPIES];
-
-    if (hy_turned_is(slot))
-        return hy_turned_back(slot, lane);
-    const int count = hy_rows_home(job, home);
-
-    job->direct = count > 0 && (home->rows * count == 1 || ops->copy_rows) &&
-                  hy_pinned_rows(lane->backend->ctx, home, count, 1);
-    for (int i = 0; job->direct && i < count; i++)
-        HY_TRY(hy_pinned_copy_rows(lane, &home[i], home[i].dst));
-    if (job->direct)
-        return HYBRID_OK;
-    if (count > 1) /* panels wrap where all of Y is pinned */
-        return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
-                       "Y was unpinned while it was computed");
-    return ops->copy(lane, job->back.val, job->out.val, (size_t)out_bytes(slot));
-}
-
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 {
     const hy_job *job = &slot->job;
 
-    if (is_dense(job))
-        return copy_dense(slot, lane);
     if (slot->sink->in_order)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
-    return job->nnz > 0 ? copy_entries(slot, lane) : HYBRID_OK;
+    if (job->nnz == 0)
+        return HYBRID_OK;
+    return hy_turned_is(slot) ? hy_turned_back(slot, lane) : copy_entries(slot, lane);
 }
 
 /* The worker that stores a chunk with more entries than `back` holds fetches the rest. */
@@ -213,11 +196,11 @@ static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
     return ops->host_wait(mark);
 }
 
-static hybrid_status store_sparse(const hy_slot *slot)
+static hybrid_status store(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
     hy_sink *sink     = slot->sink;
-    hy_part part      = part_of(job, &job->back);
+    hy_part part      = hy_slot_part(slot, &job->back);
 
     part.counted = *job->out_nnz;
     if (!job->back.row_at) /* else it was never copied: all of it is here */
@@ -237,7 +220,7 @@ static hybrid_status store_sparse(const hy_slot *slot)
 static hybrid_status reserve(hy_slot *slot)
 {
     hy_job *job  = &slot->job;
-    hy_part part = part_of(job, &job->out);
+    hy_part part = hy_slot_part(slot, &job->out);
 
     if (slot->sink->in_order) /* else it may be computed yet */
         part.counted = *job->out_nnz;
@@ -245,13 +228,6 @@ static hybrid_status reserve(hy_slot *slot)
     job->nnz    = part.nnz;
     job->offset = part.offset;
     return HYBRID_OK;
-}
-
-static hybrid_status store(const hy_slot *slot)
-{
-    if (is_dense(&slot->job))
-        return hy_rows_store_dense(&slot->job);
-    return store_sparse(slot);
 }
 
 static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)

@@ -110,10 +110,10 @@ static int64_t bytes_of(const hy_slot *slot, hy_step step)
     return slot->passage[step].done ? slot->passage[step].bytes : 0;
 }
 
-/* Bytes of Y that are stored and, unless beta is 0, read before; or of C. */
-static int64_t result_bytes(const hy_problem *problem, int64_t stored)
+/* Bytes of the result that are stored and, if it is added to, read before. */
+static int64_t result_bytes(const hy_slot *slot, int64_t stored)
 {
-    return problem->op == HY_SPMM && problem->beta != 0 ? 2 * stored : stored;
+    return slot->sink->reads ? 2 * stored : stored;
 }
 
 /* Rows of A that the host computes with, where they are; and of Y if it stores these. */
@@ -129,7 +129,7 @@ static int64_t bytes_in_place(const hy_slot *slot)
         slot->job.variant->in_place ? chunk->col_end - chunk->col_begin : 0;
     const int64_t stored = f->rows * cols * size;
 
-    return f->rows * offset + f->nnz * (4 + size) + result_bytes(problem, stored);
+    return f->rows * offset + f->nnz * (4 + size) + result_bytes(slot, stored);
 }
 
 /* On the device: up written, what stayed read, the result written, and read as it goes
@@ -147,7 +147,7 @@ static void count_bytes(hybrid_report *report, const hy_slot *slot)
     report->h2d_bytes += bytes_of(slot, HY_STEP_H2D);
     report->d2h_bytes += bytes_of(slot, HY_STEP_D2H);
     report->host_bytes += bytes_of(slot, HY_STEP_PREPARE) +
-                          result_bytes(slot->job.problem, bytes_of(slot, HY_STEP_PLACE));
+                          result_bytes(slot, bytes_of(slot, HY_STEP_PLACE));
     if (hy_site_in_place(slot->site))
         report->host_bytes += bytes_in_place(slot);
     else

@@ -5,13 +5,11 @@
 #include "base/extremes.h"
 #include "pipeline/room.h"
 
-hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem)
+hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
+                              const hy_sink *sink)
 {
-    const hybrid_dense *Y = problem->Y;
-
-    site->turned.turns = site->turned.room > 0 && problem->op == HY_SPMM &&
-                         problem->image.form != HY_FORM_SLABS &&
-                         Y->order == HYBRID_COL_MAJOR && Y->rows > 0;
+    site->turned.turns = site->turned.room > 0 && sink->in_cols &&
+                         problem->image.form != HY_FORM_SLABS && problem->A->rows > 0;
     return site->turned.turns
                ? hy_room_get(site->backend, site->turned.room, &site->turned.buffer)
                : HYBRID_OK;
@@ -26,41 +24,42 @@ int hy_turned_is(const hy_slot *slot)
     return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
 }
 
-/* The chunk's columns where they go to: its place in pinned memory, or in Y, if that is
-   pinned and takes them as they are. */
-static hy_row_copy home_of(hy_job *job)
+/* The chunk's columns where they go to: its place in pinned memory, or in the result, if
+   that takes them as they are. */
+static hy_row_copy home_of(hy_slot *slot)
 {
-    const hy_problem *problem = job->problem;
-    const hy_chunk *chunk     = job->chunk;
-    const hybrid_dense *Y     = problem->Y;
-    const size_t size         = hy_value_size(Y->type);
-    const size_t bytes        = (size_t)(chunk->row_end - chunk->row_begin) * size;
-    const hy_row_copy home    = {
-           .dst       = hy_dense_at(Y, chunk->row_begin + chunk->col_begin * Y->ld),
-           .dst_pitch = (size_t)Y->ld * size,
-           .bytes     = bytes,
-           .rows      = chunk->col_end - chunk->col_begin};
+    hy_job *job           = &slot->job;
+    const hy_chunk *chunk = job->chunk;
+    const size_t size     = hy_value_size(job->problem->A->type);
+    const size_t bytes    = (size_t)(chunk->row_end - chunk->row_begin) * size;
+    hy_row_copy home      = {.dst       = job->back.val,
+                             .dst_pitch = bytes,
+                             .bytes     = bytes,
+                             .rows      = chunk->col_end - chunk->col_begin};
 
-    job->direct = !problem->y_rows && problem->alpha == 1 && problem->beta == 0 &&
-                  home.dst_pitch <= HY_MOST_PITCH &&
-                  hy_pinned_rows(problem->ctx, &home, 1, 1);
-    if (job->direct)
+    job->turned        = 1;
+    const hy_part part = hy_slot_part(slot, &job->out);
+    const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
+
+    job->direct = job->stored = to.count > 0;
+    if (!job->direct)
         return home;
-    return (hy_row_copy){
-        .dst = job->back.val, .dst_pitch = bytes, .bytes = bytes, .rows = home.rows};
+    home.dst = to.to->rows.dst;
+    if (to.to->rows.rows > 1) /* else its columns follow each other there, too */
+        home.dst_pitch = to.to->rows.dst_pitch;
+    return home;
 }
 
 hybrid_status hy_turned_back(hy_slot *slot, hy_lane *lane)
 {
     const hy_backend_ops *ops = lane->backend->ops;
     hy_job *job               = &slot->job;
-    const hy_row_copy home    = home_of(job);
-    const size_t size         = hy_value_size(job->problem->Y->type);
+    const hy_row_copy home    = home_of(slot);
+    const size_t size         = hy_value_size(job->problem->A->type);
     const int64_t rows = (int64_t)(home.bytes / size), width = home.rows;
     char *room         = slot->site->turned.buffer.ptr;
     const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
 
-    job->turned = 1;
     for (int64_t row = 0; row < rows; row += most) {
         const int64_t count    = hy_lesser(most, rows - row);
         const size_t at        = (size_t)row * size;

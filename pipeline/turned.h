@@ -9,9 +9,10 @@
 
 #include "pipeline/site.h"
 
-/* Before a run on the site: whether Y of its problem is turned by the device, and the room
-   for that, which stays. */
-hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem);
+/* Before a run on the site: whether what goes to the sink is turned by the device, and the
+   room for that, which stays. */
+hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
+                              const hy_sink *sink);
 
 /* Whether the chunk's result goes to Y so, and its way. */
 int hy_turned_is(const hy_slot *slot);

@@ -9,6 +9,7 @@
 
 #include "partition/pack.h"
 #include "base/image.h"
+#include "partition/storing.h"
 #include "tests/support/cases.h"
 #include "tests/support/group.h"
 #include "tests/support/poison.h"
@@ -63,22 +64,24 @@ static int in_cols(const hy_problem *p)
 
 /* A chunk has a home where each of its elements is as far from the first as in Y, and
    nothing is to be done with it. */
-static void check_home(const hy_job *job, int64_t rows, int64_t width)
+static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
+                       int64_t width)
 {
-    const hy_problem *p   = job->problem;
     const hybrid_dense *Y = p->Y;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
     const int64_t by_row = in_rows ? Y->ld : 1, by_col = in_rows ? 1 : Y->ld;
-    const int64_t first = job->chunk->row_begin * by_row + job->chunk->col_begin * by_col;
-    int flat            = rows * width > 0 && p->alpha == 1 && p->beta == 0;
+    const int64_t first =
+        part->chunk->row_begin * by_row + part->chunk->col_begin * by_col;
+    int flat = rows * width > 0 && p->alpha == 1 && p->beta == 0;
 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < width; j++)
             flat &=
                 i * by_row + j * by_col == (in_cols(p) ? i + j * rows : i * width + j);
-    char *home = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
+    char *home             = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
+    const hy_update update = {p->Y, p->alpha, p->beta};
     hy_row_copy copy[HY_ROW_COPIES];
-    assert_int_equal(hy_rows_home(job, copy), flat);
+    assert_int_equal(hy_storing_home(&update, part, copy), flat);
     assert_true(!flat || (copy->dst == home && copy->rows == 1));
     homes += flat;
 }
@@ -86,17 +89,19 @@ static void check_home(const hy_job *job, int64_t rows, int64_t width)
 /* Store a chunk in the middle of Y; all else stays. */
 static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 {
-    const int64_t width = chunk->col_end - chunk->col_begin;
-    const int64_t rows  = chunk->row_end - chunk->row_begin;
-    const hy_job job    = {
-           .problem = p, .chunk = chunk, .back = {.val = (void *)(uintptr_t)sums}};
+    const int64_t width    = chunk->col_end - chunk->col_begin;
+    const int64_t rows     = chunk->row_end - chunk->row_begin;
+    const hy_update update = {p->Y, p->alpha, p->beta};
+    const hy_part part     = {
+            .chunk = chunk, .rows = {.val = (void *)(uintptr_t)sums}, .in_cols = in_cols(p)};
+    hy_storing storing = hy_storing_of(&update, &part, NULL);
     hybrid_dense before;
 
-    check_home(&job, rows, width);
+    check_home(p, &part, rows, width);
     dense_copy(p->Y, &before);
     if (p->beta == 0)
         dense_set(p->Y, 0.0 / 0.0);
-    assert_int_equal(hy_rows_store_dense(&job), HYBRID_OK);
+    assert_int_equal(hy_store_dense(ctx->pool, &storing), HYBRID_OK);
     for (int64_t i = 0; i < p->Y->rows; i++)
         for (int64_t j = 0; j < p->Y->cols; j++) {
             const double y  = dense_at(p->Y, i, j);

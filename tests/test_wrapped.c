@@ -12,6 +12,7 @@
 #include "base/csr.h"
 #include "partition/pack.h"
 #include "partition/sources.h"
+#include "partition/storing.h"
 #include "tests/support/all_pinned.h"
 #include "tests/support/cases.h"
 
@@ -148,10 +149,15 @@ static int in_lines(const hy_row_copy *c)
 
 static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
 {
-    void *sums       = sums_of(w, chunk, panel);
-    const hy_job job = {.problem = &w->problem, .chunk = chunk, .out = {.val = sums}};
+    void *sums             = sums_of(w, chunk, panel);
+    const hy_image *image  = &w->problem.image;
+    const hy_update update = {w->problem.Y, w->problem.alpha, w->problem.beta};
+    const hy_part part     = {.chunk    = chunk,
+                              .rows     = {.val = sums},
+                              .by_lines = image->axis == HY_AXIS_COLS,
+                              .wrapped  = hy_image_wrapped(image, chunk->col_begin)};
     hy_row_copy copies[HY_ROW_COPIES];
-    const int n = hy_rows_home(&job, copies);
+    const int n = hy_storing_home(&update, &part, copies);
 
     assert_int_equal(n, panel == 0 && w->problem.image.wraps ? HY_ROW_COPIES : 1);
     for (int i = 0; i < n; i++)

@@ -1,0 +1,458 @@
+/* tests/test_sink_csr.c - what a sink owes who stores there: a result in CSR.
+
+   Parts of a matrix of plain arrays are reserved, stored in every way and in any order
+   that is allowed, two threads at once; the result must be those arrays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "base/extremes.h"
+#include "base/look.h"
+#include "base/results.h"
+#include "engine/engine.h"
+#include "partition/deltas.h"
+#include "pipeline/sink_csr.h"
+#include "support/cases.h"
+#include "support/deltas.h"
+#include "support/fake_backend.h"
+#include "support/fake_spmm.h"
+
+enum {
+    ROWS     = 3000,
+    COLS     = 1 << 20,
+    CHUNK    = 250,
+    PARTS    = ROWS / CHUNK,
+    TURN     = 700, /* entries of a part that come at a time, if they come in turns */
+    PATIENCE = 100, /* passes */
+    MOST_ALLOCATIONS = 100
+};
+
+/* How the entries of a part come. */
+typedef enum { AT_ONCE, IN_TURNS, WITH_GAPS, DIRECT, DELTAS } how;
+
+/* What the result must be. Rows have 0 to 60 entries. */
+typedef struct plain_csr {
+    hybrid_type type;
+    int64_t *row_ptr;
+    int32_t *col;
+    double *val;
+} plain_csr;
+
+static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
+
+static plain_csr plain_make(hybrid_type type)
+{
+    plain_csr p = {.type = type, .row_ptr = calloc(ROWS + 1, 8)};
+
+    for (int64_t i = 0; i < ROWS; i++)
+        p.row_ptr[i + 1] = p.row_ptr[i] + (int64_t)(test_hash(1, (uint64_t)i) % 61);
+    p.col = malloc((size_t)p.row_ptr[ROWS] * sizeof *p.col);
+    p.val = malloc((size_t)p.row_ptr[ROWS] * sizeof *p.val);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t k = p.row_ptr[i]; k < p.row_ptr[i + 1]; k++) {
+            p.col[k] = (int32_t)((k - p.row_ptr[i]) * 1000 + k % 1000);
+            p.val[k] = test_number(2, k, 1);
+        }
+    return p;
+}
+
+static void plain_free(plain_csr *p)
+{
+    free(p->row_ptr);
+    free(p->col);
+    free(p->val);
+}
+
+/* ---- parts --------------------------------------------------------------------------
+ */
+
+typedef struct piece {
+    const plain_csr *plain;
+    how way;
+    hy_chunk chunk;
+    hy_part part;
+    void *memory[4]; /* of the part's arrays, each with no byte more than it has */
+} piece;
+
+static void *take(piece *p, int k, size_t bytes)
+{
+    p->memory[k] = malloc(bytes + (bytes == 0));
+    return p->memory[k];
+}
+
+/* Rows of the chunk one after the other, or each with a gap of three behind it. */
+static void place_rows(piece *p)
+{
+    const int64_t *row_ptr = p->plain->row_ptr + p->chunk.row_begin;
+    const int64_t gap      = p->way == WITH_GAPS ? 3 : 0;
+    hy_rows *rows          = &p->part.rows;
+
+    rows->row_ptr = take(p, 0, (CHUNK + 1) * sizeof(int64_t));
+    if (gap > 0)
+        rows->row_at = take(p, 1, CHUNK * sizeof(int64_t));
+    for (int64_t i = 0; i <= CHUNK; i++)
+        rows->row_ptr[i] = row_ptr[i] - row_ptr[0];
+    for (int64_t i = 0; i < CHUNK && gap > 0; i++)
+        rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap; /* after every fifth */
+}
+
+static piece piece_of(const plain_csr *plain, how way, int64_t k)
+{
+    piece p = {.plain = plain,
+               .way   = way,
+               .chunk = {.id        = k,
+                         .row_begin = k * CHUNK,
+                         .row_end   = (k + 1) * CHUNK,
+                         .col_end   = COLS}};
+    place_rows(&p);
+    hy_rows *rows      = &p.part.rows;
+    const int64_t nnz  = rows->row_ptr[CHUNK];
+    const int64_t base = plain->row_ptr[k * CHUNK];
+    const int64_t room = nnz + (rows->row_at ? CHUNK : 0);
+
+    rows->col = take(&p, 2, (size_t)room * sizeof(int32_t));
+    rows->val = take(&p, 3, (size_t)room * (plain->type == HYBRID_F64 ? 8 : 4));
+    for (int64_t i = 0; i < CHUNK; i++)
+        for (int64_t e = rows->row_ptr[i]; e < rows->row_ptr[i + 1]; e++) {
+            const int64_t at = rows->row_at ? rows->row_at[i] + e - rows->row_ptr[i] : e;
+            rows->col[at]    = plain->col[base + e];
+            value_set(rows->val, plain->type, at, plain->val[base + e]);
+        }
+    p.part.counted = nnz;
+    return p;
+}
+
+static void piece_free(piece *p)
+{
+    for (size_t k = 0; k < sizeof p->memory / sizeof *p->memory; k++)
+        free(p->memory[k]);
+}
+
+/* ---- a device, of which copies are memcpy() ------------------------------------------
+ */
+
+static void copy(const hy_landing *to)
+{
+    const hy_row_copy *r = &to->rows;
+
+    assert_true(to->piece > 0 && r->rows == 1);
+    memcpy(r->dst, r->src, r->bytes);
+}
+
+/* 0: nothing was copied. */
+static int store_direct(hy_sink *sink, hy_part *part, int deltas)
+{
+    const hy_direct to = sink->ops->direct(sink, part);
+
+    if (to.count == 0)
+        return 0;
+    assert_int_equal(to.count, 2);
+    assert_int_equal(to.all, 0);
+    if (!deltas)
+        copy(&to.to[0]);
+    copy(&to.to[1]);
+    part->count = 0;
+    assert_int_equal(sink->ops->store(sink, part), HYBRID_OK);
+    if (deltas) {
+        char *packed = malloc(hy_deltas_bound(part->nnz) + HY_DELTA_BEHIND);
+        deltas_pack(part->rows.col, part->nnz, packed);
+        assert_int_equal(sink->ops->store_deltas(sink, part, packed), HYBRID_OK);
+        free(packed);
+    }
+    return 1;
+}
+
+/* Each turn has its entries at the front of the arrays, as if copied there anew. */
+static void store_turns(hy_sink *sink, const piece *p)
+{
+    const size_t size = p->plain->type == HYBRID_F64 ? 8 : 4;
+    hy_part part      = p->part;
+
+    for (part.first = 0; part.first == 0 || part.first < part.nnz; part.first += TURN) {
+        part.count    = hy_lesser(TURN, part.nnz - part.first);
+        part.rows.col = p->part.rows.col + part.first;
+        part.rows.val = (char *)p->part.rows.val + (size_t)part.first * size;
+        assert_int_equal(sink->ops->store(sink, &part), HYBRID_OK);
+    }
+}
+
+static int64_t landed; /* parts that were copied to the sink's memory */
+
+static void store(hy_sink *sink, piece *p)
+{
+    const int copies = p->way == DIRECT || p->way == DELTAS;
+
+    p->part.count = p->part.nnz;
+    if (copies && store_direct(sink, &p->part, p->way == DELTAS))
+        __atomic_add_fetch(&landed, 1, __ATOMIC_RELAXED);
+    else if (p->way == IN_TURNS)
+        store_turns(sink, p);
+    else
+        assert_int_equal(sink->ops->store(sink, &p->part), HYBRID_OK);
+}
+
+/* ---- all parts --------------------------------------------------------------------- */
+
+typedef struct work {
+    hy_sink *sink;
+    piece pieces[PARTS];
+    int begin, step; /* who stores these pieces of the order */
+} work;
+
+/* An order of the parts in which neighbours are apart. */
+static int shuffled(int k)
+{
+    return k * 5 % PARTS;
+}
+
+_Static_assert(PARTS % 5 != 0, "the order has all parts");
+
+static void *store_some(void *arg)
+{
+    work *w = arg;
+
+    for (int k = w->begin; k < PARTS; k += w->step)
+        store(w->sink, &w->pieces[shuffled(k)]);
+    return NULL;
+}
+
+static void store_by_two(work *w)
+{
+    work other = *w;
+    pthread_t thread;
+
+    w->begin = 0, other.begin = 1;
+    w->step = other.step = 2;
+    assert_int_equal(pthread_create(&thread, NULL, store_some, &other), 0);
+    store_some(w);
+    pthread_join(thread, NULL);
+}
+
+static hybrid_status reserve(hy_sink *sink, piece *p)
+{
+    p->part.chunk = &p->chunk;
+    return sink->ops->reserve(sink, &p->part);
+}
+
+static void work_open(work *w, hy_sink *sink, const plain_csr *plain, how way)
+{
+    w->sink = sink;
+    for (int k = 0; k < PARTS; k++)
+        w->pieces[k] = piece_of(plain, way, k);
+}
+
+static void work_close(work *w)
+{
+    for (int k = 0; k < PARTS; k++)
+        piece_free(&w->pieces[k]);
+}
+
+/* In order of rows unless places are known. */
+static void reserve_all(work *w)
+{
+    for (int k = 0; k < PARTS; k++)
+        assert_int_equal(
+            reserve(w->sink, &w->pieces[w->sink->in_order ? k : shuffled(k)]), HYBRID_OK);
+}
+
+static void check_result(const plain_csr *p, const hybrid_csr *C)
+{
+    const int64_t nnz = p->row_ptr[ROWS];
+
+    assert_int_equal(C->rows, ROWS);
+    assert_int_equal(C->cols, COLS);
+    assert_int_equal(C->nnz, nnz);
+    assert_int_equal(C->type, p->type);
+    assert_memory_equal(C->row_ptr, p->row_ptr, (ROWS + 1) * sizeof(int64_t));
+    assert_memory_equal(C->col, p->col, (size_t)nnz * sizeof(int32_t));
+    for (int64_t k = 0; k < nnz; k++)
+        assert_true(value_at(C->val, C->type, k) == p->val[k]);
+}
+
+static hy_csr_shape shape_of(const plain_csr *p, int known)
+{
+    return (hy_csr_shape){.rows     = ROWS,
+                          .cols     = COLS,
+                          .type     = p->type,
+                          .bound    = p->row_ptr[ROWS] + 1000,
+                          .expected = p->row_ptr[ROWS],
+                          .known    = known ? p->row_ptr : NULL};
+}
+
+/* Workers that pin pages are done: whether a part can land is no matter of time then. */
+static void await_pages(const hy_sink *sink)
+{
+    while (hy_sink_prepares(sink))
+        hy_relax();
+}
+
+static void pass(hy_context *ctx, const plain_csr *p, how way, int known)
+{
+    const hy_csr_shape shape = shape_of(p, known);
+    hybrid_csr C             = {.rows = -1};
+    hy_csr_sink csr;
+    work w;
+
+    assert_int_equal(hy_csr_sink_open(ctx, &shape, &C, &csr), HYBRID_OK);
+    assert_int_equal(csr.sink.in_order, !known);
+    assert_true(csr.sink.own_bytes == (known ? ROWS * 8 : 0));
+    work_open(&w, &csr.sink, p, way);
+    await_pages(&csr.sink);
+    reserve_all(&w);
+    store_by_two(&w);
+    assert_int_equal(C.rows, -1); /* nothing is handed out before the end */
+    assert_int_equal(csr.sink.ops->finish(&csr.sink), HYBRID_OK);
+    check_result(p, &C);
+    memset(C.col, 0xa5, (size_t)C.nnz * 4);
+    memset(C.val, 0xa5, (size_t)C.nnz * (p->type == HYBRID_F64 ? 8 : 4));
+    hy_results_release(ctx, C.row_ptr);
+    hy_results_release(ctx, C.col);
+    hy_results_release(ctx, C.val);
+    work_close(&w);
+}
+
+/* Some parts at least must land where they are wanted to: in pages that were used before,
+   when workers have pinned them. */
+static void pass_until_landed(hy_context *ctx, const plain_csr *p, how way, int known)
+{
+    landed = 0;
+    for (int i = 0; landed == 0 && i < PATIENCE; i++)
+        pass(ctx, p, way, known);
+    assert_true(landed > 0);
+}
+
+static void in_every_way(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        hybrid_engine *engine = fake_spmm(0);
+        plain_csr p           = plain_make(types[t]);
+        for (int known = 0; known < 2; known++) {
+            pass(&engine->ctx, &p, AT_ONCE, known);
+            pass(&engine->ctx, &p, IN_TURNS, known);
+            pass(&engine->ctx, &p, WITH_GAPS, known);
+            pass_until_landed(&engine->ctx, &p, DIRECT, known);
+            pass_until_landed(&engine->ctx, &p, DELTAS, known);
+        }
+        plain_free(&p);
+        hybrid_engine_destroy(engine);
+        assert_int_equal(fake_alive(), 0);
+    }
+}
+
+/* ---- what goes wrong ------------------------------------------------------------------
+ */
+
+static void expect_error(hy_context *ctx, hybrid_status status, const char *said)
+{
+    assert_int_equal(status, HYBRID_BAD_STATE);
+    assert_string_equal(ctx->message.text, said);
+    hy_message_clear(&ctx->message);
+}
+
+/* An abort gives everything back, and the caller's C is as it was. */
+static void abort_and_check(hy_csr_sink *csr, const hybrid_csr *C, int64_t before)
+{
+    hy_context *ctx = csr->sink.ctx;
+
+    csr->sink.ops->abort(&csr->sink);
+    hy_results_trim(ctx);
+    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    assert_int_equal(C->rows, -1);
+}
+
+static void order_and_counts_are_checked(void **state)
+{
+    hybrid_engine *engine = fake_spmm(0);
+    hy_context *ctx       = &engine->ctx;
+    plain_csr p           = plain_make(HYBRID_F64);
+
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        const hy_csr_shape shape = shape_of(&p, known);
+        const int64_t before     = hy_meter_used(&ctx->memory.meter);
+        hybrid_csr C             = {.rows = -1};
+        hy_csr_sink csr;
+        work w;
+
+        assert_int_equal(hy_csr_sink_open(ctx, &shape, &C, &csr), HYBRID_OK);
+        work_open(&w, &csr.sink, &p, AT_ONCE);
+        if (!known)
+            expect_error(ctx, reserve(&csr.sink, &w.pieces[3]),
+                         "chunk 3 ends out of order");
+        assert_int_equal(reserve(&csr.sink, &w.pieces[0]), HYBRID_OK);
+        w.pieces[0].part.count = w.pieces[0].part.nnz;
+        w.pieces[0].part.counted++;
+        assert_int_equal(csr.sink.ops->store(&csr.sink, &w.pieces[0].part),
+                         HYBRID_BAD_STATE);
+        assert_non_null(strstr(ctx->message.text, "rows 0 to 250 of C"));
+        hy_message_clear(&ctx->message);
+        expect_error(ctx, csr.sink.ops->finish(&csr.sink),
+                     "250 of 3000 rows were computed");
+        abort_and_check(&csr, &C, before);
+        work_close(&w);
+    }
+    plain_free(&p);
+    hybrid_engine_destroy(engine);
+}
+
+/* Open and reserve until one allocation fails. 0: none was left to fail. */
+static int fails(hy_context *ctx, const plain_csr *p, int known, int64_t nth)
+{
+    const hy_csr_shape shape = shape_of(p, known);
+    const int64_t before     = hy_meter_used(&ctx->memory.meter);
+    hybrid_csr C             = {.rows = -1};
+    hybrid_status status;
+    hy_csr_sink csr;
+    work w;
+
+    work_open(&w, &csr.sink, p, AT_ONCE);
+    ctx->memory.failures = nth;
+    status               = hy_csr_sink_open(ctx, &shape, &C, &csr);
+    const int open       = status == HYBRID_OK;
+    for (int k = 0; k < PARTS && status == HYBRID_OK; k++)
+        status = reserve(&csr.sink, &w.pieces[k]);
+    const int armed      = ctx->memory.failures > 0;
+    ctx->memory.failures = 0;
+    assert_int_equal(status, armed ? HYBRID_OK : HYBRID_NO_MEMORY);
+    assert_true(armed || ctx->message.text[0] != 0);
+    hy_message_clear(&ctx->message);
+    if (open)
+        abort_and_check(&csr, &C, before);
+    hy_results_trim(ctx);
+    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    work_close(&w);
+    return !armed;
+}
+
+static void each_allocation_fails_once(void **state)
+{
+    hybrid_engine *engine = fake_spmm(0);
+    plain_csr p           = plain_make(HYBRID_F32);
+
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        int64_t nth = 1;
+        while (nth < MOST_ALLOCATIONS && fails(&engine->ctx, &p, known, nth))
+            nth++;
+        assert_in_range(nth, 4, MOST_ALLOCATIONS - 1); /* three arrays at least */
+    }
+    plain_free(&p);
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_every_way),
+        cmocka_unit_test(order_and_counts_are_checked),
+        cmocka_unit_test(each_allocation_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
