@@ -1,5 +1,8 @@
 /* engine/weigh.c - whether the host computes instead of a device.
 
+   Where B or X fits the device, the estimates of both are compared (estimate.h). Of an X
+   that does not fit, the bytes that pass host memory are.
+
    X and Y of an SpMM are in host memory. Where X is on the device workers copy each of
    both once, and the device gathers: few hosts gather as fast as that, but A goes up as
    well, and with few columns it is most of the bytes: 16 of stencil27:80 take the device
