@@ -257,7 +257,7 @@ static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
     assert_int_equal(hybrid_pin(w->engine, p->Y.data, bytes_of(&p->Y)), HYBRID_OK);
     const size_t count = pins->count;
     pins->count        = 0;
-    forgetful_begin(w->engine, left->data, bytes_of(left));
+    forgetful_begin(w->engine, left->data, bytes_of(left), 1);
     const hybrid_status status = run_product(w->engine, w->plan, p);
     forgetful_end(w->engine);
     pins->count = count;

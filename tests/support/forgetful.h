@@ -4,9 +4,9 @@
 
 #include "engine/engine.h"
 
-/* From now on the engine's device says of all memory that somebody pinned it, but of these
-   bytes only when it is asked for the first time. One engine at a time. */
-void forgetful_begin(hybrid_engine *engine, const void *ptr, size_t bytes);
+/* From now on the engine's device says of all memory that somebody pinned it, but of
+   these bytes only the first `times` that it is asked. One engine at a time. */
+void forgetful_begin(hybrid_engine *engine, const void *ptr, size_t bytes, int64_t times);
 
 /* The device is as it was. Returns how often it was asked about the bytes. */
 int64_t forgetful_end(hybrid_engine *engine);
