@@ -2,7 +2,7 @@
 # bench/real.sh OUTDIR [--quick] [--threads N] [--only PRODUCT] [OPTION...] - ours, SciPy,
 # PyTorch, oneMKL and CuPy on real matrices in one process (bench/real.py says what is
 # computed, and has more options). Writes OUTDIR/real.jsonl and OUTDIR/real.md. Who is not
-# installed, or has no GPU, is named and left out. Eight minutes on 16 cores with a GPU.
+# installed, or has no GPU, is named and left out.
 # Environment: DATA = a folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
 # libhybrid_spmm.so (build/release/lib), PYTHON (python3) with NumPy and SciPy, COMMIT = what
 # was built, where there is no .git.

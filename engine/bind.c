@@ -4,7 +4,6 @@
 
 #include "base/csr.h"
 #include "engine/panels.h"
-#include "engine/pin.h"
 
 /* Rows that begin within lines go down at half of the speed. */
 static int in_lines(const hy_product *product, const hybrid_dense *Y)
@@ -39,16 +38,16 @@ static hy_image image_of_pinned(const hy_product *product, const hy_image *pinne
 }
 
 /* Of a run. */
-static hy_image image_for(const hy_product *product, const hy_layout *layout,
+static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
                           const hy_problem *problem)
 {
     const hy_image *pinned = &layout->if_pinned;
 
     if (pinned->axis != HY_AXIS_COLS)
         return moved(product, &layout->image, problem);
-    if (hy_pin_direct(problem, HYBRID_ROW_MAJOR))
+    if (direct && problem->X->order == HYBRID_ROW_MAJOR)
         return image_of_pinned(product, pinned, problem);
-    if (product->turned_room > 0 && hy_pin_direct(problem, HYBRID_COL_MAJOR))
+    if (direct && product->turned_room > 0)
         return *pinned; /* columns begin where they do */
     return hy_product_image(product);
 }
@@ -69,11 +68,11 @@ hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic)
 }
 
 hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, hy_problem *problem)
+                 const hy_traffic *traffic, int direct, hy_problem *problem)
 {
     hy_bound bound = hy_bind_planned(layout, traffic);
 
-    problem->image = image_for(product, layout, problem);
+    problem->image = image_for(product, layout, direct, problem);
     if (is_planned(&problem->image, &layout->image))
         return bound;
     hy_layout moved_to      = *layout;

@@ -1,4 +1,5 @@
-/* engine/bind.h - the chunks of a run: those planned, in the image that its X and Y get. */
+/* engine/bind.h - the chunks of a run: those planned, in the image that its X and Y get.
+ */
 #ifndef HY_BIND_H
 #define HY_BIND_H
 
@@ -14,10 +15,10 @@ typedef struct hy_bound {
 /* Those of a run whose X and Y are not pinned, Y at the beginning of a line. */
 hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic);
 
-/* Those of a run with this X and Y; problem->image tells in which column blocks. If X and Y
-   are pinned these are the layout's for that. They move so that they begin where lines of Y
-   do, unless all runs are to have the same bits. */
+/* Those of a run with this X and Y; problem->image tells in which column blocks. If X and
+   Y are copied directly (pin.h) these are the layout's for that. They move so that they
+   begin where lines of Y do, unless all runs are to have the same bits. */
 hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, hy_problem *problem);
+                 const hy_traffic *traffic, int direct, hy_problem *problem);
 
 #endif /* HY_BIND_H */

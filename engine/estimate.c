@@ -141,9 +141,7 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
                               hy_estimate *e)
 {
     const hy_features *f = &product->profile.features;
-    const double nnz =
-        fmin((double)f->products / fmax(f->out_ratio, 1), (double)f->out_bound);
-    const double bytes = nnz * (4 + (double)hy_value_size(f->type)) +
+    const double bytes   = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
                          8 * (double)(f->rows + layout->count);
 
     e->down_bytes   = SPARSE_DOWN * bytes;

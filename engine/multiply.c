@@ -14,15 +14,20 @@
 
 /* ---- the report -------------------------------------------------------------------- */
 
+static double passed_s(const hy_beginning *start)
+{
+    return (double)(hy_now_ns() - start->ns) * 1e-9;
+}
+
 static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
                          const hy_circumstances *found, hy_history *history)
 {
     const hy_product *product = &plan->product;
-    const double passed       = (double)(hy_now_ns() - start->ns) * 1e-9;
 
     history->report                = hy_plan_report(plan, &history->bound);
     history->report.reused_pattern = history->pattern.known;
-    history->report.predicted_s = passed + hy_estimated_s(product, &plan->layout, found);
+    history->report.predicted_s =
+        passed_s(start) + hy_estimated_s(product, &plan->layout, found);
     hy_meter_reset_peak(&product->backend->device);
     hy_meter_reset_peak(&product->backend->pinned);
     hy_meter_reset_peak(&product->engine->ctx.memory.meter);
@@ -68,10 +73,12 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     engine->report       = *r;
 }
 
-/* Whether B has been on its way to the device since the call began. */
-static int loads_ahead(const hybrid_plan *plan)
+/* For how long B has been on its way to the device: since the call began, or not yet. */
+static double ahead_s(const hybrid_plan *plan, const hy_beginning *start)
 {
-    return plan->site->loader && plan->site->loader->begun;
+    const hy_loader *loader = plan->site->loader;
+
+    return loader && loader->begun ? passed_s(start) : 0;
 }
 
 /* ---- C = AB ------------------------------------------------------------------------ */
@@ -93,21 +100,20 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  .source  = hy_source_csr(ctx, B),
                                  .profile = &product->profile};
     const hy_sites sites =
-        hy_split_sites(&plan->split, product, plan->site, &problem, known != NULL);
+        hy_split_sites(&plan->split, product, plan->site, &problem, 0, known != NULL);
     const hy_csr_shape shape = {.rows     = A->rows,
                                 .cols     = B->cols,
                                 .type     = A->type,
                                 .bound    = f->out_bound,
-                                .expected = (int64_t)((double)f->products / f->out_ratio),
+                                .expected = (int64_t)hy_expected_entries(f),
                                 .known    = known};
     hy_csr_sink sink;
 
-    history->bound = hy_bind(product, &plan->layout, &plan->traffic, &problem);
-    const hy_circumstances found = {
-        .rows_of_b = hy_traffic_same(product, A, B),
-        .packed    = is_packed(plan),
-        .ahead_s   = loads_ahead(plan) ? (double)(hy_now_ns() - start->ns) * 1e-9 : 0,
-        .share     = hy_split_share(&plan->split, &sites)};
+    history->bound = hy_bind(product, &plan->layout, &plan->traffic, 0, &problem);
+    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B),
+                                    .packed    = is_packed(plan),
+                                    .ahead_s   = ahead_s(plan, start),
+                                    .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(hy_run_product(&sites, &history->bound.list, &problem, &sink.sink,
@@ -157,9 +163,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     hybrid_csr rest;
 
     hy_empty_bind(product, &problem, &rest);
-    history->bound       = hy_bind(product, &plan->layout, &plan->traffic, &problem);
-    const hy_sites sites = hy_split_sites(&plan->split, product, plan->site, &problem, 1);
-    const hy_circumstances found = {.pinned = hy_pin_direct(&problem, X->order),
+    const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
+    history->bound   = hy_bind(product, &plan->layout, &plan->traffic, direct, &problem);
+    const hy_sites sites =
+        hy_split_sites(&plan->split, product, plan->site, &problem, direct, 1);
+    const hy_circumstances found = {.pinned = direct,
                                     .packed = is_packed(plan),
                                     .share  = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);

@@ -6,6 +6,6 @@
 
 /* Whether the device copies rows, or columns, of all of X and Y from and to where they
    are: both lie so and are pinned, and Y is what it has computed. */
-int hy_pin_direct(const hy_problem *problem, hybrid_order order);
+int hy_pin_direct(const hy_problem *problem);
 
 #endif /* HY_PIN_H */

@@ -13,7 +13,6 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "engine/panels.h"
-#include "engine/pin.h"
 #include "engine/rank.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
@@ -334,7 +333,7 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
 {
     const hybrid_dense *Y = problem->Y;
 
-    if (!has_kinds(product) || !hy_pin_direct(problem, HYBRID_ROW_MAJOR))
+    if (!has_kinds(product) || Y->order != HYBRID_ROW_MAJOR)
         return 0;
     return problem->image.axis == HY_AXIS_COLS ||
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
@@ -344,9 +343,9 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
    (docs/lab/in-order-split.md). Once all of A is on the device nobody promises that it is
    still in host memory. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem, int places_known)
+                        const hy_problem *problem, int direct, int places_known)
 {
-    const int idle              = split->host && leaves_workers_idle(product, problem);
+    const int idle = direct && split->host && leaves_workers_idle(product, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
     if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known)

@@ -33,10 +33,11 @@ hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
                             hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* Who takes part in a run on the device's site. `places_known`: each row's place in the
-   result is known, that of a row of C from an earlier run. */
+/* Who takes part in a run on the device's site. `direct`: X and Y are copied directly
+   (pin.h). `places_known`: each row's place in the result is known, that of a row of C
+   from an earlier run. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem, int places_known);
+                        const hy_problem *problem, int direct, int places_known);
 
 /* Of the work of a run on these sites, what the host is expected to take. */
 double hy_split_share(const hy_split *split, const hy_sites *sites);

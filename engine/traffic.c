@@ -163,10 +163,7 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
 
     if (product->op == HY_SPMM)
         return f->out_bound * size;
-    const double expected = (double)f->products / f->out_ratio;
-    const int64_t nnz =
-        expected < (double)f->out_bound ? (int64_t)expected : f->out_bound;
-    return (f->rows + layout->count) * 8 + nnz * (4 + size);
+    return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
 /* If X stayed or came once: by what was looked at, or as if it fitted. */

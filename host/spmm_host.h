@@ -20,7 +20,7 @@ enum {
 };
 
 /* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col]. */
-typedef struct hy_product {
+typedef struct hy_dense_product {
     const hybrid_csr *A;
     const void       *x;
     void             *y;
@@ -34,7 +34,7 @@ typedef struct hy_product {
     int               stream; /* Y goes past the caches */
     void             *sums;   /* n values for each segment of the long rows */
     int64_t          *done;   /* of a long row, at its first segment: elements of `sums` made */
-} hy_product;
+} hy_dense_product;
 
 /* Segments of a row; the last takes what is left. */
 static inline int64_t hy_segments(int64_t entries)
@@ -43,7 +43,7 @@ static inline int64_t hy_segments(int64_t entries)
 }
 
 /* Work before row i: its rows and entries. */
-static inline int64_t hy_work_before(const hy_product *p, int64_t i)
+static inline int64_t hy_work_before(const hy_dense_product *p, int64_t i)
 {
     return hy_offset(p->A, i) - hy_offset(p->A, p->row_begin) + i - p->row_begin;
 }
@@ -59,16 +59,16 @@ typedef struct hy_piece {
 
 /* One piece: where columns of Y lie side by side, or all of it is of long rows; and where
    they lie apart. */
-void hy_product_piece(const hy_product *p, const hy_piece *w);
-void hy_product_columns(const hy_product *p, const hy_piece *w);
+void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w);
+void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w);
 
 /* Pieces [begin, end). */
-void hy_product_pieces(const hy_product *p, int64_t begin, int64_t end);
+void hy_dense_product_pieces(const hy_dense_product *p, int64_t begin, int64_t end);
 
 /* All of it, by all workers; pieces, ahead, sums and done are set here. */
-hybrid_status hy_product_make(hy_lane *lane, const hy_job *job, hy_product *p);
+hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_product *p);
 
 /* The same where columns of X lie apart; x is its row 0 and x_row is not used. */
-hybrid_status hy_product_turned(hy_lane *lane, const hy_job *job, const hy_product *p);
+hybrid_status hy_dense_product_turned(hy_lane *lane, const hy_job *job, const hy_dense_product *p);
 
 #endif /* HY_SPMM_HOST_H */

@@ -31,8 +31,8 @@ DEFINE_ADD(add_f32, float)
 DEFINE_ADD(add_f64, double)
 
 /* `lines` parts of columns, which follow each other at `from`. */
-static void store(const hy_product *p, const void *from, int64_t lines, int64_t rows,
-                  char *to)
+static void store(const hy_dense_product *p, const void *from, int64_t lines,
+                  int64_t rows, char *to)
 {
     const size_t size  = hy_value_size(p->A->type);
     const size_t bytes = (size_t)rows * size, step = (size_t)p->y_col * size;
@@ -52,10 +52,10 @@ static void store(const hy_product *p, const void *from, int64_t lines, int64_t 
     }
 }
 
-static void make_sheet(const hy_product *p, const part *s)
+static void make_sheet(const hy_dense_product *p, const part *s)
 {
-    const size_t size = hy_value_size(p->A->type);
-    hy_product rows   = *p;
+    const size_t size     = hy_value_size(p->A->type);
+    hy_dense_product rows = *p;
     _Alignas(HY_LINE) char sheet[SHEET_BYTES], turned[SHEET_BYTES];
 
     rows.x = (const char *)p->x + (size_t)s->col * size;
@@ -66,7 +66,7 @@ static void make_sheet(const hy_product *p, const part *s)
     rows.n      = s->cols;
     rows.beta   = 0;
     rows.stream = 0;
-    hy_product_piece(&rows, &(hy_piece){{s->row, 0}, {s->row + s->rows, 0}});
+    hy_dense_product_piece(&rows, &(hy_piece){{s->row, 0}, {s->row + s->rows, 0}});
     for (int64_t j = 0; j < s->cols; j += LINES) {
         const int64_t lines = hy_lesser(LINES, s->cols - j);
         hy_turn(sheet + (size_t)j * size, s->cols, lines, s->rows, size, turned, s->rows);
@@ -75,13 +75,13 @@ static void make_sheet(const hy_product *p, const part *s)
     }
 }
 
-static int is_long(const hy_product *p, int64_t row)
+static int is_long(const hy_dense_product *p, int64_t row)
 {
     return hy_segments(hy_offset(p->A, row + 1) - hy_offset(p->A, row)) > 1;
 }
 
 /* Rows [begin, end), none of which is long. */
-static void make_rows(const hy_product *p, int64_t begin, int64_t end)
+static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
 {
     const int64_t most = SHEET_BYTES / (int64_t)hy_value_size(p->A->type);
     const int64_t cols = hy_lesser(p->n, most / LEAST_ROWS), rows = most / cols;
@@ -93,17 +93,17 @@ static void make_rows(const hy_product *p, int64_t begin, int64_t end)
 }
 
 /* What the piece has of a long row. */
-static hy_row_cut make_long(const hy_product *p, const hy_piece *w, hy_row_cut at)
+static hy_row_cut make_long(const hy_dense_product *p, const hy_piece *w, hy_row_cut at)
 {
     const hy_row_cut end = at.row == w->end.row ? w->end : (hy_row_cut){at.row + 1, 0};
-    hy_product row       = *p;
+    hy_dense_product row = *p;
 
     row.stream = 0;
-    hy_product_piece(&row, &(hy_piece){at, end});
+    hy_dense_product_piece(&row, &(hy_piece){at, end});
     return end;
 }
 
-void hy_product_columns(const hy_product *p, const hy_piece *w)
+void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w)
 {
     hy_row_cut at = w->begin;
 

@@ -18,7 +18,7 @@ enum { MOST = 12 /* vectors of columns that are made at once */ };
 
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
    two segments have the same, because segments have HY_SEGMENT entries or more. */
-static inline int64_t segment_id(const hy_product *p, int64_t k)
+static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 {
     return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
 }
@@ -72,7 +72,7 @@ static inline int64_t segment_id(const hy_product *p, int64_t k)
 
 /* Begin of a piece: the first row, or segment of a long row, before which there is its
    share of the work, or nearly so. */
-static hy_row_cut find_cut(const hy_product *p, int64_t k)
+static hy_row_cut find_cut(const hy_dense_product *p, int64_t k)
 {
     const int64_t total = hy_work_before(p, p->row_end);
     const int64_t share = total / p->pieces * k + total % p->pieces * k / p->pieces;
@@ -94,7 +94,7 @@ static hy_row_cut find_cut(const hy_product *p, int64_t k)
     return (hy_row_cut){low, 0};
 }
 
-void hy_product_piece(const hy_product *p, const hy_piece *w)
+void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
 {
     const int f64 = p->A->type == HYBRID_F64;
 
@@ -112,9 +112,9 @@ void hy_product_piece(const hy_product *p, const hy_piece *w)
     }
 }
 
-void hy_product_pieces(const hy_product *p, int64_t begin, int64_t end)
+void hy_dense_product_pieces(const hy_dense_product *p, int64_t begin, int64_t end)
 {
     const hy_piece w = {find_cut(p, begin), find_cut(p, end)};
 
-    (p->y_col == 1 ? hy_product_piece : hy_product_columns)(p, &w);
+    (p->y_col == 1 ? hy_dense_product_piece : hy_dense_product_columns)(p, &w);
 }

@@ -22,12 +22,12 @@ enum {
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     (void)part;
-    hy_product_pieces(arg, begin, end);
+    hy_dense_product_pieces(arg, begin, end);
     return HYBRID_OK;
 }
 
 /* Enough for all workers to end together. */
-static int64_t count_pieces(const hy_product *p, int threads)
+static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
     const int64_t most    = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
     const double products = (double)hy_work_before(p, p->row_end) * (double)p->n;
@@ -38,7 +38,7 @@ static int64_t count_pieces(const hy_product *p, int threads)
 }
 
 /* Room for the sums of segments, if there are long rows. */
-static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_product *p)
+static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
     const size_t ids      = (size_t)(entries / HY_SEGMENT + 1);
@@ -57,7 +57,7 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_product *p)
 }
 
 /* Bytes of X from the first row that a row of A names to the last, on average. */
-static double near_bytes(const hy_product *p)
+static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
     const int64_t step  = (p->row_end - p->row_begin) / SAMPLES + 1;
@@ -90,7 +90,7 @@ static int64_t count_alone(const hybrid_csr *A, int64_t i)
 }
 
 /* Whether most entries of A are alone. */
-static int scattered(const hy_product *p)
+static int scattered(const hy_dense_product *p)
 {
     const int64_t step = (p->row_end - p->row_begin) / SAMPLES + 1;
     int64_t count      = 0;
@@ -101,7 +101,7 @@ static int scattered(const hy_product *p)
 }
 
 /* Whether rows of X are fetched ahead: not where they are in a core's caches anyway. */
-static int fetches_ahead(const hy_product *p)
+static int fetches_ahead(const hy_dense_product *p)
 {
     const double bytes = near_bytes(p);
 
@@ -113,7 +113,7 @@ static int fetches_ahead(const hy_product *p)
    and 262 MB took 0.84 of the time; by 2, with 32 MB, those with 4 to 9 MB 1.1 to 1.3
    times as long, and with 86 MB 1.3 times. In between nothing is known but that 8 workers
    saturate memory. */
-static int streams(const hy_product *p, const hybrid_dense *Y, const hy_pool *pool)
+static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
 {
     const double bytes =
         (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
@@ -137,13 +137,13 @@ static hy_target target_for(int64_t n, hybrid_type type)
     return best < most ? best : most;
 }
 
-static hy_product product_of(const hy_problem *problem, const hy_chunk *chunk)
+static hy_dense_product product_of(const hy_problem *problem, const hy_chunk *chunk)
 {
     const hybrid_dense *X = problem->X, *Y = problem->Y;
     const int x_rows   = X->order == HYBRID_ROW_MAJOR;
     const int y_rows   = Y->order == HYBRID_ROW_MAJOR;
     const int64_t size = (int64_t)hy_value_size(problem->A->type);
-    hy_product p       = {.A         = problem->A,
+    hy_dense_product p = {.A         = problem->A,
                           .x_row     = x_rows ? X->ld : 1,
                           .y_row     = y_rows ? Y->ld : 1,
                           .y_col     = y_rows ? 1 : Y->ld,
@@ -161,7 +161,7 @@ static hy_product product_of(const hy_problem *problem, const hy_chunk *chunk)
     return p;
 }
 
-hybrid_status hy_product_make(hy_lane *lane, const hy_job *job, hy_product *p)
+hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     hy_pool *pool = lane->backend->ctx->pool;
 
@@ -175,14 +175,14 @@ static hybrid_status run(hy_lane *lane, void *arg)
 {
     const hy_job *job     = arg;
     const hybrid_dense *X = job->problem->X;
-    hy_product p          = product_of(job->problem, job->chunk);
+    hy_dense_product p    = product_of(job->problem, job->chunk);
 
     if (p.row_begin == p.row_end || p.n == 0)
         return HYBRID_OK;
     p.stream = streams(&p, job->problem->Y, lane->backend->ctx->pool);
     if (X->order == HYBRID_COL_MAJOR && !p.single)
-        return hy_product_turned(lane, job, &p);
-    return hy_product_make(lane, job, &p);
+        return hy_dense_product_turned(lane, job, &p);
+    return hy_dense_product_make(lane, job, &p);
 }
 
 /* ---- the variant

@@ -58,7 +58,7 @@ static hybrid_status turn(void *arg, int part, int64_t begin, int64_t end)
 /* How many columns are worth turning at once: a part of each row of X that is needed
    takes its share of a chunk with many entries, and more than all else of one with few.
  */
-static int64_t worth(const hy_product *p, const extent *e, int64_t size)
+static int64_t worth(const hy_dense_product *p, const extent *e, int64_t size)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
     const int64_t rows    = e->end - e->first;
@@ -88,7 +88,7 @@ static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *wid
 
 /* Columns [at, at + p->n) of X. */
 static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int64_t at,
-                          void *turned, hy_product *p)
+                          void *turned, hy_dense_product *p)
 {
     const hybrid_dense *X = job->problem->X;
     const int64_t size    = (int64_t)hy_value_size(X->type);
@@ -104,15 +104,16 @@ static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int
         /* row 0, which may lie before what was turned */
         p->x = (const void *)((uintptr_t)turned - (uintptr_t)(e->first * p->n * size));
     }
-    return hy_product_make(lane, job, p);
+    return hy_dense_product_make(lane, job, p);
 }
 
-static hybrid_status make_panels(hy_lane *lane, const hy_job *job, const hy_product *all,
-                                 const extent *e, int64_t width, void *turned)
+static hybrid_status make_panels(hy_lane *lane, const hy_job *job,
+                                 const hy_dense_product *all, const extent *e,
+                                 int64_t width, void *turned)
 {
     for (int64_t at = 0; at < all->n; at += width) {
-        hy_product p = *all;
-        p.n          = hy_lesser(width, all->n - at);
+        hy_dense_product p = *all;
+        p.n                = hy_lesser(width, all->n - at);
         p.stream =
             all->stream && (p.y_col != 1 || width == all->n); /* whole lines of Y */
         HY_TRY(make(lane, job, e, at, turned, &p));
@@ -120,7 +121,8 @@ static hybrid_status make_panels(hy_lane *lane, const hy_job *job, const hy_prod
     return HYBRID_OK;
 }
 
-hybrid_status hy_product_turned(hy_lane *lane, const hy_job *job, const hy_product *all)
+hybrid_status hy_dense_product_turned(hy_lane *lane, const hy_job *job,
+                                      const hy_dense_product *all)
 {
     hy_context *ctx    = lane->backend->ctx;
     const int64_t size = (int64_t)hy_value_size(all->A->type);

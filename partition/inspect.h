@@ -61,6 +61,14 @@ hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, int blocks,
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio);
 
+/* SpGEMM: entries of C, as that estimate has it. */
+static inline double hy_expected_entries(const hy_features *f)
+{
+    const double expected = (double)f->products / f->out_ratio;
+
+    return expected < (double)f->out_bound ? expected : (double)f->out_bound;
+}
+
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 

@@ -17,46 +17,44 @@
 
 enum { MIB = 1 << 20 };
 
-static hy_context *ctx;
-
 typedef hybrid_status (*read_fn)(const char *path);
 
 static hybrid_status read_sparse(const char *path)
 {
     hybrid_csr A;
-    return hy_read_mtx(ctx, path, HYBRID_F64, &A);
+    return hy_read_mtx(io_ctx, path, HYBRID_F64, &A);
 }
 
 static hybrid_status read_dense(const char *path)
 {
     hybrid_dense X;
-    return hy_read_dense(ctx, path, HYBRID_F64, &X);
+    return hy_read_dense(io_ctx, path, HYBRID_F64, &X);
 }
 
 static hybrid_status read_rates(const char *path)
 {
     hy_rates_file file;
-    return hy_rates_read(ctx, path, &file);
+    return hy_rates_read(io_ctx, path, &file);
 }
 
 /* An endless input is refused after one block, in the memory for it. */
 static void check_judged(read_fn read, const char *head, size_t head_bytes,
                          const char *body, size_t body_bytes, const char *sentence)
 {
-    const int64_t used = hy_meter_used(&ctx->memory.meter);
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
     feed f             = {
                     .head = head, .head_bytes = head_bytes, .body = body, .body_bytes = body_bytes};
 
-    hy_message_clear(&ctx->message);
-    hy_meter_reset_peak(&ctx->memory.meter);
+    hy_message_clear(&io_ctx->message);
+    hy_meter_reset_peak(&io_ctx->memory.meter);
     const hybrid_status status = read(feed_begin(&f));
     const size_t taken         = feed_end(&f);
-    if (status != HYBRID_BAD_FILE || !strstr(ctx->message.text, sentence))
-        fail_msg("status %d, '%s', not '%s'", status, ctx->message.text, sentence);
+    if (status != HYBRID_BAD_FILE || !strstr(io_ctx->message.text, sentence))
+        fail_msg("status %d, '%s', not '%s'", status, io_ctx->message.text, sentence);
     assert_in_range(taken, 1, HY_HEAD_BYTES + FEED_PIPE_BYTES);
-    assert_in_range(hy_meter_peak(&ctx->memory.meter) - used, 1,
+    assert_in_range(hy_meter_peak(&io_ctx->memory.meter) - used, 1,
                     2 * HY_HEAD_BYTES + FEED_PIPE_BYTES);
-    assert_int_equal(hy_meter_used(&ctx->memory.meter), used);
+    assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
 }
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
@@ -114,9 +112,10 @@ static void long_comments(void **state)
     memcpy(data, BANNER, sizeof BANNER - 1);
     memcpy(data + bytes - 8, "\n3 3 0\n", 7);
     io_store(io_temp("comments.mtx"), data, bytes - 1);
-    hy_message_clear(&ctx->message);
+    hy_message_clear(&io_ctx->message);
     assert_int_equal(read_sparse(io_temp("comments.mtx")), HYBRID_BAD_FILE);
-    assert_non_null(strstr(ctx->message.text, ":2: the first 1048576 bytes end before"));
+    assert_non_null(
+        strstr(io_ctx->message.text, ":2: the first 1048576 bytes end before"));
     free(data);
 }
 
@@ -127,34 +126,24 @@ static void compressed_zeros(void **state)
     char *zeros        = calloc(bytes, 1);
     size_t packed;
     char *data         = feed_compress(zeros, bytes, 60, &packed);
-    const int64_t used = hy_meter_used(&ctx->memory.meter);
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
     (void)state;
 
     check_judged(read_sparse, "", 0, data, packed, ":1: the banner");
     check_judged(read_dense, "", 0, data, packed, "neither a .npy file nor");
     io_store(io_temp("zeros.gz"), data, packed);
-    hy_meter_reset_peak(&ctx->memory.meter);
+    hy_meter_reset_peak(&io_ctx->memory.meter);
     assert_int_equal(read_sparse(io_temp("zeros.gz")), HYBRID_BAD_FILE);
     assert_int_equal(read_dense(io_temp("zeros.gz")), HYBRID_BAD_FILE);
-    assert_in_range(hy_meter_peak(&ctx->memory.meter) - used, 1, HY_HEAD_BYTES + 4096);
+    assert_in_range(hy_meter_peak(&io_ctx->memory.meter) - used, 1, HY_HEAD_BYTES + 4096);
     free(data);
     free(zeros);
 }
 
 static int open_all(void **state)
 {
-    (void)state;
     signal(SIGPIPE, SIG_IGN);
-    ctx = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
+    return io_group_open(state);
 }
 
 int main(void)
@@ -165,5 +154,5 @@ int main(void)
         cmocka_unit_test(long_comments),
         cmocka_unit_test(compressed_zeros),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, io_group_close);
 }

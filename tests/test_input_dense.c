@@ -20,8 +20,6 @@
 
 enum { MIB = 1 << 20 };
 
-static hy_context *ctx;
-
 static void fill_random(char *to, int64_t count, hybrid_type type)
 {
     uint64_t seed = 3;
@@ -57,8 +55,8 @@ static hybrid_status read_way(const text *t, int how, hybrid_type type, hybrid_d
 {
     way w;
 
-    hy_message_clear(&ctx->message);
-    const hybrid_status status = hy_read_dense(ctx, way_open(&w, how, t), type, X);
+    hy_message_clear(&io_ctx->message);
+    const hybrid_status status = hy_read_dense(io_ctx, way_open(&w, how, t), type, X);
     way_close(&w, t);
     return status;
 }
@@ -80,11 +78,11 @@ static void dense_in_windows(void **state)
         fill_random(want, rows * 3, to);
         for (int how = 0; how < WAYS; how++) {
             if (read_way(&t, how, to, &X) != HYBRID_OK)
-                fail_msg("way %d: %s", how, ctx->message.text);
+                fail_msg("way %d: %s", how, io_ctx->message.text);
             assert_int_equal(X.rows, rows);
             assert_int_equal(X.cols, 3);
             assert_memory_equal(X.data, want, bytes);
-            hy_results_release(ctx, X.data);
+            hy_results_release(io_ctx, X.data);
         }
         free(want);
         free(t.data);
@@ -100,10 +98,10 @@ static void wrong_dense_in_windows(void **state)
 
     for (int how = 0; how < WAYS; how++) {
         assert_int_equal(read_way(&few, how, HYBRID_F32, &X), HYBRID_BAD_FILE);
-        assert_non_null(strstr(ctx->message.text,
+        assert_non_null(strstr(io_ctx->message.text,
                                ": 7199999 bytes of data where the shape needs 7200000"));
         assert_int_equal(read_way(&more, how, HYBRID_F32, &X), HYBRID_BAD_FILE);
-        assert_non_null(strstr(ctx->message.text,
+        assert_non_null(strstr(io_ctx->message.text,
                                ": 7200009 bytes of data where the shape needs 7200000"));
         assert_int_equal(X.rows, -1);
     }
@@ -124,30 +122,20 @@ static void arrays_in_windows(void **state)
     assert_true(t.bytes > 2 * MIB);
     for (int how = 0; how < WAYS; how++) {
         if (read_way(&t, how, HYBRID_F64, &X) != HYBRID_OK)
-            fail_msg("way %d: %s", how, ctx->message.text);
+            fail_msg("way %d: %s", how, io_ctx->message.text);
         for (int k = 0; k < count; k++)
             if (((const double *)X.data)[k] != k)
                 fail_msg("way %d: value %d is %g", how, k, ((const double *)X.data)[k]);
-        hy_results_release(ctx, X.data);
+        hy_results_release(io_ctx, X.data);
     }
     free(t.data);
 }
 
 static int open_all(void **state)
 {
-    (void)state;
     signal(SIGPIPE, SIG_IGN);
     hy_window_bytes = 0; /* as small as the first */
-    ctx             = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
+    return io_group_open(state);
 }
 
 int main(void)
@@ -157,5 +145,5 @@ int main(void)
         cmocka_unit_test(wrong_dense_in_windows),
         cmocka_unit_test(arrays_in_windows),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, io_group_close);
 }

@@ -21,8 +21,6 @@ enum { MIB = 1 << 20 };
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
 
-static hy_context *ctx;
-
 /* Entries of a matrix, ascending or in any order, with comments and blank lines between;
    as real numbers, since these are the longest. */
 static text make_entries(int rows, int per_row, int ascending)
@@ -63,20 +61,20 @@ static void check_ways(int ascending)
 
     assert_true(t.bytes > 2 * MIB);
     for (int how = 0; how < WAYS; how++) {
-        hy_results_trim(ctx);
-        const int64_t used = hy_meter_used(&ctx->memory.meter);
-        hy_meter_reset_peak(&ctx->memory.meter);
-        hy_message_clear(&ctx->message);
-        if (hy_read_mtx(ctx, way_open(&w, how, &t), HYBRID_F64, &A[how]) != HYBRID_OK)
-            fail_msg("way %d: %s", how, ctx->message.text);
-        peak[how] = hy_meter_peak(&ctx->memory.meter) - used;
+        hy_results_trim(io_ctx);
+        const int64_t used = hy_meter_used(&io_ctx->memory.meter);
+        hy_meter_reset_peak(&io_ctx->memory.meter);
+        hy_message_clear(&io_ctx->message);
+        if (hy_read_mtx(io_ctx, way_open(&w, how, &t), HYBRID_F64, &A[how]) != HYBRID_OK)
+            fail_msg("way %d: %s", how, io_ctx->message.text);
+        peak[how] = hy_meter_peak(&io_ctx->memory.meter) - used;
         way_close(&w, &t);
-        assert_int_equal(hy_csr_check(ctx, &A[how], "A"), HYBRID_OK);
+        assert_int_equal(hy_csr_check(io_ctx, &A[how], "A"), HYBRID_OK);
         check_same(&A[MAPPED], &A[how]);
         assert_true(peak[how] <= peak[MAPPED] + 3 * MIB);
     }
     for (int how = 0; how < WAYS; how++)
-        hy_csr_free(ctx, &A[how]);
+        hy_csr_free(io_ctx, &A[how]);
     free(t.data);
 }
 
@@ -94,11 +92,12 @@ static void check_wrong(const text *t, int how, const char *sentence)
     way w;
     hybrid_csr A = {.rows = -1};
 
-    hy_message_clear(&ctx->message);
-    const hybrid_status status = hy_read_mtx(ctx, way_open(&w, how, t), HYBRID_F64, &A);
+    hy_message_clear(&io_ctx->message);
+    const hybrid_status status =
+        hy_read_mtx(io_ctx, way_open(&w, how, t), HYBRID_F64, &A);
     way_close(&w, t);
-    if (status != HYBRID_BAD_FILE || !strstr(ctx->message.text, sentence))
-        fail_msg("way %d: status %d, '%s', not '%s'", how, status, ctx->message.text,
+    if (status != HYBRID_BAD_FILE || !strstr(io_ctx->message.text, sentence))
+        fail_msg("way %d: status %d, '%s', not '%s'", how, status, io_ctx->message.text,
                  sentence);
     assert_int_equal(A.rows, -1);
 }
@@ -202,14 +201,14 @@ static void allocations_fail(void **state)
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A     = {.rows = -1};
         const char *path = way_open(&w, PACKED, &t);
-        hy_results_trim(ctx);
-        ctx->memory.failures = n;
-        hy_message_clear(&ctx->message);
-        status               = hy_read_mtx(ctx, path, HYBRID_F64, &A);
-        ctx->memory.failures = 0;
+        hy_results_trim(io_ctx);
+        io_ctx->memory.failures = n;
+        hy_message_clear(&io_ctx->message);
+        status                  = hy_read_mtx(io_ctx, path, HYBRID_F64, &A);
+        io_ctx->memory.failures = 0;
         way_close(&w, &t);
         if (status == HYBRID_OK) {
-            hy_csr_free(ctx, &A);
+            hy_csr_free(io_ctx, &A);
             break;
         }
         failed++;
@@ -223,19 +222,9 @@ static void allocations_fail(void **state)
 
 static int open_all(void **state)
 {
-    (void)state;
     signal(SIGPIPE, SIG_IGN);
     hy_window_bytes = 0; /* as small as the first */
-    ctx             = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
+    return io_group_open(state);
 }
 
 int main(void)
@@ -248,5 +237,5 @@ int main(void)
         cmocka_unit_test(damaged_in_a_later_window),
         cmocka_unit_test(allocations_fail),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, io_group_close);
 }

@@ -17,8 +17,6 @@
 #include "io/io.h"
 #include "tests/support/io_fixture.h"
 
-static hy_context *ctx;
-
 /* ---- files that are refused ----------------------------------------------------- */
 
 static const struct refusal {
@@ -92,11 +90,11 @@ static void check_refusal(const char *name, hybrid_status expected, const char *
 {
     hybrid_csr A = {.rows = -1};
 
-    hy_message_clear(&ctx->message);
-    const hybrid_status status = hy_read_mtx(ctx, name, HYBRID_F64, &A);
-    if (status != expected || !strstr(ctx->message.text, sentence) ||
-        !strstr(ctx->message.text, name))
-        fail_msg("%s: status %d, '%s', not '%s'", name, status, ctx->message.text,
+    hy_message_clear(&io_ctx->message);
+    const hybrid_status status = hy_read_mtx(io_ctx, name, HYBRID_F64, &A);
+    if (status != expected || !strstr(io_ctx->message.text, sentence) ||
+        !strstr(io_ctx->message.text, name))
+        fail_msg("%s: status %d, '%s', not '%s'", name, status, io_ctx->message.text,
                  sentence);
     assert_int_equal(A.rows, -1);
 }
@@ -191,10 +189,10 @@ static void check_acceptance(const struct acceptance *want, hybrid_type type)
     hybrid_csr A;
     int64_t row = 0;
 
-    hy_message_clear(&ctx->message);
-    if (hy_read_mtx(ctx, io_data(want->file), type, &A) != HYBRID_OK)
-        fail_msg("%s: %s", want->file, ctx->message.text);
-    assert_int_equal(hy_csr_check(ctx, &A, "A"), HYBRID_OK);
+    hy_message_clear(&io_ctx->message);
+    if (hy_read_mtx(io_ctx, io_data(want->file), type, &A) != HYBRID_OK)
+        fail_msg("%s: %s", want->file, io_ctx->message.text);
+    assert_int_equal(hy_csr_check(io_ctx, &A, "A"), HYBRID_OK);
     assert_int_equal(A.type, type);
     assert_int_equal(A.rows, want->rows);
     assert_int_equal(A.cols, want->cols);
@@ -207,7 +205,7 @@ static void check_acceptance(const struct acceptance *want, hybrid_type type)
             fail_msg("%s: entry %d is (%d,%d) %g", want->file, (int)k, (int)row,
                      (int)A.col[k], value_at(&A, k));
     }
-    hy_csr_free(ctx, &A);
+    hy_csr_free(io_ctx, &A);
 }
 
 static void accepted_files(void **state)
@@ -226,13 +224,16 @@ static void too_large_for_32_bits(void **state)
     hybrid_csr A;
     (void)state;
 
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_read_mtx_memory(ctx, "x", text, sizeof text - 1, HYBRID_F32, &A),
-                     HYBRID_BAD_FILE);
-    assert_string_equal(ctx->message.text, "x:3: value '1e39' is too large for 32 bits");
-    assert_int_equal(hy_read_mtx_memory(ctx, "x", text, sizeof text - 1, HYBRID_F64, &A),
-                     HYBRID_OK);
-    hy_csr_free(ctx, &A);
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(
+        hy_read_mtx_memory(io_ctx, "x", text, sizeof text - 1, HYBRID_F32, &A),
+        HYBRID_BAD_FILE);
+    assert_string_equal(io_ctx->message.text,
+                        "x:3: value '1e39' is too large for 32 bits");
+    assert_int_equal(
+        hy_read_mtx_memory(io_ctx, "x", text, sizeof text - 1, HYBRID_F64, &A),
+        HYBRID_OK);
+    hy_csr_free(io_ctx, &A);
 }
 
 /* Most rows of a graph with few edges are empty: `rows` of them and one entry. */
@@ -245,22 +246,22 @@ static void check_empty_rows(int64_t rows)
                  "%%%%MatrixMarket matrix coordinate real general\n%lld 3 1\n%lld 2 5\n",
                  (long long)rows, (long long)rows);
 
-    hy_message_clear(&ctx->message);
-    if (hy_read_mtx_memory(ctx, "x", text, (size_t)bytes, HYBRID_F32, &A) != HYBRID_OK)
-        fail_msg("%s", ctx->message.text);
+    hy_message_clear(&io_ctx->message);
+    if (hy_read_mtx_memory(io_ctx, "x", text, (size_t)bytes, HYBRID_F32, &A) != HYBRID_OK)
+        fail_msg("%s", io_ctx->message.text);
     assert_int_equal(A.rows, rows);
     assert_int_equal(A.nnz, 1);
-    assert_int_equal(hy_csr_check(ctx, &A, "A"), HYBRID_OK);
+    assert_int_equal(hy_csr_check(io_ctx, &A, "A"), HYBRID_OK);
     assert_int_equal(hy_offset(&A, rows - 1), 0);
     assert_int_equal(hy_offset(&A, rows), 1);
-    hy_csr_free(ctx, &A);
-    hy_results_trim(ctx);
+    hy_csr_free(io_ctx, &A);
+    hy_results_trim(io_ctx);
 
-    A                     = (hybrid_csr){.rows = -1};
-    ctx->memory.meter.cap = hy_meter_used(&ctx->memory.meter) + rows * 8;
-    assert_int_equal(hy_read_mtx_memory(ctx, "x", text, (size_t)bytes, HYBRID_F32, &A),
+    A                        = (hybrid_csr){.rows = -1};
+    io_ctx->memory.meter.cap = hy_meter_used(&io_ctx->memory.meter) + rows * 8;
+    assert_int_equal(hy_read_mtx_memory(io_ctx, "x", text, (size_t)bytes, HYBRID_F32, &A),
                      HYBRID_NO_MEMORY);
-    ctx->memory.meter.cap = 0;
+    io_ctx->memory.meter.cap = 0;
     assert_int_equal(A.rows, -1);
 }
 
@@ -290,9 +291,9 @@ static void read_from_pipe(void **state)
     assert_int_equal(write(ends[1], text, bytes), bytes);
     close(ends[1]);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    assert_int_equal(hy_read_mtx(ctx, path, HYBRID_F64, &A), HYBRID_OK);
+    assert_int_equal(hy_read_mtx(io_ctx, path, HYBRID_F64, &A), HYBRID_OK);
     assert_int_equal(A.nnz, 6);
-    hy_csr_free(ctx, &A);
+    hy_csr_free(io_ctx, &A);
     close(ends[0]);
     free(text);
 }
@@ -309,35 +310,20 @@ static void allocations_fail(void **state)
 
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A = {.rows = -1};
-        hy_results_trim(ctx); /* kept pages would not be asked for again */
-        ctx->memory.failures = n;
-        hy_message_clear(&ctx->message);
-        status = hy_read_mtx(ctx, io_data("good_gzip.mtx.gz"), HYBRID_F64, &A);
+        hy_results_trim(io_ctx); /* kept pages would not be asked for again */
+        io_ctx->memory.failures = n;
+        hy_message_clear(&io_ctx->message);
+        status = hy_read_mtx(io_ctx, io_data("good_gzip.mtx.gz"), HYBRID_F64, &A);
         if (status == HYBRID_OK) {
-            hy_csr_free(ctx, &A);
+            hy_csr_free(io_ctx, &A);
             break;
         }
         failed++;
         assert_int_equal(status, HYBRID_NO_MEMORY);
         assert_int_equal(A.rows, -1);
     }
-    ctx->memory.failures = 0;
+    io_ctx->memory.failures = 0;
     assert_true(failed >= 10); /* 8 arrays and 3 results, at least */
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    ctx = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -353,6 +339,6 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "slow") == 0)
-        return cmocka_run_group_tests(slow, open_all, close_all);
-    return cmocka_run_group_tests(tests, open_all, close_all);
+        return cmocka_run_group_tests(slow, io_group_open, io_group_close);
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }

@@ -23,8 +23,6 @@
 #include "tests/support/io_fixture.h"
 #include "tests/support/random.h"
 
-static hy_context *ctx;
-
 /* ---- round trips ---------------------------------------------------------------- */
 
 static void fill(void *val, hybrid_type type, int64_t count)
@@ -94,9 +92,9 @@ static void check_round_trip(hybrid_type type, hybrid_index offsets, int64_t wid
 {
     hybrid_csr A = make_matrix(type, offsets, width), B;
 
-    assert_int_equal(hy_write_mtx(ctx, io_temp("trip.mtx"), &A), HYBRID_OK);
+    assert_int_equal(hy_write_mtx(io_ctx, io_temp("trip.mtx"), &A), HYBRID_OK);
     assert_int_equal(access(io_partial("trip.mtx"), F_OK), -1);
-    assert_int_equal(hy_read_mtx(ctx, io_temp("trip.mtx"), type, &B), HYBRID_OK);
+    assert_int_equal(hy_read_mtx(io_ctx, io_temp("trip.mtx"), type, &B), HYBRID_OK);
     assert_int_equal(B.nnz, A.nnz);
     assert_int_equal(B.rows, A.rows);
     assert_int_equal(B.cols, A.cols);
@@ -105,7 +103,7 @@ static void check_round_trip(hybrid_type type, hybrid_index offsets, int64_t wid
     for (int64_t k = 0; k < A.nnz; k++)
         if (A.col[k] != B.col[k] || !same_bits(&A, &B, k))
             fail_msg("entry %d differs", (int)k);
-    hy_csr_free(ctx, &B);
+    hy_csr_free(io_ctx, &B);
     free_matrix(&A);
 }
 
@@ -128,7 +126,7 @@ static void short_text(void **state)
     size_t bytes;
     (void)state;
 
-    assert_int_equal(hy_write_mtx(ctx, io_temp("short.mtx"), &A), HYBRID_OK);
+    assert_int_equal(hy_write_mtx(io_ctx, io_temp("short.mtx"), &A), HYBRID_OK);
     char *text = io_load(io_temp("short.mtx"), &bytes);
     assert_string_equal(text,
                         "%%MatrixMarket matrix coordinate real general\n2 4 5\n1 1 1\n"
@@ -174,9 +172,9 @@ static void check_failure(const char *path, hybrid_status expected, const char *
 {
     hybrid_csr A = make_matrix(HYBRID_F64, HYBRID_I64, 30000);
 
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_write_mtx(ctx, path, &A), expected);
-    assert_non_null(strstr(ctx->message.text, reason));
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(hy_write_mtx(io_ctx, path, &A), expected);
+    assert_non_null(strstr(io_ctx->message.text, reason));
     free_matrix(&A);
 }
 
@@ -209,10 +207,10 @@ static void longest_name(void **state)
     memset(name, 'n', sizeof name);
     name[NAME_MAX] = 0;
     snprintf(path, sizeof path, "%s", io_temp(name));
-    assert_int_equal(hy_write_mtx(ctx, path, &A), HYBRID_OK);
-    assert_int_equal(hy_read_mtx(ctx, path, HYBRID_F64, &B), HYBRID_OK);
+    assert_int_equal(hy_write_mtx(io_ctx, path, &A), HYBRID_OK);
+    assert_int_equal(hy_read_mtx(io_ctx, path, HYBRID_F64, &B), HYBRID_OK);
     assert_int_equal(B.nnz, A.nnz);
-    hy_csr_free(ctx, &B);
+    hy_csr_free(io_ctx, &B);
     free_matrix(&A);
     name[NAME_MAX]     = 'n';
     name[NAME_MAX + 1] = 0;
@@ -228,12 +226,12 @@ static void partial_file_is_locked(void **state)
 
     snprintf(path, sizeof path, "%s", io_temp("locked.mtx"));
     io_store(io_partial("locked.mtx"), "left behind", 11);
-    assert_int_equal(hy_output_open(ctx, path, &output), HYBRID_OK);
+    assert_int_equal(hy_output_open(io_ctx, path, &output), HYBRID_OK);
     const int fd = open(io_partial("locked.mtx"), O_RDWR);
     assert_true(fd >= 0);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
-    assert_int_equal(hy_output_write(ctx, &output, "new", 3), HYBRID_OK);
-    assert_int_equal(hy_output_finish(ctx, &output, HYBRID_OK), HYBRID_OK);
+    assert_int_equal(hy_output_write(io_ctx, &output, "new", 3), HYBRID_OK);
+    assert_int_equal(hy_output_finish(io_ctx, &output, HYBRID_OK), HYBRID_OK);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
     assert_int_equal(lseek(fd, 0, SEEK_END), 3);
     close(fd);
@@ -288,32 +286,17 @@ static void allocations_fail(void **state)
 
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         io_store(io_temp("kept.mtx"), "precious", 8);
-        ctx->memory.failures = n;
-        status               = hy_write_mtx(ctx, io_temp("kept.mtx"), &A);
+        io_ctx->memory.failures = n;
+        status                  = hy_write_mtx(io_ctx, io_temp("kept.mtx"), &A);
         if (status == HYBRID_OK)
             break;
         failed++;
         assert_int_equal(status, HYBRID_NO_MEMORY);
         check_kept();
     }
-    ctx->memory.failures = 0;
+    io_ctx->memory.failures = 0;
     assert_true(failed >= 4);
     free_matrix(&A);
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    ctx = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
 }
 
 int main(void)
@@ -330,5 +313,5 @@ int main(void)
         cmocka_unit_test(disk_fills_up),
         cmocka_unit_test(allocations_fail),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }

@@ -13,8 +13,6 @@
 #include "io/io.h"
 #include "tests/support/io_fixture.h"
 
-static hy_context *ctx;
-
 /* ---- files that are refused ----------------------------------------------------- */
 
 static const struct refusal {
@@ -66,11 +64,11 @@ static void check_refusal(const char *path, hybrid_status expected, const char *
 {
     hybrid_dense X = {.rows = -1};
 
-    hy_message_clear(&ctx->message);
-    const hybrid_status status = hy_read_dense(ctx, path, HYBRID_F32, &X);
-    if (status != expected || !strstr(ctx->message.text, sentence) ||
-        !strstr(ctx->message.text, path))
-        fail_msg("%s: status %d, '%s', not '%s'", path, status, ctx->message.text,
+    hy_message_clear(&io_ctx->message);
+    const hybrid_status status = hy_read_dense(io_ctx, path, HYBRID_F32, &X);
+    if (status != expected || !strstr(io_ctx->message.text, sentence) ||
+        !strstr(io_ctx->message.text, path))
+        fail_msg("%s: status %d, '%s', not '%s'", path, status, io_ctx->message.text,
                  sentence);
     assert_int_equal(X.rows, -1);
 }
@@ -115,9 +113,9 @@ static void check_acceptance(const struct acceptance *want, hybrid_type type)
 {
     hybrid_dense X;
 
-    hy_message_clear(&ctx->message);
-    if (hy_read_dense(ctx, io_data(want->file), type, &X) != HYBRID_OK)
-        fail_msg("%s: %s", want->file, ctx->message.text);
+    hy_message_clear(&io_ctx->message);
+    if (hy_read_dense(io_ctx, io_data(want->file), type, &X) != HYBRID_OK)
+        fail_msg("%s: %s", want->file, io_ctx->message.text);
     assert_int_equal(X.type, type);
     assert_int_equal(X.rows, want->rows);
     assert_int_equal(X.cols, want->cols);
@@ -129,7 +127,7 @@ static void check_acceptance(const struct acceptance *want, hybrid_type type)
             if (found != (type == HYBRID_F64 ? value : (double)(float)value))
                 fail_msg("%s: (%d,%d) is %g", want->file, (int)i, (int)j, found);
         }
-    hy_results_release(ctx, X.data);
+    hy_results_release(io_ctx, X.data);
 }
 
 static void accepted_files(void **state)
@@ -170,16 +168,16 @@ static void check_round_trip(int64_t rows, int64_t cols, int64_t gap, hybrid_ord
 {
     hybrid_dense X = make_dense(rows, cols, gap, order, type), Y;
 
-    assert_int_equal(hy_write_npy(ctx, io_temp("trip.npy"), &X), HYBRID_OK);
+    assert_int_equal(hy_write_npy(io_ctx, io_temp("trip.npy"), &X), HYBRID_OK);
     assert_int_equal(access(io_partial("trip.npy"), F_OK), -1);
-    assert_int_equal(hy_read_dense(ctx, io_temp("trip.npy"), type, &Y), HYBRID_OK);
+    assert_int_equal(hy_read_dense(io_ctx, io_temp("trip.npy"), type, &Y), HYBRID_OK);
     assert_int_equal(Y.rows, rows);
     assert_int_equal(Y.cols, cols);
     assert_int_equal(Y.order, order);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
             assert_true(element(&Y, i, j) == (double)(1000 * i + j));
-    hy_results_release(ctx, Y.data);
+    hy_results_release(io_ctx, Y.data);
     free(X.data);
 }
 
@@ -204,16 +202,16 @@ static void same_bytes_as_numpy(void **state)
     size_t ours, theirs;
     (void)state;
 
-    assert_int_equal(hy_read_dense(ctx, io_data("good_f_f4.npy"), HYBRID_F32, &X),
+    assert_int_equal(hy_read_dense(io_ctx, io_data("good_f_f4.npy"), HYBRID_F32, &X),
                      HYBRID_OK);
-    assert_int_equal(hy_write_npy(ctx, io_temp("same.npy"), &X), HYBRID_OK);
+    assert_int_equal(hy_write_npy(io_ctx, io_temp("same.npy"), &X), HYBRID_OK);
     char *a = io_load(io_temp("same.npy"), &ours);
     char *b = io_load(io_data("good_f_f4.npy"), &theirs);
     assert_int_equal(ours, theirs);
     assert_memory_equal(a, b, ours);
     free(a);
     free(b);
-    hy_results_release(ctx, X.data);
+    hy_results_release(io_ctx, X.data);
 }
 
 static void failed_writes(void **state)
@@ -221,12 +219,12 @@ static void failed_writes(void **state)
     hybrid_dense X = make_dense(1000, 1000, 0, HYBRID_ROW_MAJOR, HYBRID_F64);
     (void)state;
 
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_write_npy(ctx, "/nonexistent/x.npy", &X), HYBRID_IO_FAILED);
-    assert_non_null(strstr(ctx->message.text, strerror(ENOENT)));
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_write_npy(ctx, "/dev/full", &X), HYBRID_IO_FAILED);
-    assert_non_null(strstr(ctx->message.text, strerror(ENOSPC)));
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(hy_write_npy(io_ctx, "/nonexistent/x.npy", &X), HYBRID_IO_FAILED);
+    assert_non_null(strstr(io_ctx->message.text, strerror(ENOENT)));
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(hy_write_npy(io_ctx, "/dev/full", &X), HYBRID_IO_FAILED);
+    assert_non_null(strstr(io_ctx->message.text, strerror(ENOSPC)));
     free(X.data);
 }
 
@@ -239,35 +237,20 @@ static void allocations_fail(void **state)
         hybrid_dense X = {.rows = -1};
         int64_t failed = 0;
         for (;;) {
-            hy_results_trim(ctx); /* kept pages would not be asked for again */
-            ctx->memory.failures = failed + 1;
+            hy_results_trim(io_ctx); /* kept pages would not be asked for again */
+            io_ctx->memory.failures = failed + 1;
             const hybrid_status status =
-                hy_read_dense(ctx, io_data(files[i]), HYBRID_F64, &X);
+                hy_read_dense(io_ctx, io_data(files[i]), HYBRID_F64, &X);
             if (status == HYBRID_OK)
                 break;
             failed++;
             assert_int_equal(status, HYBRID_NO_MEMORY);
             assert_int_equal(X.rows, -1);
         }
-        ctx->memory.failures = 0;
+        io_ctx->memory.failures = 0;
         assert_true(failed >= (i == 0 ? 1 : 4));
-        hy_results_release(ctx, X.data);
+        hy_results_release(io_ctx, X.data);
     }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    ctx = io_open(3);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    io_close(ctx);
-    io_remove_temp();
-    return 0;
 }
 
 int main(void)
@@ -277,5 +260,5 @@ int main(void)
         cmocka_unit_test(round_trips),   cmocka_unit_test(same_bytes_as_numpy),
         cmocka_unit_test(failed_writes), cmocka_unit_test(allocations_fail),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }

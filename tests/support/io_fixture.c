@@ -66,6 +66,23 @@ void io_close(hy_context *ctx)
     free(f);
 }
 
+hy_context *io_ctx;
+
+int io_group_open(void **state)
+{
+    (void)state;
+    io_ctx = io_open(3);
+    return 0;
+}
+
+int io_group_close(void **state)
+{
+    (void)state;
+    io_close(io_ctx);
+    io_remove_temp();
+    return 0;
+}
+
 /* ---- files ----------------------------------------------------------------------------
  */
 

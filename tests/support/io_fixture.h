@@ -9,6 +9,12 @@
 hy_context *io_open(int threads);
 void io_close(hy_context *ctx);
 
+/* Set-up and end of a group of tests that share a context of three workers, and leave no
+   files. */
+extern hy_context *io_ctx;
+int io_group_open(void **state);
+int io_group_close(void **state);
+
 /* Path of a file of tests/data; valid until the next call. */
 const char *io_data(const char *name);
 
