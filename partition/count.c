@@ -89,16 +89,17 @@ typedef struct inspection {
     int64_t pieces;
 } inspection;
 
-/* First row of piece k: pieces have about as many rows and entries together. */
+/* First row of piece k: pieces have about as many rows and entries together; where no
+   products are counted, as many rows. */
 static int64_t piece_begin(const inspection *in, int64_t k)
 {
-    const int64_t total = in->A->rows + in->A->nnz;
+    const int64_t total = in->A->rows + (in->B ? in->A->nnz : 0);
     const int64_t target =
         k * (total / in->pieces) + k * (total % in->pieces) / in->pieces;
     int64_t low = 0, high = in->A->rows;
 
-    if (k == in->pieces)
-        return in->A->rows;
+    if (k == in->pieces || !in->B)
+        return k == in->pieces ? in->A->rows : target;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (middle + hy_offset(in->A, middle) < target)
@@ -348,7 +349,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
                      .B       = B,
                      .profile = profile,
                      .later   = B && counter,
-                     .pieces  = (A->rows + A->nnz) / PIECE + 1};
+                     .pieces  = (B ? A->rows + A->nnz : A->rows) / PIECE + 1};
     hybrid_status status;
     void *memory;
 

@@ -5,21 +5,26 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 
 enum {
-    SAMPLES     = 512, /* rows of C that are counted, at most */
-    MIN_SAMPLES = 16,
-    SAMPLE_COST = 2 << 20, /* their products, at most */
-    FEW         = 64,      /* rows that may be enough, */
-    FEW_COST    = 1 << 18, /* with so many products at most, */
-    DRAWS       = 64,      /* that one worker makes at a time */
-    SHARE  = 1 << 16, /* products of a row that one worker counts, if it has entries */
-    MANY   = 1 << 12, /* entries of which all are counted */
-    PLACES = 4 * MANY /* that they take in a table, at most */
+    SAMPLES     = 512,     /* rows of C that are counted, at most, */
+    MIN_SAMPLES = 16,      /* at first, */
+    MORE        = 4,       /* and so many times as many if they differ much */
+    SAMPLE_COST = 2 << 20, /* their products, at most, */
+    LOOKED_AT   = 128,     /* one in so many of all, or */
+    LEAST_COST  = 1 << 14, /* so many, */
+    BOUND_PART  = 8,       /* and in so many entries that C may have: bytes of the others
+                              take longer than to look at more */
+    DRAWS  = 64,           /* that one worker makes at a time */
+    PIECE  = 1 << 13,      /* products that one worker counts at a time, some 30 us; */
+    SHARE  = 1 << 16,      /* of one row, if it has entries */
+    MANY   = 1 << 12,      /* entries of which all are counted */
+    PLACES = 4 * MANY      /* that they take in a table, at most */
 };
 
-#define ALIKE 0.02 /* and so small a standard error, in parts of the mean */
+#define ALIKE 0.03 /* rows differ little: the standard error, in parts of the mean */
 
 /* Set of columns. Of a long row those alone are taken whose hash begins with `thin`
    zeros: they stand for 2^thin times as many. */
@@ -250,14 +255,15 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-static hybrid_status count_samples(sample *s)
+static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;
     int32_t *tables = NULL;
 
     HY_TRY_ELSE_DONE(share_out(s, &tables));
+    const int64_t shares = s->first[s->count], grain = shares * PIECE / (cost + 1) + 1;
     HY_TRY_ELSE_DONE(
-        hy_pool_for(s->ctx->pool, HY_PLAN, 0, s->first[s->count], 1, count_shares, s));
+        hy_pool_for(s->ctx->pool, HY_PLAN, 0, shares, grain, count_shares, s));
     for (int k = 0; k < s->count; k++)
         note_density(s, k);
 done:
@@ -267,12 +273,12 @@ done:
 
 /* The mean of entries / products over the draws, and how far off it may be, in parts of
    it: the standard error. */
-static hybrid_status estimate(sample *s, double *mean, double *error)
+static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *error)
 {
     double sum = 0, squares = 0;
     int weight = 0;
 
-    HY_TRY(count_samples(s));
+    HY_TRY(count_samples(s, cost));
     for (int k = 0; k < s->count; k++) {
         sum += s->weight[k] * s->density[k];
         squares += s->weight[k] * s->density[k] * s->density[k];
@@ -284,30 +290,34 @@ static hybrid_status estimate(sample *s, double *mean, double *error)
     return HYBRID_OK;
 }
 
-/* Where a few rows of C are alike, and cheap, they are enough. */
+/* Products that may be looked at: a part of all, once a first estimate is there. */
+static int64_t worth(const hy_profile *p, int64_t part)
+{
+    const int64_t of_all = hy_lesser(p->products[p->rows] / part, SAMPLE_COST);
+
+    return hy_greater(hy_lesser(of_all, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+}
+
+/* A few rows are enough where they are alike. Where even these cost more than knowing C
+   better could bring, C is taken to be as large as it can be. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {
     const int64_t products = profile->products[profile->rows];
+    const int64_t bound    = profile->bound[profile->rows];
+    const int few          = products <= SAMPLES;
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
-    int draws              = products < SAMPLES ? (int)products : SAMPLES;
-    double mean = 1, error = 1;
-    int64_t cost;
+    double mean = (double)bound / (double)hy_greater(products, 1), error = 1;
+    int64_t most = worth(profile, 1), cost;
 
-    *ratio = 1;
-    if (products == 0)
-        return HYBRID_OK;
-    if (draws > FEW) {
-        HY_TRY(draw(&s, FEW, &cost));
-        if (cost <= FEW_COST)
-            HY_TRY(estimate(&s, &mean, &error));
-    }
-    if (error > ALIKE) {
+    for (int draws = few ? (int)products : MIN_SAMPLES;
+         products > 0 && draws <= SAMPLES && error > ALIKE; draws *= MORE) {
         HY_TRY(draw(&s, draws, &cost));
-        for (; cost > SAMPLE_COST && draws > MIN_SAMPLES; draws /= 2)
-            HY_TRY(draw(&s, draws / 2, &cost));
-        HY_TRY(estimate(&s, &mean, &error));
+        if (cost > most)
+            break;
+        HY_TRY(estimate(&s, cost, &mean, &error));
+        most = worth(profile, LOOKED_AT);
     }
-    *ratio = 1 / mean;
+    *ratio = products > 0 ? 1 / mean : 1;
     return HYBRID_OK;
 }

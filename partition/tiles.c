@@ -2,11 +2,16 @@
 #include "partition/inspect.h"
 #include "partition/panel.h"
 
+#include "base/extremes.h"
 #include "base/pool.h"
 
 enum {
-    SAMPLES = 256,    /* panels that are looked at, evenly spaced, at most */
-    COLUMNS = 1 << 13 /* of each, from the left, at most */
+    SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
+    MIN_COUNT = 8,       /* and at least; */
+    COLUMNS   = 1 << 14, /* all of their columns, at most, */
+    LOOKED_AT = 64,      /* and one for so many entries; */
+    MOST      = 1 << 10, /* of each, from the left, at most */
+    PIECE     = 1 << 10  /* columns that one worker looks at, some 20 us */
 };
 
 typedef struct sample {
@@ -29,7 +34,7 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
         uint32_t bits;
         hy_panel_start(s->A, row, rows < HY_PANEL_ROWS ? rows : HY_PANEL_ROWS, &panel);
         s->entries[k] = s->columns[k] = 0;
-        while (s->columns[k] < COLUMNS && (bits = hy_panel_next(&panel, &col)) != 0) {
+        while (s->columns[k] < MOST && (bits = hy_panel_next(&panel, &col)) != 0) {
             s->entries[k] += __builtin_popcount(bits);
             s->columns[k]++;
         }
@@ -37,13 +42,30 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+/* Columns that a panel has at most, on average. */
+static int64_t columns_of(const hybrid_csr *A)
+{
+    const int64_t mean = A->nnz / hy_greater(A->rows, 1) + 1;
+
+    return hy_lesser(mean * HY_PANEL_ROWS, MOST);
+}
+
+static int64_t count_panels(const hybrid_csr *A)
+{
+    const int64_t columns = hy_lesser(A->nnz / LOOKED_AT, COLUMNS);
+    const int64_t count   = hy_lesser(columns / columns_of(A), SAMPLES);
+
+    return hy_greater(count, MIN_COUNT);
+}
+
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
 {
     sample s        = {.A = A, .panels = (A->rows + HY_PANEL_ROWS - 1) / HY_PANEL_ROWS};
     int64_t entries = 0, columns = 0;
 
-    s.count = s.panels < SAMPLES ? (int)s.panels : SAMPLES;
-    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, 8, count_columns, &s));
+    s.count = (int)hy_lesser(s.panels, count_panels(A));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, PIECE / columns_of(A) + 1,
+                       count_columns, &s));
     for (int k = 0; k < s.count; k++) {
         entries += s.entries[k];
         columns += s.columns[k];
