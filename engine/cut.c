@@ -31,6 +31,7 @@
 #include "engine/cut.h"
 
 #include "base/csr.h"
+#include "engine/grain.h"
 #include "engine/panels.h"
 #include "engine/traffic.h"
 #include "engine/weigh.h"
@@ -38,7 +39,8 @@
 
 enum {
     DEPTH        = 4, /* chunks in flight; */
-    DEPTH_SMALL  = 6, /* where so many fit the caches, too, */
+    DEPTH_SMALL  = 6, /* where so many of CHUNKS fit the caches, too */
+    CHUNKS       = 16,
     CACHED_BYTES = 48 << 20
 };
 
@@ -57,8 +59,7 @@ static int depth_of(const hy_planning *p)
                          (size_t)f->out_bound * hy_value_size(f->type);
 
     if (p->product->options.depth == 0 && p->product->op == HY_SPMM &&
-        hy_product_on_device(p->product) &&
-        bytes / HY_CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+        hy_product_on_device(p->product) && bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
     return least_depth(p);
 }
@@ -116,11 +117,12 @@ static hybrid_status cut_rows(const hy_planning *p, hy_layout *out)
         if (tries[i].gathered ? in_place : whole > tries[i].most)
             continue;
         hy_message_clear(&p->product->engine->ctx.message);
-        *out   = (hy_layout){.image    = hy_product_image(p->product),
-                             .gathered = tries[i].gathered,
-                             .depth    = tries[i].depth,
-                             .share    = tries[i].share};
-        status = hy_layout_cut(p, out);
+        *out          = (hy_layout){.image    = hy_product_image(p->product),
+                                    .gathered = tries[i].gathered,
+                                    .depth    = tries[i].depth,
+                                    .share    = tries[i].share};
+        out->products = hy_grain_products(p, out);
+        status        = hy_layout_cut(p, out);
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
     }

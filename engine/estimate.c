@@ -88,8 +88,9 @@ double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *ho
 
 /* ---- a device ---------------------------------------------------------------------- */
 
-/* Costs of all chunks: kernels, and packs that are made in this run. */
-static void add_chunks(const hy_product *product, const hy_layout *layout,
+/* Costs of all chunks, each `times` times: kernels, and packs that are made in this run.
+ */
+static void add_chunks(const hy_product *product, const hy_layout *layout, double times,
                        const hy_circumstances *found, hy_estimate *e)
 {
     for (int64_t i = 0; i < layout->count; i++) {
@@ -97,11 +98,11 @@ static void add_chunks(const hy_product *product, const hy_layout *layout,
         const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
         const int there =
             found->rows_of_b || (chunk->kept && (found->packed || chunk->col_begin > 0));
-        e->device_s += cost.multiply_s + cost.finish_s;
+        e->device_s += times * (cost.multiply_s + cost.finish_s);
         if (there)
             continue;
-        e->up_bytes += hy_sent_bytes(&cost);
-        e->core_s += cost.prepare_s;
+        e->up_bytes += times * hy_sent_bytes(&cost);
+        e->core_s += times * cost.prepare_s;
     }
     e->memory_bytes = PACK_PASSES * e->up_bytes;
 }
@@ -160,14 +161,15 @@ static hy_estimate part_of(hy_estimate e, double share)
     return e;
 }
 
-hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
-                               const hy_circumstances *found)
+/* Of the layout's chunks, each so many times. */
+static hy_estimate estimate_of(const hy_product *product, const hy_layout *layout,
+                               int64_t times, const hy_circumstances *found)
 {
-    hy_estimate e = {.chunks = layout->count};
+    hy_estimate e = {.chunks = layout->count * times};
 
     if (layout->count == 0)
         return e;
-    add_chunks(product, layout, found, &e);
+    add_chunks(product, layout, (double)times, found, &e);
     e.call_s = e.up_bytes > 0 ? product->rates.launch_s * PACKING : 0;
     add_image(product, layout, found, &e);
     if (product->op == HY_SPGEMM)
@@ -175,6 +177,41 @@ hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layou
     else
         add_dense_result(product, found, &e);
     return part_of(e, 1 - found->share);
+}
+
+hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+                               const hy_circumstances *found)
+{
+    return estimate_of(product, layout, 1, found);
+}
+
+/* One of so many equal parts. */
+static hy_features share_of(const hy_features *all, int64_t parts)
+{
+    hy_features f = *all;
+
+    f.rows /= parts;
+    f.nnz /= parts;
+    f.products /= parts;
+    f.out_bound /= parts;
+    f.row_max      = hy_lesser(f.row_max, f.nnz);
+    f.products_max = hy_lesser(f.products_max, f.products);
+    return f;
+}
+
+hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
+                             int64_t needs, int64_t chunks, const hy_circumstances *found)
+{
+    hy_chunk part  = {.features = share_of(&product->profile.features, chunks),
+                      .needs    = chunks > 1 ? needs : product->b_rows,
+                      .kept     = found->packed,
+                      .variant  = product->variant};
+    hy_layout even = *layout;
+
+    even.chunks         = &part;
+    even.count          = 1;
+    even.resident_bytes = hy_image_bytes(&layout->image);
+    return estimate_of(product, &even, chunks, found);
 }
 
 /* ---- the host ---------------------------------------------------------------------- */

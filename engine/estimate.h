@@ -39,6 +39,11 @@ double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);
 
+/* The same of so many equal chunks, before there are any: of the layout as it is asked
+   for. `needs`: rows of B or X for which the first of several waits. */
+hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
+                             int64_t needs, int64_t chunks, const hy_circumstances *found);
+
 /* A run of this variant on the host, which has these rates, alone. */
 hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
                              const hy_rates *host);

@@ -8,11 +8,7 @@
 #include "engine/product.h"
 #include "partition/extents.h"
 
-enum {
-    HY_CHUNKS         = 16, /* at least, of an SpMM large enough */
-    HY_BLOCK_CHUNKS   = 8,  /* the same of each column block of X */
-    HY_RESIDENT_SHARE = 4   /* slots beside an A that stays: small, and many fit */
-};
+enum { HY_RESIDENT_SHARE = 4 /* slots beside an A that stays: small, and many fit */ };
 
 /* Bytes up of the ways in which an X that does not fit could come; -1: was not looked at,
    or is not to be had. */
@@ -26,6 +22,7 @@ typedef struct hy_layout {
     int gathered;   /* chunks bring the rows of B or X that they touch */
     int depth;      /* slots; 0: there is no such layout */
     int share;      /* which take one part in so many of what B or X leaves */
+    int64_t products; /* to aim for in a chunk (grain.h) */
 
     /* what comes of it */
     hy_image if_pinned;    /* of X in runs with X and Y pinned; if it has column blocks */
@@ -42,9 +39,6 @@ typedef struct hy_planning {
     const hybrid_csr *A, *B;   /* B NULL: SpMM */
     const hy_extents *extents; /* of rows of A, where there is to be a ring of rows */
 } hy_planning;
-
-/* Chunks that are expected of it, before it is cut. */
-int64_t hy_layout_chunks(const hy_product *product, const hy_layout *layout);
 
 /* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
    some row does not fit so. To be freed. */

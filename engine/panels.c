@@ -13,6 +13,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
+#include "engine/grain.h"
 #include "engine/rank.h"
 #include "partition/chunks.h"
 #include "pipeline/pack_cache.h"
@@ -259,6 +260,7 @@ hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_image panels,
         out->depth = 0;
         return HYBRID_OK;
     }
+    out->products = hy_grain_products(p, out);
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0)
         hy_layout_keep(p->product, out);

@@ -28,6 +28,7 @@
 #include "base/csr.h"
 #include "engine/early.h"
 #include "engine/estimate.h"
+#include "engine/grain.h"
 #include "engine/traffic.h"
 
 /* Of a copy's speed in memory: Y, stored in panels whose rows have at least so many
@@ -167,26 +168,22 @@ static double operand_bytes(const hy_product *product)
            (double)f->products / f->out_ratio * (4 + (double)hy_value_size(f->type));
 }
 
-/* All of A as one chunk: costs are known before it is cut. INFINITY if B or X does not
-   fit. */
+/* In the chunks that it is to have. INFINITY if B or X does not fit. */
 static double fitting_s(hy_product *product, const hy_candidate *device,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    hy_chunk whole   = {.features = product->profile.features,
-                        .needs    = hy_early_needs(A),
-                        .variant  = device->variant};
-    hy_layout layout = {.chunks = &whole, .count = 1};
+    const hy_planning planning = {.product = product, .A = A, .B = B};
+    hy_layout layout           = {.share = 1};
     hy_rates host;
 
     hy_product_assign(product, device->variant, device->backend);
-    layout.image          = hy_product_image(product);
-    layout.resident_bytes = hy_image_bytes(&layout.image);
-    if (layout.resident_bytes > product->rates.memory / 2)
+    layout.image = hy_product_image(product);
+    if (hy_image_bytes(&layout.image) > product->rates.memory / 2)
         return INFINITY;
     hy_rates_of(product->engine->host, &host);
     const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B)};
-    hy_estimate e                = hy_estimate_device(product, &layout, &found);
-    e.chunks                     = hy_layout_chunks(product, &layout);
+    const hy_estimate e          = hy_estimate_even(product, &layout, hy_early_needs(A),
+                                                    hy_grain_chunks(&planning, &layout), &found);
     return hy_seconds(&e, &product->rates, &host);
 }
 

@@ -26,6 +26,8 @@
    is freed, and chunks gather. */
 #include "engine/window.h"
 
+#include "engine/grain.h"
+
 enum { LEAST_ROWS = 4 * HY_RING_PIECES };
 
 static const struct {
@@ -80,7 +82,8 @@ static hybrid_status try_bytes(const hy_planning *p, size_t bytes, int64_t ahead
         out->depth = 0;
         return HYBRID_OK;
     }
-    out->image = hy_image_row_ring(&whole, rows);
+    out->image    = hy_image_row_ring(&whole, rows);
+    out->products = hy_grain_products(p, out);
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0 && !holds(out, p->product->b_rows, ahead))
         hy_layout_free(p->product, out);
