@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bench/measure.sh OUTDIR [--quick] [OPTION...] - every figure that README.md quotes but
-# those of A*x, in ten minutes on 16 cores with a GPU, and 43 files in DATA. Writes OUTDIR/{end,peers,core}.jsonl:
+# those of A*x, in ten minutes on 16 cores with a GPU, and 43 files in DATA. Writes
+# OUTDIR/{end,peers,core}.jsonl:
 #   end    A*A and A*X on the GPU and on the CPU, and cuSPARSE with copies, end to end: first
 #          calls, results freed between calls, results all kept; a process for each product
 #   peers  the same of SciPy, PyTorch and CuPy
@@ -14,7 +15,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
-    sed -n '2,14s/^# //p' "$0" >&2
+    sed -n '2,15s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1
