@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# bench/measure.sh OUTDIR [--quick] [OPTION...] - every figure that README.md quotes but
-# those of A*x, in ten minutes on 16 cores with a GPU, and 43 files in DATA. Writes
-# OUTDIR/{end,peers,core}.jsonl:
+# bench/measure.sh OUTDIR [--quick] [OPTION...] - every figure that README.md quotes, in ten
+# minutes on 16 cores with a GPU, and 43 files in DATA. Writes OUTDIR/{end,peers,core}.jsonl:
 #   end    A*A and A*X on the GPU and on the CPU, and cuSPARSE with copies, end to end: first
 #          calls, results freed between calls, results all kept; a process for each product
 #   peers  the same of SciPy, PyTorch and CuPy
@@ -15,7 +14,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
-    sed -n '2,15s/^# //p' "$0" >&2
+    sed -n '2,14s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1
@@ -75,10 +74,12 @@ if [[ -n $gpu ]]; then
     [[ -n ${DATA-} ]] && unpack "$scratch"
     mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
         sort -n | cut -d ' ' -f 2-) # what takes longest is last, should time run out
-    for op in spmm spgemm; do
+    for op in spmv spmm spgemm; do
+        times=$core_reps
+        [[ $op != spmv ]] || times=$((5 * core_reps)) # of some microseconds each
         for type in f32 f64; do
             run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
-                --mode core --type $type --cols 32,128 --reps "$core_reps" \
+                --mode core --type $type --cols 32,128 --reps "$times" \
                 --json "$out/core.jsonl" "${options[@]}"
         done
     done
