@@ -10,7 +10,8 @@ README.md and docs/performance.md have blocks of figures, each between
 FILEs are of bench/results. The script makes each block anew from their lines, where of several
 lines about the same thing the last counts, and fails if a block says anything else. --write
 puts what it made in place; with names of files, those that have such lines become the
-block's. It fails too if a column of a block's table has nothing but "-": lines are missing.
+block's. It fails too if a column of a block's table has nothing but "-": lines are missing;
+and if README.md has a time, a rate or a ratio before its reference, but outside of blocks.
 --show prints the blocks of some files.
 """
 import argparse
@@ -23,6 +24,7 @@ import sys
 from summary import ms, read, usable
 
 DOCUMENTS = ["README.md", "docs/performance.md"]
+FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 GPU, CPU = "hybrid_spmm, GPU", "hybrid_spmm, CPU"
 PEERS = {"cusparse": "cuSPARSE", "cupy": "CuPy", "torch-cuda": "PyTorch-CUDA",
@@ -52,7 +54,7 @@ def seconds(line, field):
     kernels of cuSPARSE's SpGEMM without its allocations."""
     if field in line:
         return line[field]
-    if field == "freed_s" or field == "kernels_s" and line["op"] == "spmm":
+    if field == "freed_s" or field == "kernels_s" and line["op"] != "spgemm":
         return line["seconds"]
     return None
 
@@ -73,8 +75,18 @@ def fastest(lines, field):
     return min(timed, key=lambda line: seconds(line, field)) if timed else None
 
 
+def best(run):
+    """The line that is fastest with results freed. Of a peer that has several, as cuSPARSE has
+    of its algorithms, each condition is told by the line that is fastest under it."""
+    line = fastest(run, "freed_s")
+    if not line or not line["peer"]:
+        return line
+    told = [(field, fastest(run, field)) for field in CONDITIONS.values()]
+    return line | {field: by and seconds(by, field) for field, by in told}
+
+
 def end_to_end(lines):
-    """{(product, problem): {program: its line}}: of cuSPARSE the fastest algorithm."""
+    """{product and problem: {program: its line}}."""
     chosen = [line for line in lines if line["mode"] == "end" and plain(line)
               and not line.get("resident") and line.get("cols") in (None, 128)]
     cores = max((line["threads"] for line in chosen if program(line) == CPU), default=0)
@@ -83,7 +95,7 @@ def end_to_end(lines):
     runs = last_runs(chosen, lambda line: (line["op"], line["problem"], program(line)))
     for (op, problem, who), run in sorted(runs.items(), key=lambda item: item[0][0]):
         name = f"{'A*A' if op == 'spgemm' else 'A*X'} {problem}"
-        table.setdefault(name, {})[who] = fastest(run, "freed_s")
+        table.setdefault(name, {})[who] = best(run)
     return table
 
 
@@ -158,7 +170,8 @@ def peers_block(lines):
 
 # ---- in core -------------------------------------------------------------------------------
 
-CORE = {("spgemm", None): "A*A", ("spmm", 32): "A*X-32", ("spmm", 128): "A*X-128"}
+CORE = {("spgemm", None): "A*A", ("spmm", 32): "A*X-32", ("spmm", 128): "A*X-128",
+        ("spmv", 1): "A*x"}
 KINDS = {"kernels_s": "kernels", "new_matrix_s": "new matrix"}
 
 
@@ -233,7 +246,7 @@ def core_summary_block(lines):
                      "ours is slower on", "at worst"], rows)
 
 
-def core_short_block(lines):
+def short_items(lines):
     """The same, an item for each product: geometric means in f32 and in f64."""
     tables, texts = {kind: in_core(lines, kind) for kind in ("f32", "f64")}, {}
     for product, field in columns_of(tables["f32"]):
@@ -243,17 +256,34 @@ def core_short_block(lines):
             slow = sum(ratio < 1 for ratio in ratios.values())
             said.append(f"{geometric_mean(ratios):.2f}" +
                         (f" ({slow}/{len(ratios)})" if slow else "") if ratios else "-")
-        texts.setdefault(product, []).append(f"{KINDS[field]} {' and '.join(said)}")
+        if set(said) != {"-"}:
+            texts.setdefault(product, []).append(f"{KINDS[field]} {' and '.join(said)}")
     return "".join(f"- {product}: {', '.join(said)}\n" for product, said in texts.items())
 
 
+def core_short_block(lines):
+    """Those items, and the least and the most that planning took in calls for a new matrix."""
+    plans = [1e3 * line["plan_s"] for line in lines
+             if not line["peer"] and line.get("new_matrix_s") and usable(line)]
+    span = f"- planning: {min(plans):.2g} to {max(plans):.2g} ms\n" if plans else ""
+    return short_items(lines) + span
+
+
+def core_vector_block(lines):
+    days = ", ".join(sorted({line["date"][:10] for line in lines}))
+    return short_items(lines).replace(":", f" ({days}):")
+
+
 BLOCKS = {"fastest": fastest_block, "peers": peers_block, "core": core_block,
-          "core-summary": core_summary_block, "core-short": core_short_block}
+          "core-summary": core_summary_block, "core-short": core_short_block,
+          "core-vector": core_vector_block}
 
 
-def mode_of(kind):
-    """Of the lines that a block is made from."""
-    return "core" if kind.startswith("core") else "end"
+def lines_for(kind, lines):
+    """Those that a block of this kind is made from."""
+    mode, vector = "core" if kind.startswith("core") else "end", kind == "core-vector"
+    return [line for line in lines
+            if line["mode"] == mode and (line["op"] == "spmv") == vector]
 
 
 # ---- documents -----------------------------------------------------------------------------
@@ -266,8 +296,7 @@ def lines_of(paths):
 def names_for(kind, results, names):
     """Those that have lines for such a block."""
     return [name for name in names
-            if any(line["mode"] == mode_of(kind)
-                   for line in lines_of((os.path.join(results, name),)))]
+            if lines_for(kind, lines_of((os.path.join(results, name),)))]
 
 
 def refreshed(text, results, names):
@@ -276,7 +305,7 @@ def refreshed(text, results, names):
         files = names_for(match[1], results, names) or match[2].split()
         lines = lines_of(tuple(os.path.join(results, name) for name in files))
         return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
-                f"{BLOCKS[match[1]](lines)}<!-- end of figures -->")
+                f"{BLOCKS[match[1]](lines_for(match[1], lines))}<!-- end of figures -->")
     return BLOCK.subn(block, text)
 
 
@@ -288,6 +317,13 @@ def empty_columns(text):
         for column in zip(*rows):
             if len(column) > 2 and set(column[2:]) == {"-"}:
                 yield block[1], column[0]
+
+
+def loose_figures(text):
+    """What looks measured before the reference, outside of blocks and of code."""
+    said = re.sub(r"^```.*?^```", "", BLOCK.sub("", text.split("\n# Reference")[0]),
+                  flags=re.S | re.M)
+    return [match[0] for match in FIGURE.finditer(said)]
 
 
 def complain(path, old, new):
@@ -318,6 +354,9 @@ def check(document, args):
         old = f.read()
     new, count = refreshed(old, os.path.join(args.root, "bench", "results"), names)
     empty = list(empty_columns(new))
+    loose = loose_figures(new) if document == "README.md" else []
+    for figure in loose:
+        print(f"{path}: '{figure}' is in no block of figures", file=sys.stderr)
     for kind, column in empty:
         print(f"{path}: no line has anything for column '{column}' of the figures {kind}",
               file=sys.stderr)
@@ -329,7 +368,7 @@ def check(document, args):
     elif new != old:
         complain(path, old, new)
         return False
-    return count > 0 and not empty
+    return count > 0 and not empty and not loose
 
 
 def main():
@@ -337,7 +376,7 @@ def main():
     if args.show:
         lines = list(read(args.show))
         for kind, made in BLOCKS.items():
-            print(f"\n{kind}\n\n{made(lines)}", end="")
+            print(f"\n{kind}\n\n{made(lines_for(kind, lines))}", end="")
         return
     sys.exit(not all([check(document, args) for document in DOCUMENTS]))
 

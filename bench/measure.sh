@@ -74,10 +74,12 @@ if [[ -n $gpu ]]; then
     [[ -n ${DATA-} ]] && unpack "$scratch"
     mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
         sort -n | cut -d ' ' -f 2-) # what takes longest is last, should time run out
-    for op in spmm spgemm; do
+    for op in spmv spmm spgemm; do
+        times=$core_reps
+        [[ $op != spmv ]] || times=$((5 * core_reps)) # of some microseconds each
         for type in f32 f64; do
             run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
-                --mode core --type $type --cols 32,128 --reps "$core_reps" \
+                --mode core --type $type --cols 32,128 --reps "$times" \
                 --json "$out/core.jsonl" "${options[@]}"
         done
     done
