@@ -95,6 +95,12 @@ typedef struct hy_cost {
         finish_s; /* prepare: one core; copies follow from bytes */
 } hy_cost;
 
+/* Bytes of the pack that are expected to be copied. */
+static inline double hy_sent_bytes(const hy_cost *cost)
+{
+    return cost->sent_bytes > 0 ? cost->sent_bytes : (double)cost->pack_bytes;
+}
+
 /* Rows of a result as a chunk computes them, in the memory of whoever holds them.
    SpGEMM: row i of the chunk has row_ptr[i+1] - row_ptr[i] entries; they start at
    row_at[i], or at row_ptr[i] when row_at is NULL. SpMM: alpha-free A*X at val without

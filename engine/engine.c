@@ -137,7 +137,6 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->compact_bytes      = HY_COMPACT_BYTES;
-    engine->weighed_bytes      = HY_WEIGHED_BYTES;
     const hybrid_status status = open_parts(engine, o, backends);
     if (status == HYBRID_OK) {
         *out = engine;

@@ -11,7 +11,6 @@
 /* Sizes from which on a plan does more to be faster. */
 enum {
     HY_EARLY_BYTES   = 1 << 20, /* less of B is there before planning misses it */
-    HY_WEIGHED_BYTES = 1 << 20, /* A, X and Y: the host against a device that X fits */
     HY_COMPACT_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
 };
 
@@ -28,7 +27,7 @@ struct hybrid_engine {
     int64_t panels; /* 0; tests: panels of X in each plan that can have so many, */
     int64_t pinned_panels; /* and in runs of the others with X and Y pinned */
     size_t early_bytes; /* a B of so many is sent before a one-shot plan is made */
-    int64_t weighed_bytes; /* A, X and Y of so many are weighed, though X fits the device */
+    int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t compact_bytes; /* X and Y of so many are sent without rows that A leaves empty */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;

@@ -8,7 +8,6 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/rank.h"
 #include "partition/chunks.h"
 
 /* Resources that are busy at once hold each other up: the time is between the longest and

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "engine/estimate.h"
 #include "engine/plan.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
@@ -105,33 +106,26 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
     }
 }
 
-/* The stage that is longest for an average chunk, and its share of their sum. */
-static void put_bottleneck(writer *w, const hybrid_plan *plan)
+/* The estimate of a run, and for how long each resource would be busy by itself. */
+static void put_estimate(writer *w, const hybrid_plan *plan)
 {
-    const hy_product *product        = &plan->product;
-    static const char *const names[] = {"prepare", "h2d", "run", "d2h"};
-    const int later                  = (product->options.flags & HYBRID_RESIDENT) != 0;
-    double sum[4] = {0}, total = 0;
-    int most = 0;
+    const hy_product *product    = &plan->product;
+    const hy_circumstances found = {.packed =
+                                        (product->options.flags & HYBRID_RESIDENT) != 0};
+    hy_rates host;
 
-    for (int64_t i = 0; i < plan->layout.count; i++) {
-        const hy_chunk *chunk  = &plan->layout.chunks[i];
-        const hy_cost cost     = chunk->variant->cost(&chunk->features, &product->rates);
-        const hy_stage_times t = hy_predict_stages(
-            &cost, &product->rates, hy_pool_threads(product->engine->ctx.pool));
-        const int there      = chunk->kept && (later || chunk->col_begin > 0);
-        const double times[] = {there ? 0 : t.prepare, there ? 0 : t.h2d, t.run, t.d2h};
-        for (int k = 0; k < 4; k++) {
-            sum[k] += times[k];
-            total += times[k];
-        }
-    }
-    for (int k = 1; k < 4; k++)
-        if (sum[k] > sum[most])
-            most = k;
-    if (total > 0)
-        put(w, "; bottleneck %s (%.0f %% of stage time)", names[most],
-            100 * sum[most] / total);
+    if (!hy_product_on_device(product) || plan->layout.count == 0)
+        return;
+    hy_rates_of(product->engine->host, &host);
+    const hy_rates *r   = &product->rates;
+    const hy_estimate e = hy_estimate_device(product, &plan->layout, &found);
+    put(w,
+        "\nestimate  %.3g ms a run: up %.3g, down %.3g, kernels %.3g, cores %.3g, host "
+        "memory "
+        "%.3g",
+        1e3 * hy_seconds(&e, r, &host), 1e3 * (e.first_bytes + e.up_bytes) / r->h2d_Bps,
+        1e3 * e.down_bytes / r->d2h_Bps, 1e3 * e.device_s, 1e3 * e.core_s / host.width,
+        1e3 * (e.memory_bytes + e.stored_bytes) / host.mem_Bps);
 }
 
 static int64_t panels_of(const hybrid_plan *plan)
@@ -295,7 +289,7 @@ static void put_chunks(writer *w, const hybrid_plan *plan)
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
         (double)each, plan->site->depth);
     put_bytes(w, (double)device);
-    put_bottleneck(w, plan);
+    put_estimate(w, plan);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
     put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room));
     put_layout(w, plan);

@@ -14,7 +14,6 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "engine/grain.h"
-#include "engine/rank.h"
 #include "partition/chunks.h"
 #include "pipeline/pack_cache.h"
 

@@ -5,35 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Entries of the chunk that stands for all when times are predicted. */
-enum { TYPICAL_PRODUCTS = 8 << 20 };
+#include "engine/estimate.h"
 
-double hy_sent_bytes(const hy_cost *cost)
-{
-    return cost->sent_bytes > 0 ? cost->sent_bytes : (double)cost->pack_bytes;
-}
-
-hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers)
-{
-    const hy_stage_times t = {
-        .prepare = cost->prepare_s / workers,
-        .h2d     = rates->h2d_Bps > 0 ? hy_sent_bytes(cost) / rates->h2d_Bps : 0,
-        .run     = cost->multiply_s + cost->finish_s,
-        .d2h     = rates->d2h_Bps > 0 ? (double)cost->out_bytes / rates->d2h_Bps : 0,
-    };
-    return t;
-}
-
-double hy_longest_stage(const hy_stage_times *t)
-{
-    return fmax(fmax(t->prepare, t->h2d), fmax(t->run, t->d2h));
-}
-
-double hy_predict(const hy_stage_times *t, int64_t chunks)
-{
-    return t->prepare + t->h2d + t->run + t->d2h +
-           (double)(chunks - 1) * hy_longest_stage(t);
-}
+enum { CHUNKS = 8 /* of a device, for all its variants */ };
 
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)
@@ -43,39 +17,37 @@ static int runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
-/* The product as a pipeline of equal chunks; with an A that is resident, a later run. */
-static double predict(const hy_candidate *c, const hy_profile *profile, int workers,
-                      int resident)
+/* With an A that is resident, of a later run. */
+static double predict(const hy_product *product, const hy_candidate *c)
 {
-    const hy_features *f = &profile->features;
-    const int64_t chunks = f->products / TYPICAL_PRODUCTS + 1;
-    hy_rates rates;
+    const hy_circumstances found = {.packed =
+                                        (product->options.flags & HYBRID_RESIDENT) != 0};
+    hy_product as                = *product;
+    hy_rates host;
 
-    hy_rates_of(c->backend, &rates);
-    const hy_cost cost = c->variant->cost(f, &rates);
-    hy_stage_times t   = hy_predict_stages(&cost, &rates, workers);
-    t.prepare          = resident ? 0 : t.prepare / (double)chunks;
-    t.h2d              = resident ? 0 : t.h2d / (double)chunks;
-    t.run /= (double)chunks;
-    t.d2h /= (double)chunks;
-    return hy_predict(&t, chunks);
+    hy_product_assign(&as, c->variant, c->backend);
+    if (!hy_product_on_device(&as))
+        return hy_estimated_host_s(&as, c->variant);
+    const hy_layout layout = {.image    = hy_product_image(&as),
+                              .gathered = c->variant->carries_b};
+    hy_rates_of(product->engine->host, &host);
+    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, CHUNKS, &found);
+    return hy_seconds(&e, &as.rates, &host);
 }
 
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
-    const hy_profile *profile = &product->profile;
-    const unsigned flags      = product->options.flags;
-    hy_candidate c            = {.variant = variant, .backend = backend};
+    const unsigned flags = product->options.flags;
+    hy_candidate c       = {.variant = variant, .backend = backend};
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
-    c.refused = variant->refuse(&profile->features, &rates);
+    c.refused = variant->refuse(&product->profile.features, &rates);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
     if (!c.refused)
-        c.predicted_s = predict(&c, profile, hy_pool_threads(product->engine->ctx.pool),
-                                (flags & HYBRID_RESIDENT) != 0);
+        c.predicted_s = predict(product, &c);
     return c;
 }
 

@@ -10,28 +10,13 @@ typedef struct hy_candidate {
     const hy_variant *variant;
     hy_backend *backend;
     const char *refused; /* NULL, or why it cannot run */
-    double predicted_s;
+    double predicted_s;  /* of a run as a plan expects it (estimate.h), B or X fitting */
 } hy_candidate;
 
 typedef struct hy_candidates {
     int count, chosen; /* index of the one that computes */
     hy_candidate of[HY_CANDIDATES];
 } hy_candidates;
-
-/* The times of a pipeline's stages for one chunk, in seconds. */
-typedef struct hy_stage_times {
-    double prepare, h2d, run, d2h;
-} hy_stage_times;
-
-/* Bytes of the pack that are expected to be copied. */
-double hy_sent_bytes(const hy_cost *cost);
-
-hy_stage_times hy_predict_stages(const hy_cost *cost, const hy_rates *rates, int workers);
-
-double hy_longest_stage(const hy_stage_times *times);
-
-/* First chunk pays all stages, the others the longest; chunks >= 1. */
-double hy_predict(const hy_stage_times *times, int64_t chunks);
 
 /* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
    the engine's backend, then those of the host, to which AUTO falls back), cheapest first,

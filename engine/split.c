@@ -52,43 +52,51 @@ static double result_bytes(const hy_product *product)
     return (double)f->products / f->out_ratio * (4 + size) + 8 * (double)f->rows;
 }
 
-/* The device's stages for all chunks. */
-static hy_stage_times device_stages(const hy_product *product, const hy_layout *layout)
+/* Seconds that each stage of the device takes for all chunks. */
+typedef struct stage_times {
+    double prepare, h2d, run, d2h;
+} stage_times;
+
+static double longest(const stage_times *t)
 {
-    hy_stage_times sum = {0, 0, 0, 0};
+    return fmax(fmax(t->prepare, t->h2d), fmax(t->run, t->d2h));
+}
+
+static stage_times device_stages(const hy_product *product, const hy_layout *layout)
+{
+    const hy_rates *rates = &product->rates;
+    stage_times sum       = {0, 0, 0, 0};
 
     for (int64_t i = 0; i < layout->count; i++) {
-        const hy_chunk *chunk  = &layout->chunks[i];
-        const hy_cost cost     = chunk->variant->cost(&chunk->features, &product->rates);
-        const hy_stage_times t = hy_predict_stages(
-            &cost, &product->rates, hy_pool_threads(product->engine->ctx.pool));
-        sum.run += t.run;
+        const hy_chunk *chunk = &layout->chunks[i];
+        const hy_cost cost    = chunk->variant->cost(&chunk->features, rates);
+        sum.run += cost.multiply_s + cost.finish_s;
         if (chunk->kept && product->options.flags & HYBRID_RESIDENT)
             continue;
-        sum.prepare += t.prepare;
-        sum.h2d += t.h2d;
+        sum.prepare += cost.prepare_s / hy_pool_threads(product->engine->ctx.pool);
+        sum.h2d += hy_sent_bytes(&cost) / rates->h2d_Bps;
     }
-    sum.h2d += (double)layout->shared_bytes / product->rates.h2d_Bps;
-    sum.d2h = result_bytes(product) / product->rates.d2h_Bps;
+    sum.h2d += (double)layout->shared_bytes / rates->h2d_Bps;
+    sum.d2h = result_bytes(product) / rates->d2h_Bps;
     return sum;
 }
 
 /* Where no worker holds it up, the bus is used both ways at once. */
 static double device_seconds(const hy_product *product, const hy_layout *layout,
-                             const hy_stage_times *t, hy_run_kind kind)
+                             const stage_times *t, hy_run_kind kind)
 {
     const double both = fmin(t->h2d, t->d2h), most = fmax(t->h2d, t->d2h);
 
     if (kind == HY_RUNS_PAGEABLE)
-        return hy_longest_stage(t);
+        return longest(t);
     if (layout->if_pinned.axis == HY_AXIS_COLS)
         return hy_panels_pinned_s(product, layout);
-    return fmax(hy_longest_stage(t), most - both + both / BOTH_WAYS);
+    return fmax(longest(t), most - both + both / BOTH_WAYS);
 }
 
 /* Seconds for which the device's pipeline keeps all cores busy. */
 static double busy_seconds(const hy_product *product, const hy_layout *layout,
-                           const hy_stage_times *device, hy_run_kind kind, double mem_Bps)
+                           const stage_times *device, hy_run_kind kind, double mem_Bps)
 {
     const double stored = product->op == HY_SPMM ? result_bytes(product) : 0;
 
@@ -106,8 +114,7 @@ static double host_seconds(const hy_product *product, const hy_sharing *s)
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
 static double predict(const hy_product *product, const hy_layout *layout,
-                      const hy_stage_times *device, hy_run_kind kind,
-                      hy_forecast *forecast)
+                      const stage_times *device, hy_run_kind kind, hy_forecast *forecast)
 {
     hy_sharing *s         = &forecast->sharing;
     const hy_features *f  = &product->profile.features;
@@ -267,8 +274,8 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
 static hybrid_status open_predicted(const hy_product *product, const hy_layout *layout,
                                     hy_split *split)
 {
-    const hy_stage_times device = device_stages(product, layout);
-    int any                     = 0;
+    const stage_times device = device_stages(product, layout);
+    int any                  = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =

@@ -4,7 +4,6 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
-#include "engine/rank.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
 #include "partition/touched.h"

@@ -156,18 +156,6 @@ static double banded_s(const hy_product *product, const hy_rates *host,
                       2 * (double)f->products / host->flops);
 }
 
-/* What is read and made. */
-static double operand_bytes(const hy_product *product)
-{
-    const hy_features *f = &product->profile.features;
-
-    if (product->op == HY_SPMM)
-        return bytes_of(product);
-    return (double)hy_csr_bytes(f->rows, f->nnz, f->type) +
-           (double)hy_csr_bytes(product->b_rows, product->b_nnz, f->type) +
-           (double)f->products / f->out_ratio * (4 + (double)hy_value_size(f->type));
-}
-
 /* In the chunks that it is to have. INFINITY if B or X does not fit. */
 static double fitting_s(hy_product *product, const hy_candidate *device,
                         const hybrid_csr *A, const hybrid_csr *B)
@@ -193,8 +181,7 @@ double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidat
     const hy_candidate *host = find_host(product, candidates);
     hy_product on_device     = *product; /* as if it were computed there */
 
-    if (!host || candidates->of[0].refused ||
-        operand_bytes(product) < (double)product->engine->weighed_bytes)
+    if (!host || candidates->of[0].refused || product->engine->device_first)
         return 0;
     const double s = fitting_s(&on_device, &candidates->of[0], A, B);
     return isfinite(s) && hy_estimated_host_s(product, host->variant) <= FITTING_WORTH * s

@@ -362,7 +362,7 @@ static hybrid_status open_fake(void)
     hybrid_engine_options options               = HYBRID_ENGINE_OPTIONS_INIT;
 
     options.device_bytes = (size_t)256 << 20; /* it is the host's memory */
-    return hy_engine_open(&options, places, variants, &engine);
+    return fake_engine_open(&options, places, variants, &engine);
 }
 
 static hybrid_status open_host(void)

@@ -74,7 +74,7 @@ static hybrid_engine *open_engine(const hy_backend_ops *const *places, const cha
     options.threads    = 2;
     options.rates_path = rates;
     fake_delays(1, 0);
-    assert_int_equal(hy_engine_open(&options, places, variants, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, places, variants, &engine), HYBRID_OK);
     return engine;
 }
 

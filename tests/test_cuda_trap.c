@@ -210,7 +210,7 @@ static void open_world(world *w)
 
     *w = (world){.engine = NULL};
     expect(open_engine(HYBRID_CUDA, why, sizeof why, &w->engine) == HYBRID_OK, why);
-    w->engine->weighed_bytes = INT64_MAX; /* nothing is left to the CPU */
+    w->engine->device_first = 1; /* nothing is left to the CPU */
     matrix_random(ROWS, ROWS, 12, 3, kind, &w->A);
     matrix_random(WIDE_ROWS, WIDE_ROWS, 3, 4, kind, &w->wide);
     dense_make(WIDE_ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);

@@ -232,7 +232,7 @@ static void blocks_of_plans_do(void **state)
         hybrid_engine *engine;
         options.device_bytes = budget;
         options.threads      = 2;
-        assert_int_equal(hy_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
+        assert_int_equal(fake_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
         check_plan(engine, &A, budget, 1, &passed);
         check_plan(engine, &A, budget, 3, &passed);
         check_plan(engine, &A, budget, 8, &passed);
@@ -272,7 +272,7 @@ static void a_name_means_itself_alone(void **state)
     longer.name     = "spgemm.fake.esc_dup";
     options.threads = 2;
     matrix_random(50, 50, 3, 4, kinds[0], &A);
-    assert_int_equal(hy_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
     assert_int_equal(candidates(engine, &A, "spgemm.fake.esc", "spgemm.fake.esc"), 1);
     assert_int_equal(candidates(engine, &A, longer.name, longer.name), 1);
     assert_int_equal(candidates(engine, &A, "spgemm.fake.es", longer.name), 2);

@@ -51,7 +51,7 @@ static void make_world(world *w, int on_host)
     if (on_host)
         assert_int_equal(hybrid_engine_create(&options, &w->engine), HYBRID_OK);
     else
-        assert_int_equal(hy_engine_open(&options, fakes, variants, &w->engine),
+        assert_int_equal(fake_engine_open(&options, fakes, variants, &w->engine),
                          HYBRID_OK);
     matrix_random(60, 60, 4, 3, kind, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);

@@ -34,7 +34,7 @@ static int open_world(void **state)
     fake_delays(1, 20);
     matrix_random(ROWS, ROWS, 4, 3, kind, &A);
     oracle_spgemm(&A, &A, &square);
-    return (int)hy_engine_open(&options, fakes, variants, &engine);
+    return (int)fake_engine_open(&options, fakes, variants, &engine);
 }
 
 static int close_world(void **state)

@@ -199,7 +199,7 @@ static void check_product(const hybrid_csr *A, test_kind kind, hybrid_order orde
 
     options.threads = 3;
     fake_delays(1, 0);
-    assert_int_equal(hy_engine_open(&options, fakes, tiled, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, tiled, &engine), HYBRID_OK);
     dense_make(A->cols, 11, 1, order, 5, kind, &X);
     dense_make(A->rows, 11, 2, order, 6, kind, &Y);
     dense_copy(&Y, &before);

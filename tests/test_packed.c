@@ -52,7 +52,8 @@ static void open_world(world *w, int threads, hybrid_type type,
 
     options.threads = threads;
     fake_delays(3, 100);
-    assert_int_equal(hy_engine_open(&options, backends, variants, &w->engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, backends, variants, &w->engine),
+                     HYBRID_OK);
     matrix_random(ROWS, ROWS, 7, 5, kind, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
     w->value_bytes = type == HYBRID_F64 ? 8 : 4;

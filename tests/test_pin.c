@@ -25,7 +25,7 @@ static hybrid_engine *open_with(hybrid_backend backend)
 
     options.backend = backend;
     options.threads = 3;
-    assert_int_equal(hy_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
     return engine;
 }
 

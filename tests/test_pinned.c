@@ -29,7 +29,7 @@ static hybrid_engine *open_fake(void)
     hybrid_engine *engine;
 
     options.threads = 3;
-    assert_int_equal(hy_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, variants, &engine), HYBRID_OK);
     return engine;
 }
 

@@ -30,7 +30,7 @@ static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
 
     options.device_bytes = device_bytes;
     options.threads      = 3;
-    return hy_engine_open(&options, fakes, variants, engine);
+    return fake_engine_open(&options, fakes, variants, engine);
 }
 
 /* The same, without a SpGEMM that needs B on the device, and with X in columns. */
@@ -40,7 +40,7 @@ static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 
     options.device_bytes = device_bytes;
     options.threads      = 3;
-    return hy_engine_open(&options, fakes, carrying, engine);
+    return fake_engine_open(&options, fakes, carrying, engine);
 }
 
 static void every_case_passes_through_a_device(void **state)

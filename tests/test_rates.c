@@ -196,7 +196,7 @@ static hybrid_status open_engine(const char *rates, hybrid_engine **engine)
     options.message_size = sizeof message;
     message[0]           = '\0';
     fake_delays(1, 0);
-    return hy_engine_open(&options, backends, variants, engine);
+    return fake_engine_open(&options, backends, variants, engine);
 }
 
 /* Copies to the device, as plans have them; 50 GB/s are built in. */

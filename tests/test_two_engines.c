@@ -89,7 +89,7 @@ static void *compute(void *arg)
         hybrid_engine *engine;
         options.threads      = 2;
         options.device_bytes = c->device_bytes;
-        if (hy_engine_open(&options, c->backends, c->variants, &engine) != HYBRID_OK) {
+        if (fake_engine_open(&options, c->backends, c->variants, &engine) != HYBRID_OK) {
             c->failures++;
             break;
         }

@@ -30,6 +30,7 @@ static hybrid_engine *open_with(size_t device_bytes)
     engine->host->measured.launch_s   = 1e-9; /* the product is small */
     engine->device->measured.launch_s = 1e-9;
     engine->compact_bytes             = 1;
+    engine->device_first              = 0;
     return engine;
 }
 
@@ -146,10 +147,10 @@ static void an_x_that_fits_is_weighed(void **state)
     o.order = HYBRID_ROW_MAJOR;
     o.flags = HYBRID_RESIDENT;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    o.flags               = 0;
-    engine->weighed_bytes = INT64_MAX;
+    o.flags              = 0;
+    engine->device_first = 1;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    engine->weighed_bytes        = 0;
+    engine->device_first         = 0;
     engine->host->measured.flops = 1e6;
     assert_int_equal(host_computes(engine, &A, &o), 0);
     matrix_free(&A);
@@ -191,6 +192,7 @@ static void a_sparse_product_is_weighed(void **state)
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, 64 << 20, &engine), HYBRID_OK);
     matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->device_first             = 0;
     engine->device->measured.h2d_Bps = 1e6;
     assert_int_equal(host_squares(engine, &A, &o), 1);
     o.split = HYBRID_SPLIT_GPU;
@@ -198,10 +200,10 @@ static void a_sparse_product_is_weighed(void **state)
     o.split   = HYBRID_SPLIT_DEFAULT;
     o.variant = "spgemm.fake";
     assert_int_equal(host_squares(engine, &A, &o), 0);
-    o.variant             = NULL;
-    engine->weighed_bytes = INT64_MAX;
+    o.variant            = NULL;
+    engine->device_first = 1;
     assert_int_equal(host_squares(engine, &A, &o), 0);
-    engine->weighed_bytes        = 0;
+    engine->device_first         = 0;
     engine->host->measured.flops = 1e3;
     assert_int_equal(host_squares(engine, &A, &o), 0);
     matrix_free(&A);

@@ -57,7 +57,7 @@ void early_open(early_world *w, const hy_variant *const *variants, size_t device
     refusing.refuse      = refuse_all;
     options.threads      = 2;
     options.device_bytes = device_bytes;
-    assert_int_equal(hy_engine_open(&options, fakes, variants, &w->engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, variants, &w->engine), HYBRID_OK);
     w->engine->early_bytes = 1;
 }
 

@@ -43,6 +43,14 @@ int64_t fake_counts(void);
 /* Parts of X and Y that devices turned. */
 int64_t fake_turns(void);
 
+/* ---- fake_engine.c ---- */
+
+/* hy_engine_open() for an engine whose device has every product that it can hold, however
+   soon the host would be done: engine->device_first is 1. */
+hybrid_status fake_engine_open(const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends,
+                               const hy_variant *const *variants, hybrid_engine **engine);
+
 /* ---- fake_faults.c: the same device, of which one call fails, or all from one on ---- */
 
 extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */

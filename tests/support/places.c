@@ -29,9 +29,9 @@ hybrid_engine *place_open(place where, size_t device_bytes)
     fake_delays(5, 100);
     assert_int_equal(where == ON_HOST
                          ? hybrid_engine_create(&options, &engine)
-                         : hy_engine_open(&options, fakes,
-                                          where == CARRIED ? carrying : resident,
-                                          &engine),
+                         : fake_engine_open(&options, fakes,
+                                            where == CARRIED ? carrying : resident,
+                                            &engine),
                      HYBRID_OK);
     return engine;
 }

@@ -30,9 +30,9 @@ hybrid_engine *sharing_open(sharing_how how, size_t device_bytes, size_t host_by
     options.threads      = 3;
     options.device_bytes = device_bytes;
     options.host_bytes   = host_bytes;
-    assert_int_equal(
-        hy_engine_open(&options, places, how == CARRIED_B ? carried : resident, &engine),
-        HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, places,
+                                      how == CARRIED_B ? carried : resident, &engine),
+                     HYBRID_OK);
     return engine;
 }
 

@@ -26,7 +26,7 @@ void world_open(world *w, const hy_backend_ops *device, const hy_variant *spmm,
     memcpy(table, variants, sizeof variants); /* as long as the engine */
     options.threads      = 3;
     options.device_bytes = device_bytes;
-    assert_int_equal(hy_engine_open(&options, places, table, &w->engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, places, table, &w->engine), HYBRID_OK);
     matrix_random(ROWS, COLS, EACH, 1, f64, &w->A);
     dense_make(COLS, width, 0, HYBRID_ROW_MAJOR, 2, f64, &w->X);
     dense_make(ROWS, width, 0, HYBRID_ROW_MAJOR, 3, f64, &w->Y);

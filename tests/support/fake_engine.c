@@ -1,0 +1,12 @@
+/* tests/support/fake_engine.c - engines of which tests know who computes. */
+#include "engine/engine.h"
+#include "support/fake_backend.h"
+
+hybrid_status fake_engine_open(const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends,
+                               const hy_variant *const *variants, hybrid_engine **engine)
+{
+    HY_TRY(hy_engine_open(options, backends, variants, engine));
+    (*engine)->device_first = 1;
+    return HYBRID_OK;
+}
