@@ -13,7 +13,9 @@ enum {
     SAMPLE_COST = 2 << 20, /* their products, at most */
     FEW         = 64,      /* rows that may be enough, */
     FEW_COST    = 1 << 18, /* with so many products at most, */
-    DRAWS       = 64,      /* that one worker makes at a time */
+    DRAWS       = 64,      /* that one worker makes at a time, */
+    NEAR_ROWS   = 1 << 15, /* or all of so few rows, whose sums are in its caches */
+    PIECE       = 1 << 12, /* products that one worker counts at a time, at least */
     SHARE  = 1 << 16, /* products of a row that one worker counts, if it has entries */
     MANY   = 1 << 12, /* entries of which all are counted */
     PLACES = 4 * MANY /* that they take in a table, at most */
@@ -83,10 +85,11 @@ static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
 /* The rows at `draws` evenly spaced scalar products, and the products in them. */
 static hybrid_status draw(sample *s, int draws, int64_t *cost)
 {
-    s->draws = draws;
-    s->count = 0;
-    *cost    = 0;
-    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, DRAWS, draw_rows, s));
+    s->draws        = draws;
+    s->count        = 0;
+    *cost           = 0;
+    const int grain = s->profile->rows < NEAR_ROWS ? draws : DRAWS;
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, grain, draw_rows, s));
     for (int k = 0; k < draws; k++) {
         if (s->count > 0 && s->row[s->count - 1] == s->drawn[k]) {
             s->weight[s->count - 1]++;
@@ -250,14 +253,16 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-static hybrid_status count_samples(sample *s)
+/* `cost`: products of all rows that were drawn. */
+static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;
     int32_t *tables = NULL;
 
     HY_TRY_ELSE_DONE(share_out(s, &tables));
+    const int64_t shares = s->first[s->count], grain = 1 + shares * PIECE / (cost + 1);
     HY_TRY_ELSE_DONE(
-        hy_pool_for(s->ctx->pool, HY_PLAN, 0, s->first[s->count], 1, count_shares, s));
+        hy_pool_for(s->ctx->pool, HY_PLAN, 0, shares, grain, count_shares, s));
     for (int k = 0; k < s->count; k++)
         note_density(s, k);
 done:
@@ -267,12 +272,12 @@ done:
 
 /* The mean of entries / products over the draws, and how far off it may be, in parts of
    it: the standard error. */
-static hybrid_status estimate(sample *s, double *mean, double *error)
+static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *error)
 {
     double sum = 0, squares = 0;
     int weight = 0;
 
-    HY_TRY(count_samples(s));
+    HY_TRY(count_samples(s, cost));
     for (int k = 0; k < s->count; k++) {
         sum += s->weight[k] * s->density[k];
         squares += s->weight[k] * s->density[k] * s->density[k];
@@ -300,13 +305,13 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     if (draws > FEW) {
         HY_TRY(draw(&s, FEW, &cost));
         if (cost <= FEW_COST)
-            HY_TRY(estimate(&s, &mean, &error));
+            HY_TRY(estimate(&s, cost, &mean, &error));
     }
     if (error > ALIKE) {
         HY_TRY(draw(&s, draws, &cost));
         for (; cost > SAMPLE_COST && draws > MIN_SAMPLES; draws /= 2)
             HY_TRY(draw(&s, draws / 2, &cost));
-        HY_TRY(estimate(&s, &mean, &error));
+        HY_TRY(estimate(&s, cost, &mean, &error));
     }
     *ratio = 1 / mean;
     return HYBRID_OK;
