@@ -19,6 +19,7 @@
    is touched, under the lock that everybody took to leave. Nobody need be woken when a
    helper is called away: it takes its next task itself, after it has put the loop back,
    and a worker that finds its urgent task gone finds the loop. */
+#include "base/clock.h"
 #include "base/look.h"
 #include "base/pool_inside.h"
 
@@ -139,23 +140,55 @@ static int helpers(const hy_loop *l, int draws)
     return others < spare ? (int)others : spare;
 }
 
+static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                       int64_t grain, hy_loop_fn fn, void *arg)
+{
+    return (hy_loop){.task    = {help, NULL},
+                     .pool    = pool,
+                     .urgency = urgency,
+                     .fn      = fn,
+                     .arg     = arg,
+                     .begin   = begin,
+                     .end     = end,
+                     .grain   = grain,
+                     .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0};
+}
+
 void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
 {
-    *loop = (hy_loop){.task    = {help, NULL},
-                      .pool    = pool,
-                      .urgency = urgency,
-                      .fn      = fn,
-                      .arg     = arg,
-                      .begin   = begin,
-                      .end     = end,
-                      .grain   = grain};
-    if (begin >= end)
+    *loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
+    if (loop->pieces == 0)
         return;
-    loop->pieces = (end - begin - 1) / grain + 1;
     loop->wanted = helpers(loop, draws_in(pool));
     if (loop->wanted > 0)
         offer(loop);
+}
+
+/* Draw what pieces there are. Whether nobody else is inside any more. */
+static int ends_alone(hy_loop *l, int worker)
+{
+    hy_pool *pool              = l->pool;
+    const hybrid_status status = draw(l, worker, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    leave_loop(l, status);
+    const int alone = l->inside == 0;
+    pthread_mutex_unlock(&pool->lock);
+    return alone;
+}
+
+/* Until all who joined have left. */
+static void await_end(hy_loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    if (sees_end(l))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (l->wanted > 0 || l->inside > 0)
+        pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 hybrid_status hy_pool_end(hy_loop *l)
@@ -165,20 +198,13 @@ hybrid_status hy_pool_end(hy_loop *l)
     if (l->pieces == 0)
         return HYBRID_OK;
     if (draws_in(pool)) {
-        const hybrid_status status = draw(l, hy_pool_worker(pool), 0);
-        pthread_mutex_lock(&pool->lock);
-        leave_loop(l, status);
-        const int alone = l->inside == 0;
-        pthread_mutex_unlock(&pool->lock);
-        if (alone)
-            return l->status;
-    }
-    if (sees_end(l))
+        if (!ends_alone(l, hy_pool_worker(pool)))
+            await_end(l);
         return l->status;
-    pthread_mutex_lock(&pool->lock);
-    while (l->wanted > 0 || l->inside > 0)
-        pthread_cond_wait(&pool->left, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    }
+    const int64_t begin = hy_now_ns();
+    await_end(l);
+    __atomic_fetch_add(&pool->waited_ns, hy_now_ns() - begin, __ATOMIC_RELAXED);
     return l->status;
 }
 
@@ -189,6 +215,10 @@ hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int6
 
     if (begin < end && end - begin <= grain) /* done before a worker has woken */
         return fn(arg, draws_in(pool) ? hy_pool_worker(pool) : 0, begin, end);
+    if (pool->active == 1 && !draws_in(pool)) { /* instead of waiting for one other */
+        loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
+        return draw(&loop, 0, 0);
+    }
     hy_pool_begin(&loop, pool, urgency, begin, end, grain, fn, arg);
     return hy_pool_end(&loop);
 }

@@ -197,7 +197,7 @@ void hy_pool_dismiss_reserve(hy_pool *pool)
 
 int64_t hy_pool_busy_ns(hy_pool *pool)
 {
-    int64_t sum = 0;
+    int64_t sum = __atomic_load_n(&pool->others_ns, __ATOMIC_RELAXED);
 
     pthread_mutex_lock(&pool->lock);
     const int64_t now = hy_now_ns();
@@ -207,6 +207,16 @@ int64_t hy_pool_busy_ns(hy_pool *pool)
     }
     pthread_mutex_unlock(&pool->lock);
     return sum;
+}
+
+void hy_pool_worked(hy_pool *pool, int64_t ns)
+{
+    __atomic_fetch_add(&pool->others_ns, ns, __ATOMIC_RELAXED);
+}
+
+int64_t hy_pool_waited_ns(const hy_pool *pool)
+{
+    return __atomic_load_n(&pool->waited_ns, __ATOMIC_RELAXED);
 }
 
 int hy_pool_worker(const hy_pool *pool)
@@ -231,7 +241,7 @@ const hy_topology *hy_pool_topology(const hy_pool *pool)
 
 const char *hy_pool_worker_name(const hy_pool *pool, int index)
 {
-    return pool->workers[index].name;
+    return index < 0 ? "caller" : pool->workers[index].name;
 }
 
 /* ---- tasks ------------------------------------------------------------------- */

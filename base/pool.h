@@ -51,8 +51,14 @@ int hy_pool_most_threads(const hy_pool *pool); /* with the reserve */
 void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 
-/* Since the pool was made: how long its workers have had a task, all of them together. */
+/* Since the pool was made: how long its workers have had a task, all of them together, and
+   threads that are none have worked as hy_pool_worked() says. */
 int64_t hy_pool_busy_ns(hy_pool *pool);
+
+/* A thread that is no worker has worked for so long. hy_pool_waited_ns(): how long such
+   threads have waited for workers at the end of loops, which is no work. */
+void hy_pool_worked(hy_pool *pool, int64_t ns);
+int64_t hy_pool_waited_ns(const hy_pool *pool);
 
 /* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can
    look for what comes soon instead of going to sleep. */
@@ -60,7 +66,7 @@ int hy_pool_leaves_cores(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool); /* of one core */
 int hy_pool_worker(const hy_pool *pool);      /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
-const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
+const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3"; -1: "caller" */
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
 
@@ -75,7 +81,8 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
 /* Run `fn` over [begin, end) in pieces of `grain` (>= 1), in parallel, and return when
    all are done. Workers take pieces in ascending order. The first error stops the loop
    and is returned. May be called from a task: the worker then takes part; other threads
-   only wait, unless there is one piece only, which they do themselves. Workers that
+   only wait, unless there is one piece or one worker only: then they do it themselves.
+   Workers that
    joined turn to more urgent tasks between two pieces. Loops may nest and may run side
    by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,

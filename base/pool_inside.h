@@ -33,6 +33,7 @@ struct hy_pool {
     int threads; /* that run, */
     int regular; /* of which so many always work, */
     int active;  /* and so many now: the first ones */
+    int64_t others_ns, waited_ns; /* threads that are no workers: at work, waiting; atomic */
     struct hy_worker *workers;
 };
 
