@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 
 enum {
@@ -13,12 +14,13 @@ enum {
     SAMPLE_COST = 2 << 20, /* their products, at most */
     FEW         = 64,      /* rows that may be enough, */
     FEW_COST    = 1 << 18, /* with so many products at most, */
-    DRAWS       = 64,      /* that one worker makes at a time, */
-    NEAR_ROWS   = 1 << 15, /* or all of so few rows, whose sums are in its caches */
-    PIECE       = 1 << 12, /* products that one worker counts at a time, at least */
-    SHARE  = 1 << 16, /* products of a row that one worker counts, if it has entries */
-    MANY   = 1 << 12, /* entries of which all are counted */
-    PLACES = 4 * MANY /* that they take in a table, at most */
+    SMALL     = 1 << 14, /* products of all rows: made as soon as a quarter is counted */
+    DRAWS     = 64,      /* that one worker makes at a time, */
+    NEAR_ROWS = 1 << 15, /* or all of so few rows, whose sums are in its caches */
+    PIECE     = 1 << 12, /* products that one worker counts at a time, at least */
+    SHARE     = 1 << 16, /* products of a row that one worker counts, if it has entries */
+    MANY      = 1 << 12, /* entries of which all are counted */
+    PLACES    = 4 * MANY /* that they take in a table, at most */
 };
 
 #define ALIKE 0.02 /* and so small a standard error, in parts of the mean */
@@ -295,7 +297,9 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
 {
     const int64_t products = profile->products[profile->rows];
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
-    int draws              = products < SAMPLES ? (int)products : SAMPLES;
+    const int64_t quarter  = hy_greater(profile->rows / 4, MIN_SAMPLES);
+    const int64_t most     = products < SMALL ? hy_lesser(quarter, products) : products;
+    int draws              = (int)hy_lesser(most, SAMPLES);
     double mean = 1, error = 1;
     int64_t cost;
 
