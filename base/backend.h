@@ -165,6 +165,8 @@ struct hy_backend {
     hy_context *ctx;
     hy_meter device, pinned;
     hy_measured measured; /* in place of what is built in */
+    hy_lane *caller_lane; /* (optional) what a thread enqueues here it does itself, at once,
+                             and the call returns the status; it takes no marks */
 };
 
 struct hy_lane {

@@ -2,10 +2,10 @@
 
    A loop lives on its caller's stack and waits in a queue like any task, but stays there
    until as many workers have joined as it wants. Whoever finds no more pieces takes it
-   out of the queue, and hy_pool_for() returns when all who joined have left. A worker
-   that starts a loop draws pieces itself, so a loop always gets on, also inside a task on
-   a pool of one; and it waits only for workers that are inside loops begun after its own,
-   so nobody waits in a circle. A helper that sees something more urgent waiting leaves
+   out of the queue, and hy_pool_for() returns when all who joined have left. Who calls
+   that draws pieces itself, so a loop always gets on, also inside a task on a pool of
+   one; and a worker waits only for workers that are inside loops begun after its own, so
+   nobody waits in a circle. A helper that sees something more urgent waiting leaves
    after its piece, and the loop wants another helper.
 
    Why that is right. `next` never falls below `pieces` again once it is there, and pieces
@@ -19,6 +19,9 @@
    is touched, under the lock that everybody took to leave. Nobody need be woken when a
    helper is called away: it takes its next task itself, after it has put the loop back,
    and a worker that finds its urgent task gone finds the loop. */
+#include <sched.h>
+
+#include "base/clock.h"
 #include "base/look.h"
 #include "base/pool_inside.h"
 
@@ -103,14 +106,18 @@ int hy_loop_leaves(hy_task *task)
     return task->run != help || !join_loop((hy_loop *)task);
 }
 
+int hy_loop_admits(const hy_task *task, int worker)
+{
+    return task->run != help || ((const hy_loop *)task)->part != worker;
+}
+
 static void offer(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[l->urgency], &l->task);
-    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&pool->filled);
+    hy_pool_wake(pool, l->wanted);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -125,70 +132,110 @@ static int sees_end(const hy_loop *l)
     return 0;
 }
 
-/* Whether this thread is a worker of the pool, which takes part in its own loops. */
-static int draws_in(const hy_pool *pool)
+/* The worker whose place a thread takes that is none: the one that sleeps where the
+   thread runs. Were that one woken, bound to its core as it may be, both would share it.
+ */
+static int find_place(const hy_pool *pool)
 {
-    return hy_pool_worker(pool) >= 0;
+    const int cpu = sched_getcpu();
+
+    for (int i = 0; i < pool->active; i++)
+        if (__atomic_load_n(&pool->workers[i].cpu, __ATOMIC_RELAXED) == cpu)
+            return i;
+    return pool->active - 1;
 }
 
 /* Helpers that a loop has use for. */
-static int helpers(const hy_loop *l, int draws)
+static int helpers(const hy_loop *l)
 {
+    const int draws      = l->part >= 0;
     const int64_t others = l->pieces - draws;
     const int spare      = l->pool->active - draws;
     return others < spare ? (int)others : spare;
 }
 
-void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
-                   int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
+static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                       int64_t grain, hy_loop_fn fn, void *arg)
 {
-    *loop = (hy_loop){.task    = {help, NULL},
-                      .pool    = pool,
-                      .urgency = urgency,
-                      .fn      = fn,
-                      .arg     = arg,
-                      .begin   = begin,
-                      .end     = end,
-                      .grain   = grain};
-    if (begin >= end)
-        return;
-    loop->pieces = (end - begin - 1) / grain + 1;
-    loop->wanted = helpers(loop, draws_in(pool));
-    if (loop->wanted > 0)
-        offer(loop);
+    return (hy_loop){.task    = {help, NULL},
+                     .pool    = pool,
+                     .urgency = urgency,
+                     .fn      = fn,
+                     .arg     = arg,
+                     .begin   = begin,
+                     .end     = end,
+                     .grain   = grain,
+                     .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0,
+                     .part    = hy_pool_worker(pool)};
 }
 
-hybrid_status hy_pool_end(hy_loop *l)
+static void begin_loop(hy_loop *l)
+{
+    if (l->pieces == 0)
+        return;
+    l->wanted = helpers(l);
+    if (l->wanted > 0)
+        offer(l);
+}
+
+/* Draw what pieces there are. Whether nobody else is inside any more. */
+static int ends_alone(hy_loop *l)
+{
+    hy_pool *pool              = l->pool;
+    const hybrid_status status = draw(l, l->part, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    leave_loop(l, status);
+    const int alone = l->inside == 0;
+    pthread_mutex_unlock(&pool->lock);
+    return alone;
+}
+
+/* Until all who joined have left. */
+static void await_end(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
-    if (l->pieces == 0)
-        return HYBRID_OK;
-    if (draws_in(pool)) {
-        const hybrid_status status = draw(l, hy_pool_worker(pool), 0);
-        pthread_mutex_lock(&pool->lock);
-        leave_loop(l, status);
-        const int alone = l->inside == 0;
-        pthread_mutex_unlock(&pool->lock);
-        if (alone)
-            return l->status;
-    }
     if (sees_end(l))
-        return l->status;
+        return;
     pthread_mutex_lock(&pool->lock);
     while (l->wanted > 0 || l->inside > 0)
         pthread_cond_wait(&pool->left, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+static void count_waiting(hy_loop *l)
+{
+    const int64_t begin = hy_now_ns();
+
+    await_end(l);
+    __atomic_fetch_add(&l->pool->waited_ns, hy_now_ns() - begin, __ATOMIC_RELAXED);
+}
+
+void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
+                   int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
+{
+    *loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
+    begin_loop(loop);
+}
+
+hybrid_status hy_pool_end(hy_loop *l)
+{
+    if (l->pieces == 0 || (l->part >= 0 && ends_alone(l)))
+        return l->status;
+    (hy_pool_worker(l->pool) >= 0 ? await_end : count_waiting)(l);
     return l->status;
 }
 
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg)
 {
-    hy_loop loop;
+    hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (begin < end && end - begin <= grain) /* done before a worker has woken */
-        return fn(arg, draws_in(pool) ? hy_pool_worker(pool) : 0, begin, end);
-    hy_pool_begin(&loop, pool, urgency, begin, end, grain, fn, arg);
+    if (loop.pieces == 1) /* done before a worker has woken */
+        return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
+    if (loop.part < 0)
+        loop.part = find_place(pool);
+    begin_loop(&loop);
     return hy_pool_end(&loop);
 }

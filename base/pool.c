@@ -4,20 +4,29 @@
    task (loops.c). */
 #include "base/pool_inside.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/look.h"
 
+enum { WOKEN = 2 }; /* by one thread at a time: it takes some 2 us for each */
+
 /* The worker that this thread is, or NULL. */
 static _Thread_local const struct hy_worker *self;
 
-/* The task to run next, taken out of its queue unless it is a loop that wants more. */
-static hy_task *pop(hy_pool *pool)
+/* The worker's next task, taken out of its queue unless it is a loop that wants more. */
+static hy_task *pop(const struct hy_worker *me)
 {
+    hy_pool *pool = me->pool;
+
+    if (me->index >= pool->active) /* of the reserve, which is not called */
+        return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
         hy_task *task = pool->queues[u].first;
+        while (task && !hy_loop_admits(task, me->index))
+            task = task->next;
         if (!task)
             continue;
         if (hy_loop_leaves(task))
@@ -29,32 +38,69 @@ static hy_task *pop(hy_pool *pool)
 
 /* ---- workers ----------------------------------------------------------------- */
 
-/* Waking a thread takes longer than the pause between two loops often is: a worker with a
-   core of its own looks for a while before it sleeps. Called and left with the lock. */
-static void await_offer(hy_pool *pool)
-{
-    const unsigned seen = pool->offers;
-
-    if (pool->looks) {
-        pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < HY_LOOKS; i++) {
-            if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
-                break;
-            hy_relax();
-        }
-        pthread_mutex_lock(&pool->lock);
-    }
-    if (pool->offers == seen && !pool->stop)
-        pthread_cond_wait(&pool->filled, &pool->lock);
-}
-
-/* Until the reserve is called, if the worker belongs to it. With the lock. */
-static void await_call(const struct hy_worker *me)
+/* Given up meanwhile: the lock. */
+static void look(struct hy_worker *me, unsigned seen)
 {
     hy_pool *pool = me->pool;
 
-    while (me->index >= pool->active && !pool->stop)
-        pthread_cond_wait(&pool->called, &pool->lock);
+    me->state = HY_WORKER_LOOKS;
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < HY_LOOKS; i++) {
+        if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
+            break;
+        hy_relax();
+    }
+    pthread_mutex_lock(&pool->lock);
+}
+
+/* Waking a thread takes longer than the pause between two loops often is: a worker with a
+   core of its own looks for a while before it sleeps. Called and left with the lock. */
+static void await_offer(struct hy_worker *me)
+{
+    hy_pool *pool       = me->pool;
+    const unsigned seen = pool->offers;
+
+    if (pool->looks && me->index < pool->active)
+        look(me, seen);
+    if (pool->offers == seen && !pool->stop) {
+        me->state = HY_WORKER_SLEEPS;
+        __atomic_store_n(&me->cpu, sched_getcpu(), __ATOMIC_RELAXED);
+        pthread_cond_wait(&me->called, &pool->lock);
+    }
+    me->state = HY_WORKER_AWAKE;
+}
+
+/* Who looks comes by himself. Nobody counts twice for what came before he is there. */
+static int call_all_in(hy_pool *pool, hy_worker_state state, int count)
+{
+    for (int i = 0; i < pool->active && count > 0; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (w->state != state)
+            continue;
+        w->state = HY_WORKER_AWAKE;
+        if (state == HY_WORKER_SLEEPS)
+            pthread_cond_signal(&w->called);
+        count--;
+    }
+    return count;
+}
+
+void hy_pool_wake(hy_pool *pool, int count)
+{
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
+    count = call_all_in(pool, HY_WORKER_LOOKS, count);
+    call_all_in(pool, HY_WORKER_SLEEPS, count < WOKEN ? count : WOKEN);
+}
+
+/* With the lock, a task having been taken. */
+static void wake_for_rest(hy_pool *pool)
+{
+    int waiting = 0;
+
+    for (int u = 0; u < HY_URGENCIES; u++)
+        waiting += pool->queues[u].count;
+    if (waiting > 0)
+        call_all_in(pool, HY_WORKER_SLEEPS, WOKEN);
 }
 
 /* Called and left with the lock. */
@@ -80,14 +126,14 @@ static void *work(void *arg)
         hy_topology_bind(pool->topology, me->index);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        await_call(me);
-        hy_task *task = pop(pool);
+        hy_task *task = pop(me);
         if (task) {
+            wake_for_rest(pool);
             run_task(me, task);
         } else if (pool->stop) {
             break;
         } else {
-            await_offer(pool);
+            await_offer(me);
         }
     }
     pthread_mutex_unlock(&pool->lock);
@@ -105,10 +151,14 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         struct hy_worker *w = &pool->workers[i];
         w->pool             = pool;
         w->index            = i;
+        w->cpu              = -1;
+        pthread_cond_init(&w->called, NULL);
         snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);
-        if (pthread_create(&w->thread, NULL, work, w) != 0)
+        if (pthread_create(&w->thread, NULL, work, w) != 0) {
+            pthread_cond_destroy(&w->called);
             return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
                            threads);
+        }
         pool->threads++;
     }
     return HYBRID_OK;
@@ -118,10 +168,6 @@ static void set_active(hy_pool *pool, int active)
 {
     pthread_mutex_lock(&pool->lock);
     pool->active = active;
-    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&pool->called);
-    pthread_cond_broadcast(&pool->filled); /* nobody of the reserve is to be woken by what
-                                              comes for the others */
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -135,9 +181,7 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     hy_pool *pool = memory;
     memset(pool, 0, sizeof *pool);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->filled, NULL);
     pthread_cond_init(&pool->left, NULL);
-    pthread_cond_init(&pool->called, NULL);
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
     pool->looks    = threads <= cores && threads > 1;
@@ -160,14 +204,14 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->stop = 1;
-    pthread_cond_broadcast(&pool->filled);
-    pthread_cond_broadcast(&pool->called);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_cond_signal(&pool->workers[i].called);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->threads; i++)
         pthread_join(pool->workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->called);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_cond_destroy(&pool->workers[i].called);
     pthread_cond_destroy(&pool->left);
-    pthread_cond_destroy(&pool->filled);
     pthread_mutex_destroy(&pool->lock);
     hy_array_free(ctx, pool->workers);
     hy_array_free(ctx, pool);
@@ -197,7 +241,7 @@ void hy_pool_dismiss_reserve(hy_pool *pool)
 
 int64_t hy_pool_busy_ns(hy_pool *pool)
 {
-    int64_t sum = 0;
+    int64_t sum = __atomic_load_n(&pool->others_ns, __ATOMIC_RELAXED);
 
     pthread_mutex_lock(&pool->lock);
     const int64_t now = hy_now_ns();
@@ -207,6 +251,16 @@ int64_t hy_pool_busy_ns(hy_pool *pool)
     }
     pthread_mutex_unlock(&pool->lock);
     return sum;
+}
+
+void hy_pool_worked(hy_pool *pool, int64_t ns)
+{
+    __atomic_fetch_add(&pool->others_ns, ns, __ATOMIC_RELAXED);
+}
+
+int64_t hy_pool_waited_ns(const hy_pool *pool)
+{
+    return __atomic_load_n(&pool->waited_ns, __ATOMIC_RELAXED);
 }
 
 int hy_pool_worker(const hy_pool *pool)
@@ -231,7 +285,7 @@ const hy_topology *hy_pool_topology(const hy_pool *pool)
 
 const char *hy_pool_worker_name(const hy_pool *pool, int index)
 {
-    return pool->workers[index].name;
+    return index < 0 ? "caller" : pool->workers[index].name;
 }
 
 /* ---- tasks ------------------------------------------------------------------- */
@@ -240,8 +294,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[urgency], task);
-    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
-    pthread_cond_signal(&pool->filled);
+    hy_pool_wake(pool, 1);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -45,14 +45,20 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 int hy_pool_threads(const hy_pool *pool);      /* that work now */
 int hy_pool_most_threads(const hy_pool *pool); /* with the reserve */
 
-/* The reserve works as the others do from here on, or sleeps again. By the thread that begins
-   and ends loops, while there are none: what was sized by hy_pool_threads() may not see
-   the number change. */
+/* The reserve works as the others do from here on, or no more; nobody is woken before there is
+   something for it. By the thread that begins and ends loops, while there are none: what
+   was sized by hy_pool_threads() may not see the number change. */
 void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 
-/* Since the pool was made: how long its workers have had a task, all of them together. */
+/* Since the pool was made: how long its workers have had a task, all of them together, and
+   threads that are none have worked as hy_pool_worked() says. */
 int64_t hy_pool_busy_ns(hy_pool *pool);
+
+/* A thread that is no worker has worked for so long. hy_pool_waited_ns(): how long such
+   threads have waited for workers at the end of loops, which is no work. */
+void hy_pool_worked(hy_pool *pool, int64_t ns);
+int64_t hy_pool_waited_ns(const hy_pool *pool);
 
 /* Whether there are HY_DRIVER_CORES for threads besides the workers, so that these can
    look for what comes soon instead of going to sleep. */
@@ -60,7 +66,7 @@ int hy_pool_leaves_cores(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool); /* of one core */
 int hy_pool_worker(const hy_pool *pool);      /* which one calls; -1: none of this pool */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
-const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3" */
+const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3"; -1: "caller" */
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
 
@@ -73,9 +79,10 @@ int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task);
 typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t end);
 
 /* Run `fn` over [begin, end) in pieces of `grain` (>= 1), in parallel, and return when
-   all are done. Workers take pieces in ascending order. The first error stops the loop
-   and is returned. May be called from a task: the worker then takes part; other threads
-   only wait, unless there is one piece only, which they do themselves. Workers that
+   all are done. Who calls takes part, and workers, one for each other piece at most: a piece
+   is to be so long that waking one pays, some 10 us. If it is no worker itself, it has the
+   place of one, who sleeps. Pieces are taken in ascending order. The first error stops the
+   loop and is returned. May be called from a task. Workers that
    joined turn to more urgent tasks between two pieces. Loops may nest and may run side
    by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
@@ -90,6 +97,7 @@ typedef struct hy_loop {
     void *arg;
     int64_t begin, end, grain;
     int64_t pieces, next; /* next: drawn atomically */
+    int part;             /* of who began it and draws; -1: it only waits */
     int over;             /* set atomically when the last helper has left for good */
     /* Guarded by the pool's lock: */
     int wanted;           /* helpers that may still join */
@@ -98,8 +106,9 @@ typedef struct hy_loop {
 } hy_loop;
 
 /* hy_pool_for() in two halves: between them the caller does something else, or begins the
-   next loop, so that workers go from one to the other without a pause. What was begun
-   must be ended, and `loop` stay where it is until then. */
+   next loop, so that workers go from one to the other without a pause. A caller that is no
+   worker takes no part, it waits. What was begun must be ended, and `loop` stay where it is
+   until then. */
 void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg);
 hybrid_status hy_pool_end(hy_loop *loop);

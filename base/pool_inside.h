@@ -8,9 +8,18 @@
 
 enum { HY_WORKER_NAME = 16 };
 
+typedef enum hy_worker_state {
+    HY_WORKER_AWAKE, /* has a task, or is on its way to the queues */
+    HY_WORKER_LOOKS, /* for offers, without the lock */
+    HY_WORKER_SLEEPS
+} hy_worker_state;
+
 struct hy_worker {
     struct hy_pool *pool;
     int index;
+    hy_worker_state state;  /* with the pool's lock */
+    pthread_cond_t called;  /* by an offer, or stop */
+    int cpu;                /* where it last went to sleep; -1: nowhere yet; atomic */
     int64_t busy_ns;  /* with the pool's lock: in tasks that are over, */
     int64_t begun_ns; /* and when the one it has began; 0: it has none */
     pthread_t thread;
@@ -19,9 +28,7 @@ struct hy_worker {
 
 struct hy_pool {
     pthread_mutex_t lock;
-    pthread_cond_t filled; /* a task came, or stop */
-    pthread_cond_t left;   /* the last helper left a loop */
-    pthread_cond_t called; /* the reserve was, or stop */
+    pthread_cond_t left; /* the last helper left a loop */
     hy_tasks queues[HY_URGENCIES];
     int stop;
     unsigned offers; /* counts what came into the queues; read without the lock */
@@ -33,11 +40,20 @@ struct hy_pool {
     int threads; /* that run, */
     int regular; /* of which so many always work, */
     int active;  /* and so many now: the first ones */
+    int64_t others_ns, waited_ns; /* threads that are no workers: at work, waiting; atomic */
     struct hy_worker *workers;
 };
 
-/* loops.c, with the lock held: a worker takes the first task of a queue. Whether it leaves
-   the queue: a loop, which the worker joins, stays while it wants others as well. */
+/* pool.c, with the lock held: something is in the queues for so many workers. A few of them
+   are woken; each that takes a task wakes some more, if there is more. */
+void hy_pool_wake(hy_pool *pool, int count);
+
+/* loops.c, with the lock held. Whether the worker may take that task: it has no part in a loop
+   in which another thread has its place. */
+int hy_loop_admits(const hy_task *task, int worker);
+
+/* The same; a worker takes that task of a queue. Whether it leaves the queue: a loop, which
+   the worker joins, stays while it wants others as well. */
 int hy_loop_leaves(hy_task *task);
 
 #endif /* HY_POOL_INSIDE_H */

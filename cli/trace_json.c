@@ -149,16 +149,17 @@ static void put_name(writer *w, const char *what, int tid, const char *name, int
     fputs("}}", w->file);
 }
 
-/* Reading above, then the workers, the device's lanes, writing below. */
+/* Reading above, then the workers and who called them, the device's lanes, writing below.
+ */
 static int lane_order(const char *lane)
 {
-    static const char *const order[] = {"main", "reader", "cpu", "host",
+    static const char *const order[] = {"main", "reader", "cpu", "caller", "host",
                                         "h2d",  "run",    "d2h", "writer"};
 
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         if (strncmp(lane, order[i], strlen(order[i])) == 0)
             return 1000 * i + (i == 2 ? atoi(lane + 3) % 1000 : 0);
-    return 8000;
+    return 9000;
 }
 
 static void put_threads(writer *w)

@@ -72,9 +72,11 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
     HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
     hy_host_backend *self = made;
     *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
-    self->base.device.cap = (int64_t)options->device_bytes;
-    self->threads         = hy_pool_threads(ctx->pool);
-    self->most_threads    = hy_pool_most_threads(ctx->pool);
+    self->base.device.cap  = (int64_t)options->device_bytes;
+    self->caller_lane      = (hy_lane){&self->base, "run"};
+    self->base.caller_lane = &self->caller_lane;
+    self->threads          = hy_pool_threads(ctx->pool);
+    self->most_threads     = hy_pool_most_threads(ctx->pool);
     snprintf(self->text, sizeof self->text, "%.96s, %d core%s",
              hy_topology_name(hy_pool_topology(ctx->pool)), self->threads,
              self->threads == 1 ? "" : "s");

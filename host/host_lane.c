@@ -232,6 +232,8 @@ hybrid_status hy_host_enqueue(hy_lane *base, hy_host_fn fn, void *arg)
 {
     const entry e = {.action = CALL, .fn = fn, .arg = arg};
 
+    if (base == base->backend->caller_lane)
+        return fn(base, arg);
     pthread_mutex_lock(&of(base)->lock);
     const hybrid_status status = push(of(base), &e);
     pthread_mutex_unlock(&of(base)->lock);

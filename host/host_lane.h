@@ -25,13 +25,13 @@ typedef enum hy_scratch {
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
-/* Run `fn` on a worker after everything enqueued before. `arg` is borrowed until
-   then. After a failure the rest is skipped; marks are still reached, and report it
+/* Run `fn` on a worker after everything enqueued before; in the caller's lane at once.
+   `arg` is borrowed until then. After a failure the rest is skipped; marks are still reached, and report it
    through host_wait. The error leaves the lane when it was reported and nothing is
    left to do. */
 hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 
-/* Scratch of this kind for the worker that calls: at least `bytes`, 64-byte aligned, kept
+/* Scratch of this kind for the worker that calls, or the thread that uses the caller's lane: at least `bytes`, 64-byte aligned, kept
    with its contents for the next call, whichever lane that is for. *fresh: how many bytes
    were just allocated, and hold nothing yet (all, and perhaps more than asked for), or 0. */
 hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, void **out,
@@ -48,7 +48,8 @@ typedef struct hy_host_backend {
     int              threads, most_threads; /* workers, without and with the reserve */
     char             text[128];
     pthread_mutex_t  lock;    /* of kept */
-    struct hy_piece *scratch; /* most_threads * HY_SCRATCHES */
+    hy_lane          caller_lane;
+    struct hy_piece *scratch; /* (most_threads + 1) * HY_SCRATCHES: the last are the caller's */
     struct hy_block *kept;  /* freed buffers */
 } hy_host_backend;
 

@@ -2,7 +2,8 @@
 
    A worker is inside one row of one loop at a time, so lanes that run side by side share
    what a worker has: accumulators that are allocated, touched, cleared, and in its cache.
-   Nobody but the worker looks at them, so there is no lock. */
+   Nobody but the worker looks at them, so there is no lock. The thread that computes a
+   product itself has some too: there is one at a time. */
 #include "base/pool.h"
 #include "host/host_lane.h"
 
@@ -13,7 +14,7 @@ typedef struct hy_piece {
 
 static int64_t pieces(const hy_host_backend *self)
 {
-    return (int64_t)self->most_threads * HY_SCRATCHES;
+    return ((int64_t)self->most_threads + 1) * HY_SCRATCHES;
 }
 
 hybrid_status hy_host_scratch_open(hy_host_backend *self)
@@ -52,7 +53,8 @@ hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, vo
     const hy_host_backend *self = (const hy_host_backend *)lane->backend;
     hy_context *ctx             = lane->backend->ctx;
     const int worker            = hy_pool_worker(ctx->pool);
-    hy_piece *p                 = &self->scratch[(int64_t)worker * HY_SCRATCHES + kind];
+    const int64_t owner         = worker < 0 ? self->most_threads : worker;
+    hy_piece *p                 = &self->scratch[owner * HY_SCRATCHES + kind];
 
     *fresh = 0;
     if (p->bytes < bytes) {

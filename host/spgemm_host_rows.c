@@ -27,6 +27,7 @@
 #include "partition/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
+enum { PIECE = 1 << 12 };            /* work of one, at least: some 15 us */
 enum { FEW_WORKERS = 8, LONG = 32 }; /* entries of a row of B, on average */
 enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
 enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
@@ -68,7 +69,7 @@ static void cut_pieces(product *p, int threads)
     int64_t n          = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
 
     n         = n < PIECES ? n : PIECES;
-    p->pieces = n < work ? n : work;
+    p->pieces = n <= work / PIECE ? n : work / PIECE + 1;
     p->huge   = work / p->pieces * PIECES_PER_WORKER;
     p->huge   = p->huge > HUGE_PRODUCTS ? p->huge : HUGE_PRODUCTS;
     for (int64_t i = 0; i < p->pieces; i++)

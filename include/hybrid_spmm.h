@@ -510,7 +510,7 @@ typedef struct hybrid_use {
                            such thing */
     double utilisation; /* used / (rate * total_s), 0 to 1. Used are h2d_bytes, d2h_bytes,
                            host_bytes and device_bytes; of CORES the seconds in which
-                           workers had a task, summed up */
+                           workers had a task or the calling thread computed, summed up */
     hybrid_origin origin; /* of the rate; CORES are counted: OBSERVED */
 } hybrid_use;
 
@@ -593,8 +593,8 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h"; "host": the CPU's
-                                part of a split product */
+    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h"; "caller": the thread that
+                                runs the product; "host": the CPU's part of a split one */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
     int64_t     row_begin, row_end;
     int64_t     begin_ns, end_ns;

@@ -17,11 +17,12 @@ enum {
     LEAST_COST  = 1 << 14, /* so many, */
     BOUND_PART  = 8,       /* and in so many entries that C may have: bytes of the others
                               take longer than to look at more */
-    DRAWS  = 64,           /* that one worker makes at a time */
-    PIECE  = 1 << 13,      /* products that one worker counts at a time, some 30 us; */
-    SHARE  = 1 << 16,      /* of one row, if it has entries */
-    MANY   = 1 << 12,      /* entries of which all are counted */
-    PLACES = 4 * MANY      /* that they take in a table, at most */
+    DRAWS     = 64,        /* that one worker makes at a time, */
+    NEAR_ROWS = 1 << 15,   /* or all of so few rows, whose sums are in its caches */
+    PIECE     = 1 << 13,   /* products that one worker counts at a time, some 30 us; */
+    SHARE     = 1 << 16,   /* of one row, if it has entries */
+    MANY      = 1 << 12,   /* entries of which all are counted */
+    PLACES    = 4 * MANY   /* that they take in a table, at most */
 };
 
 #define ALIKE 0.03 /* rows differ little: the standard error, in parts of the mean */
@@ -88,10 +89,11 @@ static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
 /* The rows at `draws` evenly spaced scalar products, and the products in them. */
 static hybrid_status draw(sample *s, int draws, int64_t *cost)
 {
-    s->draws = draws;
-    s->count = 0;
-    *cost    = 0;
-    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, DRAWS, draw_rows, s));
+    s->draws        = draws;
+    s->count        = 0;
+    *cost           = 0;
+    const int grain = s->profile->rows < NEAR_ROWS ? draws : DRAWS;
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, grain, draw_rows, s));
     for (int k = 0; k < draws; k++) {
         if (s->count > 0 && s->row[s->count - 1] == s->drawn[k]) {
             s->weight[s->count - 1]++;
@@ -255,6 +257,7 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+/* `cost`: products of all rows that were drawn. */
 static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;

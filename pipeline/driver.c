@@ -243,7 +243,7 @@ static void begin(hy_slot *slot, hy_side *side)
     hy_slot_begin(slot, side->run->problem, &site->rates, &site->cache, side->next++);
 }
 
-/* ---- the run ---------------------------------------------------------------------- */
+/* ---- issuing ---------------------------------------------------------------------- */
 
 static void drive(hy_slot *slot)
 {
@@ -311,10 +311,60 @@ static void drop_parked(hy_run *run)
     }
 }
 
+/* ---- by the calling thread alone ----------------------------------------------------
+ */
+
+static hybrid_status do_stage(hy_slot *slot, const hy_stage *stage)
+{
+    hy_pool *pool        = slot->site->ctx->pool;
+    hy_passage *passage  = &slot->passage[stage->step];
+    const int64_t waited = hy_pool_waited_ns(pool);
+
+    passage->worker            = hy_pool_worker(pool);
+    passage->begin_ns          = hy_now_ns();
+    const hybrid_status status = hy_step_run(slot, stage, slot->run);
+    passage->end_ns            = hy_now_ns();
+    passage->done              = 1;
+    hy_pool_worked(pool, passage->end_ns - passage->begin_ns -
+                             (hy_pool_waited_ns(pool) - waited));
+    return status;
+}
+
+static hybrid_status do_stages(hy_slot *slot)
+{
+    for (const hy_stage *stage = slot->stages; stage->name; stage++)
+        if (hy_step_applies(slot, stage->step))
+            HY_TRY(stage->where == HY_ON_DRIVER ? hy_step_run(slot, stage, NULL)
+                                                : do_stage(slot, stage));
+    return finish(slot);
+}
+
+static void drive_alone(hy_run *run)
+{
+    hy_side *side = run->sides;
+    hy_slot *slot = side->site->slots;
+
+    while (!stopped(run) && slot && claim(side, slot)) {
+        begin(slot, side);
+        const hybrid_status status = do_stages(slot);
+        if (status == HYBRID_OK)
+            continue;
+        hy_run_stop(run, status);
+        release(slot);
+    }
+}
+
+/* ---- the run ------------------------------------------------------------------------
+ */
+
 void hy_drive(hy_run *run)
 {
     hy_loader *loader = run->sides->site->loader;
 
+    if (hy_site_by_caller(run->sides->site)) {
+        drive_alone(run);
+        return;
+    }
     issue(run);
     while (in_flight(run)) {
         hy_task *task = hy_inbox_pop(&run->inbox);

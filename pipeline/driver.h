@@ -9,7 +9,10 @@
 
    Both give it back through the run's inbox, in which the loader says, too, that rows are
    there that a chunk waits for. One watcher a lane that the host waits for, because marks of
-   one lane are reached in the order in which they were set. */
+   one lane are reached in the order in which they were set.
+
+   On a site where nothing goes on beside a chunk (hy_site_by_caller()) the thread does all
+   stages itself: there are no lane set, no inbox and no marks. */
 #ifndef HY_DRIVER_H
 #define HY_DRIVER_H
 

@@ -23,7 +23,8 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *l
     run->sink    = sink;
     add_side(run, sites->device);
     add_side(run, sites->host);
-    hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
+    if (!hy_site_by_caller(sites->device))
+        hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
     hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
     if (problem->image.wraps) /* the host knows no rows in two places */
         run->queue.devices = list->ranges;
@@ -65,7 +66,8 @@ static void end_run(hy_run *run)
     if (!run->stopped)
         run->tracer.report->chunks = run->queue.claimed;
     hy_pack_cache_end(&run->sides->site->cache, run->status, run->queue.host_work > 0);
-    hy_inbox_destroy(&run->inbox);
+    if (!hy_site_by_caller(run->sides->site))
+        hy_inbox_destroy(&run->inbox);
 }
 
 /* All parts of the result are there, or it is not to be had. */

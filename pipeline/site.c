@@ -28,7 +28,7 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     HY_TRY(open_blocks(site, (size_t)depth * device, (size_t)depth * pinned));
     for (site->depth = 0; site->depth < depth; site->depth++) {
         const size_t k = (size_t)site->depth;
-        HY_TRY(hy_slot_open(site->lane_set, site->stages,
+        HY_TRY(hy_slot_open(site->backend, site->lane_set, site->stages,
                             hy_buffer_part(&site->device, k * device, device),
                             hy_buffer_part(&site->pinned, k * pinned, pinned),
                             &site->slots[k]));
@@ -38,9 +38,12 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
 }
 
 /* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
-static hybrid_status open_lane_set(hy_site *site, size_t shared_bytes, hy_loader *early)
+static hybrid_status open_lane_set(hy_site *site, int depth, size_t shared_bytes,
+                                   hy_loader *early)
 {
     site->loader = early;
+    if (hy_site_in_place(site) && site->backend->caller_lane && depth <= 1)
+        return HYBRID_OK;
     if (early) {
         site->lane_set = early->lane_set;
         return HYBRID_OK;
@@ -66,7 +69,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->backend = backend;
     site->rates   = *rates;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    HY_TRY_ELSE_DONE(open_lane_set(site, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_lane_set(site, depth, shared_bytes, early));
     HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
     HY_TRY_ELSE_DONE(
         hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
@@ -107,6 +110,8 @@ void hy_site_drain(hy_site *site)
     const hy_backend_ops *ops = site->backend->ops;
 
     site->failed = 1;
+    if (hy_site_by_caller(site))
+        return;
     for (int i = 0; i < site->depth; i++)
         for (const hy_stage *s = site->stages; s->name; s++) {
             hy_mark *mark = site->slots[i].passage[s->step].end;

@@ -21,7 +21,7 @@ typedef struct hy_site {
     hy_backend *backend;
     hy_rates rates;
     const hy_stage *stages;
-    hy_lane_set *lane_set;     /* lanes and watchers */
+    hy_lane_set *lane_set;     /* lanes and watchers; NULL: the calling thread computes */
     hy_loader *loader; /* of B or X on the device; NULL if it is not resident */
     hy_pack_cache cache;  /* of A */
     hy_slot *slots;
@@ -43,6 +43,14 @@ void hy_site_close(hy_site *site); /* NULL is fine */
 /* A run failed: wait for what lanes still do with the buffers of slots. The lane set will
    not be used again. */
 void hy_site_drain(hy_site *site);
+
+/* Whether the calling thread takes chunks through their stages itself, one after the other:
+   in place and with one slot nothing goes on beside the loops of a chunk, so there is
+   nobody to hand it to. */
+static inline int hy_site_by_caller(const hy_site *site)
+{
+    return site->lane_set == NULL;
+}
 
 /* Whether it computes on host memory: nothing is copied. */
 static inline int hy_site_in_place(const hy_site *site)

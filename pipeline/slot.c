@@ -66,22 +66,28 @@ static hybrid_status open_marks(hy_slot *slot)
     return HYBRID_OK;
 }
 
-hybrid_status hy_slot_open(hy_lane_set *lane_set, const hy_stage *stages,
-                           hy_buffer device, hy_buffer pinned, hy_slot *slot)
+hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
+                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
+                           hy_slot *slot)
 {
     hybrid_status status;
 
     memset(slot, 0, sizeof *slot);
+    slot->backend  = backend;
     slot->lane_set = lane_set;
     slot->stages   = stages;
     slot->device   = device;
     slot->pinned   = pinned;
+    if (!lane_set) {
+        slot->run = backend->caller_lane;
+        return HYBRID_OK;
+    }
     HY_TRY_ELSE_DONE(open_marks(slot));
-    if (!lane_set->backend->ops->copy) /* computes in place */
+    if (!backend->ops->copy) /* computes in place */
         HY_TRY_ELSE_DONE(hy_lane_set_run_lane(lane_set, &slot->run));
 done:
     if (status != HYBRID_OK)
-        hy_slot_close(lane_set->backend, slot);
+        hy_slot_close(backend, slot);
     return status;
 }
 
@@ -105,7 +111,7 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache, int64_t index)
 {
-    const hy_backend_ops *ops = slot->lane_set->backend->ops;
+    const hy_backend_ops *ops = slot->backend->ops;
     const hy_chunk *chunk     = &slot->chunk;
     const hy_features *f      = &chunk->features;
     const hy_cost cost        = chunk->variant->cost(f, rates);

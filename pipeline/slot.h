@@ -15,8 +15,8 @@ struct hy_side;
 /* One stage of one chunk, as it went. */
 typedef struct hy_passage {
     hy_mark *begin, *end;     /* on a lane; NULL where the backend has no such stage */
-    int64_t begin_ns, end_ns; /* on the pool */
-    int worker;
+    int64_t begin_ns, end_ns; /* on the pool, or by the calling thread */
+    int worker;               /* -1: the calling thread */
     int64_t bytes;
     int done;    /* 0: skipped */
     int untimed; /* on a lane: `end` has no time, and `begin` was not set */
@@ -27,7 +27,8 @@ typedef struct hy_slot {
     struct hy_site *site;
     struct hy_side *side; /* of the run that it is in, and */
     hy_sink *sink;        /* where the result of that run goes */
-    hy_lane_set *lane_set;
+    hy_backend *backend;
+    hy_lane_set *lane_set; /* NULL: the calling thread does all stages, and needs no marks */
     const hy_stage *stages;
     hy_job job;
     hy_lane *run;     /* where the backend computes in place; else NULL */
@@ -53,10 +54,11 @@ typedef struct hy_slot {
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
 
-/* Get marks of the lane set, which is borrowed, as the blocks are. On failure nothing is
-   held. */
-hybrid_status hy_slot_open(hy_lane_set *lane_set, const hy_stage *stages,
-                           hy_buffer device, hy_buffer pinned, hy_slot *slot);
+/* Get marks of the lane set, which is borrowed, as the blocks are, and may be NULL. On
+   failure nothing is held. */
+hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
+                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
+                           hy_slot *slot);
 void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
 /* Bytes [at, at + bytes) of a block. */

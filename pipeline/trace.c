@@ -88,7 +88,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
         time_down(tracer, slot, &event);
     } else if (on_lane && passage->untimed) {
         event.begin_ns = event.end_ns = 0; /* nothing was copied */
-    } else if (on_lane) {
+    } else if (on_lane && passage->begin) {
         event.lane     = hosts ? "host" : hy_slot_lane(slot, stage->where)->name;
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);

@@ -1,4 +1,4 @@
-/* tests/test_gear.c - lanes, marks and threads go from plan to plan. */
+/* tests/test_lane_set.c - lanes, marks and threads go from plan to plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,13 +145,30 @@ static void each_backend_has_its_own(void **state)
     (void)state;
     hybrid_engine_trim(engine);
     hybrid_plan_destroy(make(CHUNK_ROWS));
-    options.variant = "spgemm.host.rows";
+    options.variant    = "spgemm.host.rows";
+    options.chunk_rows = CHUNK_ROWS;
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
     assert_ptr_equal(plan->site->lane_set->backend, engine->host);
     assert_null(plan->site->lane_set->lanes[HY_ON_IN]);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 2);
+}
+
+/* In place, and of one chunk: the calling thread computes it. */
+static void one_chunk_on_the_host_needs_none(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    (void)state;
+    hybrid_engine_trim(engine);
+    options.variant = "spgemm.host.rows";
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    assert_null(plan->site->lane_set);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 0);
 }
 
 /* A lane in which something failed is not handed out again. */
@@ -270,6 +287,7 @@ int main(void)
         cmocka_unit_test(the_next_plan_gets_what_the_last_one_had),
         cmocka_unit_test(plans_that_are_open_at_once_share_nothing),
         cmocka_unit_test(each_backend_has_its_own),
+        cmocka_unit_test(one_chunk_on_the_host_needs_none),
         cmocka_unit_test(what_failed_is_not_kept),
         cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
         cmocka_unit_test(trim_closes_what_is_idle),

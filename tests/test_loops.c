@@ -1,11 +1,13 @@
 /* tests/test_loops.c - parallel loops: once, nested, side by side, and failing. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -96,6 +98,68 @@ static void extreme_ranges_end(void **state)
         HYBRID_OK);
     assert_true(sum == INT64_MAX);
     test_context_free(ctx);
+}
+
+/* ---- who takes part --------------------------------------------------------------- */
+
+static hybrid_status count_mine(void *arg, int part, int64_t begin, int64_t end)
+{
+    const pthread_t *caller = arg;
+
+    (void)part, (void)begin, (void)end;
+    return pthread_equal(*caller, pthread_self()) ? HYBRID_OK : HYBRID_BAD_STATE;
+}
+
+/* A pool of one has no other worker that it could wait for. */
+static void the_calling_thread_needs_no_pool_of_one(void **state)
+{
+    pthread_t me = pthread_self();
+
+    (void)state;
+    ctx = test_context(1);
+    assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 100, 1, count_mine, &me),
+                     HYBRID_OK);
+    assert_int_equal(hy_pool_busy_ns(ctx->pool), 0);
+    test_context_free(ctx);
+}
+
+typedef struct gathering {
+    pthread_t caller;
+    int there, caller_came;
+} gathering;
+
+/* Wait for all, so that nobody takes two pieces. */
+static hybrid_status come(void *arg, int part, int64_t begin, int64_t end)
+{
+    gathering *m = arg;
+
+    (void)part, (void)begin, (void)end;
+    if (pthread_equal(m->caller, pthread_self()))
+        __atomic_store_n(&m->caller_came, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&m->there, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&m->there, __ATOMIC_RELAXED) < hy_pool_threads(ctx->pool))
+        sched_yield();
+    return HYBRID_OK;
+}
+
+/* It has the place of one worker: no more take part than the pool has, all of them asleep
+   before or not. */
+static void the_calling_thread_is_one_of_as_many(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SIZES; s++) {
+        ctx = test_context(sizes[s]);
+        for (int round = 0; round < 50; round++) {
+            gathering m = {.caller = pthread_self()};
+            assert_int_equal(hy_pool_for(ctx->pool, HY_PLAN, 0, sizes[s], 1, come, &m),
+                             HYBRID_OK);
+            assert_int_equal(m.there, sizes[s]);
+            assert_true(m.caller_came);
+            if (round % 10 == 0)
+                usleep(1000);
+        }
+        test_context_free(ctx);
+    }
 }
 
 typedef struct failing {
@@ -287,6 +351,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_visit_each_index_once),
         cmocka_unit_test(extreme_ranges_end),
+        cmocka_unit_test(the_calling_thread_needs_no_pool_of_one),
+        cmocka_unit_test(the_calling_thread_is_one_of_as_many),
         cmocka_unit_test(the_first_error_stops_the_loop),
         cmocka_unit_test(loops_nest_and_run_side_by_side),
         cmocka_unit_test(a_loop_waits_for_no_busy_worker),
