@@ -46,7 +46,36 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
                           const hy_counter *counter)
 {
     HY_TRY(hy_product_inspect(&plan->product, A, B, counter));
+    HY_TRY(hy_product_inspect_tiles(&plan->product, A));
     return hy_rank(&plan->product, &plan->candidates);
+}
+
+/* Whether it may turn out that the host computes an SpMM, whatever else is found. */
+static int may_be_settled(const hy_product *product)
+{
+    const hybrid_plan_options *o = &product->options;
+
+    return product->op == HY_SPMM && product->engine->device && !o->variant &&
+           product->engine->wanted == HYBRID_AUTO &&
+           !(o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN)) &&
+           (o->split == HYBRID_SPLIT_DEFAULT || o->split == HYBRID_SPLIT_AUTO);
+}
+
+/* No further than is needed to know that the host computes. */
+static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
+                                    const hybrid_csr *B, const hy_counter *counter)
+{
+    hy_product *product = &plan->product;
+
+    if (!may_be_settled(product))
+        return look(plan, A, B, counter);
+    HY_TRY(hy_product_inspect(product, A, B, counter));
+    HY_TRY(hy_rank(product, &plan->candidates));
+    plan->spared_s = hy_weigh_unseen(product, &plan->candidates, A);
+    if (plan->spared_s > 0)
+        return HYBRID_OK;
+    HY_TRY(hy_product_inspect_tiles(product, A));
+    return hy_rank(product, &plan->candidates);
 }
 
 /* By a device: the host reads operands in place. */
@@ -90,9 +119,9 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
     const hy_candidates *candidates = &plan->candidates;
     hy_product *product             = &plan->product;
 
-    HY_TRY(look(plan, A, B, counter));
+    HY_TRY(look_as_needed(plan, A, B, counter));
     product->host_s = hy_weigh_host(product, candidates);
-    if (product->options.order != HYBRID_COL_MAJOR || product->b_cols == 1)
+    if (plan->spared_s <= 0)
         plan->spared_s = hy_weigh_fitting(product, candidates, A, B);
     if (plan->spared_s <= 0)
         HY_TRY(hy_empty_find(product, candidates, A, &product->compact, &plan->spared_s));

@@ -28,20 +28,26 @@ void hy_product_free(hy_product *product)
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter)
 {
-    const hybrid_plan_options *o = &product->options;
-    hy_context *ctx              = &product->engine->ctx;
-    hy_profile *profile          = &product->profile;
-    /* blocks pay in many runs; who names a variant or asks why has them looked for */
-    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+    hy_context *ctx     = &product->engine->ctx;
+    hy_profile *profile = &product->profile;
 
     hy_profile_free(ctx, profile);
     product->b_rows = A->cols;
     HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
-    profile->features.allow_tf32 = (o->flags & HYBRID_ALLOW_TF32) != 0;
-    /* the host has no use for it, who asks for an explanation has */
-    if (!B && (product->engine->device || o->flags & HYBRID_EXPLAIN))
-        HY_TRY(hy_inspect_fill(ctx, A, blocks, profile));
+    profile->features.allow_tf32 = (product->options.flags & HYBRID_ALLOW_TF32) != 0;
     return HYBRID_OK;
+}
+
+hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
+{
+    const hybrid_plan_options *o = &product->options;
+    /* blocks pay in many runs; who names a variant or asks why has them looked for */
+    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+
+    if (product->op != HY_SPMM ||
+        (!product->engine->device && !(o->flags & HYBRID_EXPLAIN)))
+        return HYBRID_OK;
+    return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }
 
 /* For X and Y in columns, should they come so; where X does not fit, only if they are

@@ -41,6 +41,9 @@ void hy_product_free(hy_product *product);
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
+/* And how the entries of A lie, for SpMM on a device, or whoever asks for an explanation. */
+hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
+
 /* This variant computes it on this backend. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);

@@ -53,6 +53,9 @@ static const double WORTH = 0.8; /* of the device's time: less is worth it */
 /* The same of two estimates (docs/performance.md). */
 static const double FITTING_WORTH = 0.78;
 
+/* hy_features.tile_fill where rows share nothing. */
+static const double LEAST_FILL = 1.0 / 16;
+
 static double row_bytes(const hy_product *product)
 {
     return (double)product->b_cols * (double)hy_value_size(product->profile.type);
@@ -175,18 +178,44 @@ static double fitting_s(hy_product *product, const hy_candidate *device,
     return hy_seconds(&e, &product->rates, &host);
 }
 
+/* Of a host that finds A as the first has it, and a device for which it is as the second.
+ */
+static double weigh(const hy_product *on_host, hy_product *on_device,
+                    const hy_candidates *candidates, const hybrid_csr *A,
+                    const hybrid_csr *B)
+{
+    const hy_candidate *host = find_host(on_host, candidates);
+
+    if (!host || candidates->of[0].refused || on_host->engine->device_first)
+        return 0;
+    const double s = fitting_s(on_device, &candidates->of[0], A, B);
+    return isfinite(s) && hy_estimated_host_s(on_host, host->variant) <= FITTING_WORTH * s
+               ? s
+               : 0;
+}
+
+/* X and Y in columns take the host longer than it is predicted to. */
+static int in_columns(const hy_product *product)
+{
+    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
+}
+
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    const hy_candidate *host = find_host(product, candidates);
-    hy_product on_device     = *product; /* as if it were computed there */
+    hy_product on_device = *product; /* as if it were computed there */
 
-    if (!host || candidates->of[0].refused || product->engine->device_first)
-        return 0;
-    const double s = fitting_s(&on_device, &candidates->of[0], A, B);
-    return isfinite(s) && hy_estimated_host_s(product, host->variant) <= FITTING_WORTH * s
-               ? s
-               : 0;
+    return in_columns(product) ? 0 : weigh(product, &on_device, candidates, A, B);
+}
+
+double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidates,
+                       const hybrid_csr *A)
+{
+    hy_product worst = *product, best = *product;
+
+    worst.profile.features.tile_fill = LEAST_FILL;
+    best.profile.features.tile_fill  = 1;
+    return in_columns(product) ? 0 : weigh(&worst, &best, candidates, A, NULL);
 }
 
 double hy_weigh_window(const hy_product *product, const hy_extents *extents)
