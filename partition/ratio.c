@@ -5,15 +5,18 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 
 enum {
-    SAMPLES     = 512, /* rows of C that are counted, at most */
-    MIN_SAMPLES = 16,
-    SAMPLE_COST = 2 << 20, /* their products, at most */
-    FEW         = 64,      /* rows that may be enough, */
-    FEW_COST    = 1 << 18, /* with so many products at most, */
-    DRAWS       = 64,      /* that one worker makes at a time */
+    SAMPLES      = 512, /* rows of C that are counted, at most */
+    MIN_SAMPLES  = 16,
+    SAMPLE_COST  = 2 << 20, /* their products, at most, */
+    LEAST_COST   = 1 << 12, /* or, if that is more, */
+    SAMPLE_SHARE = 32, /* and this part of all, while there are more than MIN_SAMPLES */
+    FEW          = 64, /* rows that may be enough, */
+    FEW_COST     = 1 << 18, /* with so many products at most, */
+    DRAWS        = 64,      /* that one worker makes at a time */
     SHARE  = 1 << 16, /* products of a row that one worker counts, if it has entries */
     MANY   = 1 << 12, /* entries of which all are counted */
     PLACES = 4 * MANY /* that they take in a table, at most */
@@ -284,13 +287,20 @@ static hybrid_status estimate(sample *s, double *mean, double *error)
     return HYBRID_OK;
 }
 
-/* Where a few rows of C are alike, and cheap, they are enough. */
+static int64_t most_cost(int64_t products)
+{
+    return hy_lesser(SAMPLE_COST, hy_greater(LEAST_COST, products / SAMPLE_SHARE));
+}
+
+/* Where a few rows of C are alike, and cheap, they are enough. Counting a product takes
+   longer than multiplying it. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {
     const int64_t products = profile->products[profile->rows];
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
     int draws              = products < SAMPLES ? (int)products : SAMPLES;
+    const int64_t most     = most_cost(products);
     double mean = 1, error = 1;
     int64_t cost;
 
@@ -299,12 +309,12 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
         return HYBRID_OK;
     if (draws > FEW) {
         HY_TRY(draw(&s, FEW, &cost));
-        if (cost <= FEW_COST)
+        if (cost <= hy_lesser(FEW_COST, most))
             HY_TRY(estimate(&s, &mean, &error));
     }
     if (error > ALIKE) {
         HY_TRY(draw(&s, draws, &cost));
-        for (; cost > SAMPLE_COST && draws > MIN_SAMPLES; draws /= 2)
+        for (; cost > most && draws > MIN_SAMPLES; draws /= 2)
             HY_TRY(draw(&s, draws / 2, &cost));
         HY_TRY(estimate(&s, &mean, &error));
     }
