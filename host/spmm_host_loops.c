@@ -12,9 +12,13 @@
 #include "host/spmm_host.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "host/vectors.h"
 
-enum { MOST = 12 /* vectors of columns that are made at once */ };
+enum {
+    MOST = 12, /* vectors of columns that are made at once */
+    ROWS = 256 /* of one column, whose sums are stored together */
+};
 
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
    two segments have the same, because segments have HY_SEGMENT entries or more. */
@@ -24,6 +28,7 @@ static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 }
 
 #define T float
+#define INT int32_t
 #define VEC f32x4
 #define NAME(x) x##_f32x4
 #define TARGET HY_PORTABLE
@@ -44,8 +49,10 @@ static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 #include "host/spmm_host_loops.inc"
 #endif
 #undef T
+#undef INT
 
 #define T double
+#define INT int64_t
 #define VEC f64x2
 #define NAME(x) x##_f64x2
 #define TARGET HY_PORTABLE
@@ -66,6 +73,7 @@ static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 #include "host/spmm_host_loops.inc"
 #endif
 #undef T
+#undef INT
 
 /* ---- pieces -------------------------------------------------------------------------
  */

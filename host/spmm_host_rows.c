@@ -100,10 +100,11 @@ static int scattered(const hy_dense_product *p)
     return count > 0;
 }
 
-/* Whether rows of X are fetched ahead: not where they are in a core's caches anyway. */
+/* Whether rows of X are fetched ahead: not where they are in a core's caches anyway, and
+   not values of one column. */
 static int fetches_ahead(const hy_dense_product *p)
 {
-    const double bytes = near_bytes(p);
+    const double bytes = p->single ? 0 : near_bytes(p);
 
     return bytes >= FAR_BYTES || (bytes >= NEAR_BYTES && scattered(p));
 }

@@ -388,13 +388,53 @@ static void test_spmm_nan(void **state)
     }
 }
 
+/* Rows of Y from rows of A that are not numbers do not spread to the rows beside them,
+   whatever their lengths; one column may be that of a wider X and Y. */
+static void check_neighbours(const hybrid_csr *A, int64_t n, int64_t gap)
+{
+    const test_kind kind = {A->type, HYBRID_I32, 1};
+    const hy_chunk all   = {.row_end = A->rows, .col_end = n};
+    hybrid_dense X, Y;
+
+    dense_make(A->cols, n, gap, HYBRID_ROW_MAJOR, 1, kind, &X);
+    dense_make(A->rows, n, gap, HYBRID_ROW_MAJOR, 2, kind, &Y);
+    assert_int_equal(spmm(A, &X, &Y, 1, 0, &all), HYBRID_OK);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t j = 0; j < n; j++)
+            assert_int_equal(isnan(dense_at(&Y, i, j)) != 0,
+                             i % 2 == 1 && hy_offset(A, i) < hy_offset(A, i + 1));
+    dense_free(&X);
+    dense_free(&Y);
+}
+
+static void test_neighbours(void **state)
+{
+    static const int64_t widths[] = {1, 2, 4, 8, 16};
+
+    (void)state;
+    for (int target = HY_TARGET_PORTABLE; target <= HY_TARGET_AVX512; target++)
+        for (int type = HYBRID_F32; type <= HYBRID_F64; type++) {
+            hybrid_csr A;
+            hy_target_limit((hy_target)target);
+            matrix_random(300, 40, 11, 4, (test_kind){(hybrid_type)type, HYBRID_I32, 1},
+                          &A);
+            for (int64_t i = 1; i < A.rows; i += 2)
+                for (int64_t k = hy_offset(&A, i); k < hy_offset(&A, i + 1); k++)
+                    value_set(A.val, A.type, k, NAN);
+            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+                for (int64_t gap = 0; gap < 2; gap++)
+                    check_neighbours(&A, widths[w], gap);
+            matrix_free(&A);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spmm),      cmocka_unit_test(test_widths),
         cmocka_unit_test(test_long_rows), cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_turned),    cmocka_unit_test(test_spmm_rectangle),
-        cmocka_unit_test(test_spmm_nan),
+        cmocka_unit_test(test_spmm_nan),  cmocka_unit_test(test_neighbours),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }
