@@ -37,7 +37,8 @@ typedef struct hy_rates {
     int width;               /* multiprocessors or cores */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; else 0 */
     size_t memory;           /* device bytes this engine may use */
-    size_t core_cache;       /* host: bytes of one core's L2 */
+    size_t core_cache;       /* host: bytes of one core's L2, */
+    size_t cache;            /* and of the last level, which cores share */
     double merge_factor;     /* CUDA: seconds of spmm.cuda.merge over those of its model */
 } hy_rates;
 

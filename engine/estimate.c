@@ -26,9 +26,9 @@ static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 /* The same of SpGEMM, whose chunks wait for the size of their result. */
 static const double SPARSE_CALL = 60, SPARSE_CHUNK = 9;
 
-/* Fixed costs of the host, in starts of a parallel loop (20 us where they were fitted):
-   of SpMM, and of SpGEMM. */
-static const double HOST_CALL = 2.25, HOST_SPARSE_CALL = 15;
+/* Fixed costs of the host: of a call, in seconds; and starts of parallel loops (20 us
+   each where they were fitted) of SpMM, and of SpGEMM. */
+static const double HOST_S = 3e-6, HOST_LOOPS = 2.25, HOST_SPARSE_LOOPS = 15;
 
 /* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
    each is read and written. */
@@ -41,10 +41,6 @@ static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 /* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
    waits for that at each entry of A. */
 static const double ROW_OF_B_S = 40e-9;
-
-/* The same of a row of X that is not in the caches of cores, of which the host's SpMM
-   asks for several at once; and the part of those caches that X has. */
-static const double ROW_OF_X_S = 10e-9, CACHE_OF_X = 0.62;
 
 /* ---- the formula ------------------------------------------------------------------ */
 
@@ -215,32 +211,25 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
 
 /* ---- the host ---------------------------------------------------------------------- */
 
-/* Seconds of one core in which it waits for rows of B or X that lie apart. Rows of A that
-   are near each other and name the same row of X ask for it once. */
-static double waiting_s(const hy_product *product, const hy_rates *host)
+/* To start a parallel loop costs no more than it saves: a small product is computed by
+   fewer workers. */
+static double starting_s(double loops, double core_s, const hy_rates *host)
 {
-    const hy_features *f = &product->profile.features;
-    const double x =
-        (double)f->cols * (double)f->out_cols * (double)hy_value_size(f->type);
-    const double near = CACHE_OF_X * (double)host->core_cache * host->width;
-
-    if (product->op == HY_SPGEMM)
-        return ROW_OF_B_S * (double)f->nnz;
-    if (x <= near)
-        return 0;
-    return ROW_OF_X_S * (double)f->nnz / fmax(1, 16 * f->tile_fill) * (1 - near / x);
+    return fmin(loops * host->launch_s, core_s * (1 - 1 / fmax(host->width, 1)));
 }
 
 hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
                              const hy_rates *host)
 {
-    const hy_features *f = &product->profile.features;
-    const hy_cost cost   = variant->cost(f, host);
-    const int sparse     = product->op == HY_SPGEMM;
-    hy_estimate e        = {.chunks = 1};
+    const hy_cost cost = variant->cost(&product->profile.features, host);
+    const double nnz   = (double)product->profile.features.nnz;
+    const int sparse   = product->op == HY_SPGEMM;
+    hy_estimate e      = {.chunks = 1};
 
-    e.core_s = (cost.multiply_s + cost.finish_s) * host->width + waiting_s(product, host);
-    e.call_s = host->launch_s * (sparse ? HOST_SPARSE_CALL : HOST_CALL);
+    e.core_s =
+        (cost.multiply_s + cost.finish_s) * host->width + (sparse ? ROW_OF_B_S * nnz : 0);
+    e.call_s =
+        HOST_S + starting_s(sparse ? HOST_SPARSE_LOOPS : HOST_LOOPS, e.core_s, host);
     return e;
 }
 

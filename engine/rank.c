@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "engine/estimate.h"
 
-enum { CHUNKS = 8 /* of a device, for all its variants */ };
+enum { CHUNKS = 8, CHUNK_PRODUCTS = 4 << 20 /* of a device, for all its variants */ };
 
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)

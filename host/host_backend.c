@@ -106,6 +106,7 @@ static void rates(const hy_backend *self, hy_rates *out)
         .width      = threads,
         .memory     = cap > 0 ? (size_t)cap : MEMORY,
         .core_cache = hy_pool_l2_bytes(self->ctx->pool),
+        .cache      = hy_topology_llc_bytes(hy_pool_topology(self->ctx->pool)),
     };
 }
 

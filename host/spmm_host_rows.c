@@ -1,4 +1,5 @@
 /* host/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row. */
+#include <math.h>
 #include <string.h>
 
 #include "base/csr.h"
@@ -8,13 +9,13 @@
 
 enum {
     PIECES_PER_WORKER = 16,
-    PIECE_PRODUCTS    = 1 << 16,  /* at least: some 10 us */
+    PIECE_WORK        = 1 << 17,  /* at least: some 10 us of products, */
+    ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
     NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
     FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
     NEIGHBOURS        = 4,        /* columns: as far as a row of A lends X to the next */
     SAMPLES           = 64,       /* rows by which these are estimated, */
     LOOK              = 8,        /* by so many entries of each */
-    HALF_LINE         = 32,       /* a row of X brings that much, however short it is */
     STREAM_SHARE      = 8, /* a Y of this part of the last-level cache is streamed */
     STREAM_WORKERS    = 8  /* by so many, who saturate memory */
 };
@@ -29,12 +30,11 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 /* Enough for all workers to end together. */
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
-    const int64_t most    = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
-    const double products = (double)hy_work_before(p, p->row_end) * (double)p->n;
+    const int64_t most = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+    const double work =
+        (double)hy_work_before(p, p->row_end) * (double)(p->n + ENTRY_WORK);
 
-    return products < (double)most * PIECE_PRODUCTS
-               ? (int64_t)(products / PIECE_PRODUCTS) + 1
-               : most;
+    return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
 /* Room for the sums of segments, if there are long rows. */
@@ -195,33 +195,44 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* Of the bytes of rows of X beyond the first time each is read, the part that comes from
-   memory. Half of it where rows of A share nothing, and less by the square of how many of
-   16 neighbouring rows name a column, if that is known: fitted to products of 128 columns
-   on 16 cores (docs/performance.md). */
-static double missed(const hy_features *f)
+/* What a core does meanwhile, in operations of hy_rates.flops: for a row of A and of Y,
+   an element of Y, an entry, and its product with an element of X; for a byte of a row of
+   X that neighbouring rows of A do not share, where X exceeds a core's cache; and for
+   such a row where X exceeds what the caches of all cores hold of it. Fitted, in
+   logarithms, to every second matrix of a collection of 43, with 1, 8 and 64 columns, on
+   16 cores (docs/performance.md). */
+static const double ROW = 556, Y_ELEMENT = 10, ENTRY = 58, PRODUCT = 0.3, X_BYTE = 1.1,
+                    X_ROW = 194;
+
+static double operations(const hy_features *f, const hy_rates *r)
 {
-    const double sharing = 16 * f->tile_fill;
-    return f->tile_fill > 0 ? 0.5 / (sharing * sharing) : 0.25;
+    const double rows = (double)f->rows, nnz = (double)f->nnz, n = (double)f->out_cols;
+    const double x_row = n * (double)hy_value_size(f->type);
+    const double x = (double)f->cols * x_row, core = (double)r->core_cache;
+    const double apart =
+        nnz / fmax(1, 16 * f->tile_fill); /* rows of X, as they are read */
+    const double fetch =
+        (x > core ? X_BYTE * x_row : 0) + (x > r->width * core ? X_ROW : 0);
+
+    return ROW * rows + Y_ELEMENT * rows * n + ENTRY * nnz + PRODUCT * nnz * n +
+           fetch * apart;
+}
+
+/* Of A, X and Y, what the last-level cache does not hold from one run to the next. */
+static double bytes_of_memory(const hy_features *f, const hy_rates *r)
+{
+    const double size  = (double)hy_value_size(f->type);
+    const double dense = ((double)f->rows + (double)f->cols) * (double)f->out_cols * size;
+    const double all   = (double)f->nnz * (4 + size) + (double)f->rows * 8 + dense;
+
+    return fmax(0, all - (double)r->cache);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const double size = f->type == HYBRID_F64 ? 8 : 4;
-    const double nnz = (double)f->nnz, n = (double)f->out_cols;
-    const double a_bytes = nnz * (4 + size) + (double)f->rows * 8;
-    const double y_bytes = (double)f->rows * n * size;
-    const double x_row   = n * size < HALF_LINE ? HALF_LINE : n * size;
-    const double x_bytes = nnz * x_row; /* if no row of X is found in a cache */
-    const double x_once  = (double)f->cols * n * size;
-    const double x_seen =
-        x_bytes < x_once ? x_bytes : x_once + (x_bytes - x_once) * missed(f);
-    const double bytes   = a_bytes + y_bytes + x_seen;
-    const double compute = 2 * nnz * n / r->flops;
-    hy_cost c            = {0};
+    hy_cost c = {0};
 
-    c.multiply_s =
-        r->launch_s + (bytes / r->mem_Bps > compute ? bytes / r->mem_Bps : compute);
+    c.multiply_s = operations(f, r) / r->flops + bytes_of_memory(f, r) / r->mem_Bps;
     return c;
 }
 

@@ -212,6 +212,7 @@ static void the_split_follows_measured_speeds(void **state)
     device->d2h_Bps       = 1e8;
     const double slow_bus = share_of(&w);
     host->mem_Bps         = 1e6;
+    host->flops           = 1e6;
     const double slow_cpu = share_of(&w);
     assert_true(slow_bus > built_in && slow_cpu < slow_bus);
     assert_true(built_in >= 0 && slow_bus < 1 && slow_cpu >= 0);

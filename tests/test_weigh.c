@@ -28,6 +28,7 @@ static hybrid_engine *open_with(size_t device_bytes)
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
     engine->host->measured.launch_s   = 1e-9; /* the product is small */
+    engine->host->measured.flops      = 2e10; /* slow enough for a device that X fits */
     engine->device->measured.launch_s = 1e-9;
     engine->compact_bytes             = 1;
     engine->device_first              = 0;
