@@ -85,15 +85,17 @@ static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
                    (long long)hy_offset(A, i + 1), (long long)A->nnz);
 }
 
-/* Whether offsets [begin, end] fall somewhere: no branch, so that many are compared at
-   once. */
+/* Whether offsets [begin, end] fall somewhere, or one after the first is negative: the
+   signs of all, and of all differences, without a branch, so that many are looked at
+   together. A difference that overflows has a negative end. */
 #define DEFINE_FALLS(word)                                                               \
     static int falls_##word(const word *offset, int64_t begin, int64_t end)              \
     {                                                                                    \
-        int fell = 0;                                                                    \
+        u##word signs = 0;                                                               \
         for (int64_t i = begin; i < end; i++)                                            \
-            fell |= offset[i + 1] < offset[i];                                           \
-        return fell;                                                                     \
+            signs |=                                                                     \
+                ((u##word)offset[i + 1] - (u##word)offset[i]) | (u##word)offset[i + 1];  \
+        return signs >> (8 * sizeof signs - 1) != 0;                                     \
     }
 DEFINE_FALLS(int32_t)
 DEFINE_FALLS(int64_t)

@@ -26,7 +26,7 @@ typedef struct hy_features {
                                 min(products, out_cols); SpMM: rows * out_cols */
     int64_t products_max;    /* products of the costliest row */
     double row_mean, row_cv; /* entries a row: mean, std/mean */
-    int64_t row_max;
+    int64_t row_max;     /* 0: unknown, or there are no entries */
     double out_ratio;    /* SpGEMM: products / estimated nnz(C), >= 1 */
     double tile_fill;    /* SpMM: of 16 consecutive rows, the mean share that has an
                             entry in a column that one of them has; 0 = unknown */

@@ -15,7 +15,7 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
 {
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
     const hybrid_status status = hy_plan_finish(plan, A, B);
     if (status == HYBRID_OK)
         *out = plan;
@@ -176,7 +176,7 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
     HY_TRY(hy_check_patterns(&engine->ctx, A, B, 0));
     HY_TRY(hy_early_begin(engine, A, B, &early));
-    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, early, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, 1, early, &plan));
     const hybrid_status status =
         hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
     hybrid_plan_destroy(plan);
@@ -197,7 +197,7 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
     options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, alpha, A, X, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);

@@ -7,6 +7,7 @@
 #include "engine/early.h"
 #include "engine/empty.h"
 #include "engine/estimate.h"
+#include "engine/grain.h"
 #include "engine/resident.h"
 #include "engine/weigh.h"
 
@@ -50,29 +51,67 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     return hy_rank(&plan->product, &plan->candidates);
 }
 
-/* Whether it may turn out that the host computes an SpMM, whatever else is found. */
+/* Whether the host may compute an SpMM, whatever is found. */
 static int may_be_settled(const hy_product *product)
 {
     const hybrid_plan_options *o = &product->options;
 
-    return product->op == HY_SPMM && product->engine->device && !o->variant &&
-           product->engine->wanted == HYBRID_AUTO &&
-           !(o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN)) &&
-           (o->split == HYBRID_SPLIT_DEFAULT || o->split == HYBRID_SPLIT_AUTO);
+    return product->op == HY_SPMM && !o->variant && o->split != HYBRID_SPLIT_GPU &&
+           o->split != HYBRID_SPLIT_SHARE && product->engine->wanted != HYBRID_CUDA &&
+           !(o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN));
 }
 
-/* No further than is needed to know that the host computes. */
+/* Whether the host computes, however long rows are and their entries lie. */
+static int is_settled(hybrid_plan *plan, const hybrid_csr *A)
+{
+    const int host = hy_rank_first_host(&plan->candidates);
+
+    if (host > 0)
+        plan->spared_s = hy_weigh_unseen(&plan->product, &plan->candidates, A);
+    return host == 0 || plan->spared_s > 0;
+}
+
+/* In one chunk, for which nobody asks where rows begin. */
+static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
+                        const hybrid_csr *A)
+{
+    const hy_planning planning = {.product = product, .A = A};
+    const hy_layout layout     = {.share = 1};
+    const hy_candidate *c      = &candidates->of[hy_rank_first_host(candidates)];
+
+    if (c->refused)
+        return 0;
+    hy_product_assign(product, c->variant, c->backend);
+    return hy_grain_chunks(&planning, &layout) == 1;
+}
+
+/* By sizes alone, where that is enough to know that the host computes a product once. */
+static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
+{
+    hy_product *product = &plan->product;
+
+    HY_TRY(hy_product_size_up(product, A));
+    HY_TRY(hy_rank(product, &plan->candidates));
+    *enough = is_settled(plan, A) && is_one_chunk(product, &plan->candidates, A);
+    return HYBRID_OK;
+}
+
+/* No further than is needed to know who computes. */
 static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B, const hy_counter *counter)
 {
     hy_product *product = &plan->product;
+    int enough          = 0;
 
     if (!may_be_settled(product))
         return look(plan, A, B, counter);
+    if (product->once)
+        HY_TRY(look_at_sizes(plan, A, &enough));
+    if (enough)
+        return HYBRID_OK;
     HY_TRY(hy_product_inspect(product, A, B, counter));
     HY_TRY(hy_rank(product, &plan->candidates));
-    plan->spared_s = hy_weigh_unseen(product, &plan->candidates, A);
-    if (plan->spared_s > 0)
+    if (is_settled(plan, A))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
     return hy_rank(product, &plan->candidates);
@@ -208,7 +247,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_loader *early,
+                           const hybrid_plan_options *options, int once, hy_loader *early,
                            hybrid_plan **out)
 {
     hybrid_plan *plan = NULL;
@@ -219,6 +258,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan = memory;
     memset(plan, 0, sizeof *plan);
     plan->product          = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.once     = once;
     plan->traffic.other_up = -1; /* until somebody asks */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));
 done:

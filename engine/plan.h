@@ -28,13 +28,14 @@ struct hybrid_plan {
     hy_history history;
 };
 
-/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early` may
-   be NULL, or B on its way to the device, which the plan's only run will be for
+/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `once`: the plan
+   is for one run of these operands, and handed out to nobody. `early` may then
+   be B on its way to the device, else it is NULL
    (early.h): it goes on as it is if the plan wants it there, and is ended before the
    plan's own memory is had if not; the caller has it no more either way. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_loader *early,
+                           const hybrid_plan_options *options, int once, hy_loader *early,
                            hybrid_plan **out);
 
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the

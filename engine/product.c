@@ -25,6 +25,14 @@ void hy_product_free(hy_product *product)
     hy_compact_free(ctx, &product->compact);
 }
 
+hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A)
+{
+    hy_context *ctx = &product->engine->ctx;
+
+    hy_profile_free(ctx, &product->profile);
+    return hy_inspect_sizes(ctx, A, product->b_cols, &product->profile);
+}
+
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter)
 {

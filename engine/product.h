@@ -14,6 +14,7 @@ typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
     hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
+    int once;                      /* a run of it, and no other */
     int64_t rows, cols;            /* of A */
     int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
                                       0 */
@@ -35,6 +36,9 @@ typedef struct hy_product {
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options);
 void hy_product_free(hy_product *product);
+
+/* What sizes tell of an SpMM (hy_inspect_sizes()). */
+hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 
 /* Inspect A, or its rest, and B; in place of what was found before. `counter` as in
    inspect.h. */

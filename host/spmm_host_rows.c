@@ -45,7 +45,8 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     size_t fresh;
     void *memory;
 
-    if (hy_segments(job->chunk->features.row_max) == 1)
+    const int64_t longest = job->chunk->features.row_max;
+    if (hy_segments(longest > 0 ? longest : entries) == 1) /* 0: unknown */
         return HYBRID_OK;
     HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SUMS,
                              ids * (8 + (size_t)p->n * hy_value_size(p->A->type)),

@@ -151,11 +151,16 @@ static hybrid_status choose_width(cutter *c)
 
 /* ---- rows of a chunk --------------------------------------------------------- */
 
-/* Features of the rows from `begin` to where the chunk ends, by doubling and halving. */
+/* Features of the rows from `begin` to where the chunk ends: the last, or by doubling and
+   halving. */
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
-    const hy_profile *p = c->cut->profile;
+    const hy_profile *p   = c->cut->profile;
+    const hy_features all = hy_profile_range(p, begin, p->rows, c->width);
     int64_t low = begin + 1, step = 1, high;
+
+    if (fits(c->cut, &all))
+        return all;
 
     for (;; step *= 2) { /* low fits; high does not, or is past the end */
         high = low + step;

@@ -5,6 +5,7 @@
    else they need of A, wait for the counts, and sum them up piece by piece. */
 #include "partition/count.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/csr.h"
@@ -251,20 +252,26 @@ static hy_row_counts total(const inspection *in)
     return sum;
 }
 
-/* A dense operand and result must be countable in 63 bits, as must be the products. */
-static hybrid_status check_size(hy_context *ctx, const inspection *in)
+hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
+                             double products)
 {
-    const hybrid_csr *A = in->A;
     const double widest = (double)hy_greater(hy_greater(A->rows, A->cols), A->nnz);
-    double most         = in->B ? 0 : widest * (double)in->profile->out_cols;
+    const double most   = fmax(products, widest * (double)dense_cols);
 
-    for (int64_t k = 0; k < in->pieces; k++)
-        most += (double)in->tallies[k].products;
     if (most > 0x1p60)
         return hy_fail(
             ctx, HYBRID_UNSUPPORTED,
             "the product has %.3g scalar products or elements, 2^60 is the most", most);
     return HYBRID_OK;
+}
+
+static hybrid_status check_size(hy_context *ctx, const inspection *in)
+{
+    double products = 0;
+
+    for (int64_t k = 0; k < in->pieces; k++)
+        products += (double)in->tallies[k].products;
+    return hy_count_check(ctx, in->A, in->B ? 0 : in->profile->out_cols, products);
 }
 
 /* ---- prefix sums ---- */

@@ -20,6 +20,11 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
                             const hy_counter *counter, hy_profile *profile,
                             hy_row_counts *out);
 
+/* Refuse what cannot be counted in 63 bits: so many scalar products of SpGEMM, or a dense
+   operand or result of SpMM with so many columns. */
+hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
+                             double products);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,10 +64,35 @@ done:
     return status;
 }
 
+hybrid_status hy_inspect_sizes(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
+                               hy_profile *out)
+{
+    HY_TRY(hy_count_check(ctx, A, dense_cols, 0));
+    *out = (hy_profile){
+        .op       = HY_SPMM,
+        .type     = A->type,
+        .rows     = A->rows,
+        .cols     = A->cols,
+        .out_cols = dense_cols,
+        .features = {.rows      = A->rows,
+                     .cols      = A->cols,
+                     .nnz       = A->nnz,
+                     .out_cols  = dense_cols,
+                     .products  = A->nnz * dense_cols,
+                     .out_bound = A->rows * dense_cols,
+                     .row_mean  = A->rows > 0 ? (double)A->nnz / (double)A->rows : 0,
+                     .out_ratio = 1,
+                     .type      = A->type}};
+    return HYBRID_OK;
+}
+
 hy_features hy_profile_range(const hy_profile *p, int64_t begin, int64_t end,
                              int64_t cols)
 {
     hy_features f = p->features;
+
+    if (!p->nnz)
+        return f;
 
     f.rows         = end - begin;
     f.nnz          = p->nnz[end] - p->nnz[begin];

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* What is known of each row, as prefix sums: entry i counts rows 0 .. i-1. */
+/* What is known of each row, as prefix sums: entry i counts rows 0 .. i-1. Of sizes alone
+   (hy_inspect_sizes()) they are NULL. */
 typedef struct hy_profile {
     hy_op op;
     hybrid_type type;
@@ -45,9 +46,14 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
                          int64_t dense_cols, const hy_counter *counter, hy_profile *out);
 void hy_profile_free(hy_context *ctx, hy_profile *profile);
 
+/* Of an SpMM with dense_cols columns what sizes alone tell: there are no sums, and how long
+   rows are is unknown. For a product that is computed in one chunk. */
+hybrid_status hy_inspect_sizes(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
+                               hy_profile *out);
+
 /* Features of rows [begin, end) and `cols` columns of the result. Row statistics and
    maxima of the whole matrix stand in for the range's, except that row_max and
-   products_max never exceed the range's totals. gather_* are 0. */
+   products_max never exceed the range's totals. gather_* are 0. Without sums, of all rows. */
 hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
                              int64_t cols);
 
