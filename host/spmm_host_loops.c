@@ -17,7 +17,7 @@
 
 enum {
     MOST = 12, /* vectors of columns that are made at once */
-    ROWS = 256 /* of one column, whose sums are stored together */
+    ROWS = 64  /* short rows that are made together */
 };
 
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
@@ -25,6 +25,23 @@ enum {
 static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 {
     return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
+}
+
+/* Where up to ROWS rows before `stop` begin, and where the last ends; returns how many
+   there are before the first long one. */
+static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
+                                int64_t *begin)
+{
+    const int64_t most = hy_lesser(stop - row, ROWS);
+    int64_t n          = 0;
+
+    begin[0] = hy_offset(p->A, row);
+    for (; n < most; n++) {
+        begin[n + 1] = hy_offset(p->A, row + n + 1);
+        if (hy_segments(begin[n + 1] - begin[n]) > 1)
+            break;
+    }
+    return n;
 }
 
 #define T float
