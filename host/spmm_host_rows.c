@@ -196,14 +196,16 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* What a core does meanwhile, in operations of hy_rates.flops: for a row of A and of Y,
-   an element of Y, an entry, and its product with an element of X; for a byte of a row of
-   X that neighbouring rows of A do not share, where X exceeds a core's cache; and for
-   such a row where X exceeds what the caches of all cores hold of it. Fitted, in
-   logarithms, to every second matrix of a collection of 43, with 1, 8 and 64 columns, on
-   16 cores (docs/performance.md). */
-static const double ROW = 556, Y_ELEMENT = 10, ENTRY = 58, PRODUCT = 0.3, X_BYTE = 1.1,
-                    X_ROW = 194;
+/* What a core does meanwhile, in operations of hy_rates.flops. With one column: for a
+   row, and for an entry. With more: for a row of A and of Y, an element of Y, and an
+   entry, if its row of X has no more than WIDE bytes. For a byte of a row of X that
+   neighbouring rows of A do not share, where X exceeds a core's cache; and for such a row
+   where X exceeds what the caches of all cores hold. Fitted, in logarithms, to every
+   second matrix of a collection of 43, with 1, 8 and 64 columns, on 16 cores
+   (docs/performance.md). */
+static const double SINGLE_ROW = 243, SINGLE_ENTRY = 34;
+static const double ROW = 400, Y_ELEMENT = 10.6, ENTRY = 63, WIDE = 256;
+static const double X_BYTE = 1.03, X_ROW = 190;
 
 static double operations(const hy_features *f, const hy_rates *r)
 {
@@ -214,9 +216,11 @@ static double operations(const hy_features *f, const hy_rates *r)
         nnz / fmax(1, 16 * f->tile_fill); /* rows of X, as they are read */
     const double fetch =
         (x > core ? X_BYTE * x_row : 0) + (x > r->width * core ? X_ROW : 0);
+    const double own = f->out_cols == 1 ? SINGLE_ROW * rows + SINGLE_ENTRY * nnz
+                                        : (ROW + Y_ELEMENT * n) * rows +
+                                              ENTRY * fmax(1, x_row / WIDE) * nnz;
 
-    return ROW * rows + Y_ELEMENT * rows * n + ENTRY * nnz + PRODUCT * nnz * n +
-           fetch * apart;
+    return own + fetch * apart;
 }
 
 /* Of A, X and Y, what the last-level cache does not hold from one run to the next. */
