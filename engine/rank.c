@@ -8,7 +8,7 @@
 #include "base/extremes.h"
 #include "engine/estimate.h"
 
-enum { CHUNKS = 8, CHUNK_PRODUCTS = 4 << 20 /* of a device, for all its variants */ };
+enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
 
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)
@@ -32,7 +32,9 @@ static double predict(const hy_product *product, const hy_candidate *c)
     const hy_layout layout = {.image    = hy_product_image(&as),
                               .gathered = c->variant->carries_b};
     hy_rates_of(product->engine->host, &host);
-    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, CHUNKS, &found);
+    const int64_t chunks =
+        hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
+    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
     return hy_seconds(&e, &as.rates, &host);
 }
 
