@@ -305,6 +305,62 @@ static void failures_leave_nothing(void **state)
     matrix_free(&A);
 }
 
+/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
+   entries lie; and the device is chosen if `on_device`. */
+static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, 1, NULL, &plan),
+                     HYBRID_OK);
+    const hy_profile *found = &plan->product.profile;
+    const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
+    assert_int_equal(on_device, hy_product_on_device(&plan->product));
+    hybrid_plan_destroy(plan);
+    return level;
+}
+
+/* One call, and Y is right. */
+static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, COLUMNS, 1, HYBRID_ROW_MAJOR, 1, f64, &X);
+    dense_make(A->rows, COLUMNS, 2, HYBRID_ROW_MAJOR, 2, f64, &before);
+    dense_copy(&before, &Y);
+    assert_int_equal(hybrid_spmm(engine, 2, A, &X, 3, &Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(2, A, &X, 3, &before, &Y, 1));
+    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
+    assert_true(r.h2d_bytes == 0 && r.flops == 2 * A->nnz * COLUMNS);
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+}
+
+/* A call looks no further than is needed to know who computes: over a slow bus sizes are
+   enough, also for rows so long that they are summed in segments. */
+static void planning_looks_as_far_as_it_may_gain(void **state)
+{
+    hybrid_engine *engine = open_with(64 << 20);
+    hybrid_csr even, uneven;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &even);
+    matrix_random(3, 20000, 9000, 1, f64, &uneven);
+    assert_int_equal(looked_at(engine, &even, 1), 2);
+    engine->device->measured.h2d_Bps = 1e6;
+    assert_int_equal(looked_at(engine, &even, 0), 0);
+    assert_int_equal(looked_at(engine, &uneven, 0), 0);
+    compute_once(engine, &even);
+    compute_once(engine, &uneven);
+    matrix_free(&even);
+    matrix_free(&uneven);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +373,7 @@ int main(void)
         cmocka_unit_test(not_if_the_host_is_slow),
         cmocka_unit_test(empty_rows_are_made_by_the_host),
         cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(planning_looks_as_far_as_it_may_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
