@@ -46,8 +46,8 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
 
 /* Of what is found empty, if it is enough, and the host does not have all of it sooner.
  */
-static hybrid_status find(const hy_product *product, const hybrid_csr *A, hy_compact *c,
-                          double *spared_s)
+static hybrid_status find(const hy_product *product, const hy_candidate *best,
+                          const hybrid_csr *A, hy_compact *c, double *device_s)
 {
     hy_context *ctx = &product->engine->ctx;
 
@@ -60,18 +60,19 @@ static hybrid_status find(const hy_product *product, const hybrid_csr *A, hy_com
     const int64_t empty = rows + empty_of(&c->cols, A->cols);
     if (empty < (A->rows + A->cols) / LEAST_PART)
         return HYBRID_OK;
-    *spared_s = hy_weigh(product, c->rows.count, c->cols.count);
-    return *spared_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
+    HY_TRY(hy_weigh(product, best, A, c->rows.count, c->cols.count, device_s));
+    return *device_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
 }
 
 hybrid_status hy_empty_find(const hy_product *product, const hy_candidates *candidates,
-                            const hybrid_csr *A, hy_compact *rest, double *spared_s)
+                            const hybrid_csr *A, hy_compact *rest, double *device_s)
 {
-    hy_context *ctx      = &product->engine->ctx;
-    hybrid_status status = HYBRID_OK;
+    const hy_candidate *best = first_of(candidates);
+    hy_context *ctx          = &product->engine->ctx;
+    hybrid_status status     = HYBRID_OK;
 
-    if (may_pay(product, first_of(candidates), A))
-        status = find(product, A, rest, spared_s);
+    if (may_pay(product, best, A))
+        status = find(product, best, A, rest, device_s);
     if (status != HYBRID_OK || !hy_is_compact(rest))
         hy_compact_free(ctx, rest);
     if (status != HYBRID_NO_MEMORY)

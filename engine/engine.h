@@ -34,6 +34,16 @@ struct hybrid_engine {
     void *trace_user;
 };
 
+/* What of a budget B or X takes at most, so that slots have the rest: usually; where A
+   stays, or rows of A reach far; at all. */
+typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
+
+static inline size_t hy_allowed(size_t memory, hy_allowance part)
+{
+    static const size_t eighths[] = {4, 6, 7};
+    return memory / 8 * eighths[part];
+}
+
 /* hybrid_engine_create() with other tables than the compiled ones: tests bring
    backends and variants of their own. `backends` ends with the host. */
 hybrid_status hy_engine_open(const hybrid_engine_options *options,

@@ -23,6 +23,9 @@ static const double BOTH_WAYS = 0.885;
 static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
 static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 
+/* And of each chunk of a ring of rows, which waits for rows whose places others free. */
+static const double RING_CHUNK = 5.6;
+
 /* The same of SpGEMM, whose chunks wait for the size of their result. */
 static const double SPARSE_CALL = 60, SPARSE_CHUNK = 9;
 
@@ -37,6 +40,20 @@ static const double PACK_PASSES = 2, STORE_PASSES = 2;
 /* Of the bytes of C: what comes down, columns coded as differences; and what passes host
    memory, as part of C is copied to where it belongs by the device. */
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
+
+/* The same of Y that workers store in parts of rows, which have at least so many bytes,
+   while they fill the ring from parts of rows of X (docs/performance.md): where parts are
+   whole lines of the caches, and where they cannot be. */
+static const struct {
+    double row, lines, else_;
+} part_passes[] = {{2 * HY_LINE, 3.7, 5.7},
+                   {HY_LINE, 8.3, 8.3},
+                   {0.5 * HY_LINE, 15.2, 15.2},
+                   {0, 30, 30}};
+
+/* Bytes of host memory that the host moves for a byte of A, X and Y, if rows of A that
+   are near each other find the rows of X in its caches. */
+static const double NEAR_PASSES = 1.31;
 
 /* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
    waits for that at each entry of A. */
@@ -91,8 +108,8 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
         const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
-        const int there =
-            found->rows_of_b || (chunk->kept && (found->packed || chunk->col_begin > 0));
+        const int there       = (found->rows_of_b && !layout->gathered) ||
+                          (chunk->kept && (found->packed || chunk->col_begin > 0));
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         if (there)
             continue;
@@ -112,23 +129,43 @@ static void add_image(const hy_product *product, const hy_layout *layout,
     const double left     = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
     const double needs =
         chunk ? (double)chunk->needs / (double)hy_greater(product->b_rows, 1) : 0;
+    const double cols = layout->image.axis == HY_AXIS_COLS
+                            ? (double)layout->image.block / (double)layout->image.cols
+                            : 1;
 
-    e->first_bytes = fmin(left, fmin(needs, 1) * all);
+    e->first_bytes = fmin(left, fmin(needs, 1) * cols * all);
     e->up_bytes += left - e->first_bytes;
 }
 
-static void add_dense_result(const hy_product *product, const hy_circumstances *found,
-                             hy_estimate *e)
+/* In parts of rows where X comes in column blocks. */
+static double store_passes(const hy_product *product, const hy_image *image)
+{
+    const double size  = (double)hy_value_size(product->profile.type);
+    const double part  = (double)image->block * size;
+    const int in_lines = product->b_cols * (int64_t)size % HY_LINE == 0 &&
+                         !(product->options.flags & HYBRID_DETERMINISTIC);
+    int i = 0;
+
+    if (image->axis != HY_AXIS_COLS)
+        return STORE_PASSES;
+    while (part < part_passes[i].row)
+        i++;
+    return in_lines ? part_passes[i].lines : part_passes[i].else_;
+}
+
+static void add_dense_result(const hy_product *product, const hy_layout *layout,
+                             const hy_circumstances *found, hy_estimate *e)
 {
     const hy_features *f  = &product->profile.features;
     const double launch_s = product->rates.launch_s;
 
     e->down_bytes = (double)f->out_bound * (double)hy_value_size(f->type);
     e->call_s += launch_s * CALL;
-    e->chunk_s += launch_s * CHUNK;
+    e->chunk_s +=
+        launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
     if (found->pinned)
         return;
-    e->stored_bytes = STORE_PASSES * e->down_bytes;
+    e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;
     e->call_s += launch_s * WORKERS;
     e->chunk_s += launch_s * WORKERS_CHUNK;
 }
@@ -170,7 +207,7 @@ static hy_estimate estimate_of(const hy_product *product, const hy_layout *layou
     if (product->op == HY_SPGEMM)
         add_sparse_result(product, layout, &e);
     else
-        add_dense_result(product, found, &e);
+        add_dense_result(product, layout, found, &e);
     return part_of(e, 1 - found->share);
 }
 
@@ -189,6 +226,8 @@ static hy_features share_of(const hy_features *all, int64_t parts)
     f.nnz /= parts;
     f.products /= parts;
     f.out_bound /= parts;
+    f.gather_rows /= parts;
+    f.gather_nnz /= parts;
     f.row_max      = hy_lesser(f.row_max, f.nnz);
     f.products_max = hy_lesser(f.products_max, f.products);
     return f;
@@ -231,6 +270,19 @@ hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *varian
     e.call_s =
         HOST_S + starting_s(sparse ? HOST_SPARSE_LOOPS : HOST_LOOPS, e.core_s, host);
     return e;
+}
+
+hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
+{
+    const hy_features *f = &product->profile.features;
+    const double dense   = (double)(product->rows + product->cols) *
+                         (double)product->b_cols * (double)hy_value_size(f->type);
+
+    return (hy_estimate){.core_s = 2 * (double)f->products / host->flops * host->width,
+                         .memory_bytes =
+                             NEAR_PASSES *
+                             ((double)hy_csr_bytes(f->rows, f->nnz, f->type) + dense),
+                         .chunks = 1};
 }
 
 /* All cores compute, those too that are left to the device's threads otherwise. */

@@ -42,13 +42,18 @@ hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layou
 /* The same of so many equal chunks, before there are any: of the layout as it is asked
    for. `needs`: rows of B or X for which the first of several waits. */
 hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
-                             int64_t needs, int64_t chunks, const hy_circumstances *found);
+                             int64_t needs, int64_t chunks,
+                             const hy_circumstances *found);
 
 /* A run of this variant on the host, which has these rates, alone. */
 hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
                              const hy_rates *host);
 
-/* Its seconds. */
+/* An SpMM on the host, if rows of X that rows of A near each other name stay in its
+ * caches. */
+hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host);
+
+/* Seconds of hy_estimate_host(). */
 double hy_estimated_host_s(const hy_product *product, const hy_variant *variant);
 
 /* Of a run of the product as it is laid out, wherever it computes. */

@@ -18,10 +18,10 @@ typedef struct hy_ways_up {
 
 typedef struct hy_layout {
     /* asked for */
-    hy_image image; /* of B or X on the device; if chunks gather, as if it were there */
-    int gathered;   /* chunks bring the rows of B or X that they touch */
-    int depth;      /* slots; 0: there is no such layout */
-    int share;      /* which take one part in so many of what B or X leaves */
+    hy_image image;   /* of B or X on the device; if chunks gather, as if it were there */
+    int gathered;     /* chunks bring the rows of B or X that they touch */
+    int depth;        /* slots; 0: there is no such layout */
+    int share;        /* which take one part in so many of what B or X leaves */
     int64_t products; /* to aim for in a chunk (grain.h) */
 
     /* what comes of it */
@@ -31,13 +31,14 @@ typedef struct hy_layout {
     hy_chunk *chunks;
     int64_t count;
     hy_ways_up ways_up; /* of all ways that were compared, this one too */
+    double seconds;     /* that a run is predicted to take on the device */
 } hy_layout;
 
 /* What all layouts are for that are compared. */
 typedef struct hy_planning {
     const hy_product *product;
-    const hybrid_csr *A, *B;   /* B NULL: SpMM */
-    const hy_extents *extents; /* of rows of A, where there is to be a ring of rows */
+    const hybrid_csr *A, *B; /* B NULL: SpMM */
+    hy_extents *extents;     /* of rows of A: found when somebody asks (schedule.h) */
 } hy_planning;
 
 /* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if

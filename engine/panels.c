@@ -1,24 +1,14 @@
-/* engine/panels.c - into which panels of columns an X on the device is cut.
-
-   Chunks whose rows of A name rows of X far and wide wait for all of X, and nothing goes
-   down while X goes up. In panels of columns, Y of one panel goes down while the next
-   panel of X goes up. A is packed for the first one and stays on the device.
-
-   An X that does not fit comes in panels as well, of which two are there at once. What
-   fits of A stays, the rest is sent with each panel, and X once: instead of each row of
-   X with each chunk that touches it. */
+/* engine/panels.c - into which panels of columns an X on the device is cut. */
 #include "engine/panels.h"
 
 #include <math.h>
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/grain.h"
 #include "partition/chunks.h"
 #include "pipeline/pack_cache.h"
 
 enum {
-    MOST        = 4,
     MOST_PINNED = 3,
     LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
     LEAST_X     = 64 << 20,    /* X of less is there soon */
@@ -27,12 +17,6 @@ enum {
 };
 
 static const double LAUNCHES = 20; /* what a panel costs besides its bytes */
-
-/* Bytes a second that workers store into parts of rows of Y, where all but the ends of
-   rows is whole lines, and where it is not (docs/performance.md). In a micro-benchmark
-   the first are 137e9; in a run the same workers fill the ring from parts of rows of X.
- */
-static const double STORE_BPS = 22e9, STORE_PARTS_BPS = 14e9;
 
 /* Copies of rows from and to pinned memory, rows that begin and end with lines. Of 55e9
    bytes a second, rows of 128 move at 51e9 alone and in runs at some 35e9 each way while
@@ -92,18 +76,12 @@ static hy_image panels_of(const hy_product *product, int64_t cols)
     return p;
 }
 
-/* ---- X that fits ------------------------------------------------------------------ */
+/* ---- X that fits and is pinned
+ * ------------------------------------------------------------------ */
 
 int hy_panels_may_move(const hy_product *product)
 {
     return !(product->options.flags & HYBRID_DETERMINISTIC);
-}
-
-/* Lines begin at the same columns in all rows of a Y without gaps. */
-static double store_Bps(const hy_product *product)
-{
-    const int in_lines = product->b_cols * value_size(product) % HY_LINE == 0;
-    return in_lines && hy_panels_may_move(product) ? STORE_BPS : STORE_PARTS_BPS;
 }
 
 typedef struct speeds {
@@ -120,35 +98,31 @@ static double share_of_rows(const hy_product *product, const hy_image *panels, i
 }
 
 /* Of X, its packs, and Y, in panels or whole; `alone`: nothing goes the other way. */
-static speeds speeds_of(const hy_product *product, const hy_image *panels, int pinned,
-                        int alone)
+static speeds speeds_of(const hy_product *product, const hy_image *panels, int alone)
 {
     const speeds bus   = {product->rates.h2d_Bps, product->rates.d2h_Bps};
     const double share = share_of_rows(product, panels, alone);
 
     if (panels->axis != HY_AXIS_COLS)
         return bus;
-    if (pinned)
-        return (speeds){bus.up_Bps * share, bus.down_Bps * share};
-    return (speeds){bus.up_Bps, fmin(store_Bps(product), bus.down_Bps)};
+    return (speeds){bus.up_Bps * share, bus.down_Bps * share};
 }
 
 /* When the last chunk is down, if X comes in these panels. A chunk waits for the packs
    before it, for its rows of X, and for chunks before it that go down. While the first
    panel comes nothing goes down, while the last goes nothing comes. */
 static double finished(const hy_product *product, const hy_layout *whole,
-                       const hy_image *panels, int pinned)
+                       const hy_image *panels)
 {
     const double size   = (double)value_size(product);
     const int64_t count = hy_image_col_blocks(panels);
     double up_s = 0, down_s = 0;
 
     for (int64_t k = 0; k < count; k++) {
-        const double up_Bps = speeds_of(product, panels, pinned, k == 0).up_Bps;
-        const double down_Bps =
-            speeds_of(product, panels, pinned, k == count - 1).down_Bps;
-        const int64_t width = hy_image_width(panels, k);
-        double sent         = 0;
+        const double up_Bps   = speeds_of(product, panels, k == 0).up_Bps;
+        const double down_Bps = speeds_of(product, panels, k == count - 1).down_Bps;
+        const int64_t width   = hy_image_width(panels, k);
+        double sent           = 0;
         for (int64_t i = 0; i < whole->count; i++) {
             const hy_chunk *c = &whole->chunks[i];
             const hy_features f =
@@ -177,16 +151,26 @@ static hy_image side_by_side(const hy_product *product, int64_t panels, int pinn
     return p;
 }
 
-static hy_image shortest(const hy_product *product, const hy_layout *whole, int pinned)
+/* In so many or fewer; NONE if that is no gain. */
+static hy_image in_panels(const hy_product *product, int64_t n, int pinned)
+{
+    const hy_image p = side_by_side(product, n, pinned);
+
+    return p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols
+               ? (hy_image){.axis = HY_AXIS_NONE}
+               : p;
+}
+
+static hy_image shortest_pinned(const hy_product *product, const hy_layout *whole)
 {
     hy_image best = hy_product_image(product);
-    double least  = WORTH * finished(product, whole, &best, pinned);
+    double least  = WORTH * finished(product, whole, &best);
 
-    for (int64_t n = 2; n <= (pinned ? MOST_PINNED : MOST); n++) {
-        const hy_image p = side_by_side(product, n, pinned);
-        if (p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols)
+    for (int64_t n = 2; n <= MOST_PINNED; n++) {
+        const hy_image p = in_panels(product, n, 1);
+        if (p.axis == HY_AXIS_NONE)
             continue;
-        const double s = finished(product, whole, &p, pinned);
+        const double s = finished(product, whole, &p);
         if (s >= least)
             continue;
         least = s;
@@ -195,30 +179,31 @@ static hy_image shortest(const hy_product *product, const hy_layout *whole, int 
     return best;
 }
 
-static int takes_panels(const hy_variant *variant)
+int hy_panels_has(const hy_variant *variant)
 {
     return !variant->in_cols && variant->prepare;
 }
 
-static hy_image best(const hy_product *product, const hy_layout *whole, int pinned)
+static hy_image forced(const hy_product *product, int64_t n, int pinned)
 {
-    const int64_t forced =
-        pinned ? product->engine->pinned_panels : product->engine->panels;
-    const hy_image none = {.axis = HY_AXIS_NONE};
+    const hy_image p = side_by_side(product, n, pinned);
 
-    if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
-        !takes_panels(product->variant))
-        return none;
-    if (forced > 0) {
-        const hy_image p = side_by_side(product, forced, pinned);
-        return p.block < product->b_cols ? p : none;
-    }
-    return whole->shared_bytes < LEAST_X ? none : shortest(product, whole, pinned);
+    return p.block < product->b_cols && product->b_rows > 0
+               ? p
+               : (hy_image){.axis = HY_AXIS_NONE};
 }
 
-hy_image hy_panels_best(const hy_product *product, const hy_layout *whole)
+hy_image hy_panels_forced(const hy_product *product)
 {
-    return best(product, whole, 0);
+    return forced(product, product->engine->panels, 0);
+}
+
+hy_image hy_panels_side_by_side(const hy_product *product, int64_t n)
+{
+    const hy_image whole = hy_product_image(product);
+
+    return hy_align(hy_image_room(&whole)) < LEAST_X ? (hy_image){.axis = HY_AXIS_NONE}
+                                                     : in_panels(product, n, 0);
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -234,11 +219,10 @@ hy_image hy_panels_within(const hy_product *product, size_t bytes)
                              ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
                                    product->b_rows * 16 / value_size(product)
                              : 0;
-    const int all      = bytes >= product->rates.memory / 2; /* that X may ever take */
+    const int all      = bytes >= hy_allowed(product->rates.memory, HY_ALLOW);
     const int64_t unit = most < line && all ? half : line;
 
-    if (product->op != HY_SPMM || most < unit || most / unit * unit >= product->b_cols ||
-        !takes_panels(product->variant))
+    if (most < unit || most / unit * unit >= product->b_cols)
         return (hy_image){.axis = HY_AXIS_NONE};
     const int64_t full = most / unit * unit;
     const int64_t even =
@@ -251,22 +235,20 @@ hy_image hy_panels_within(const hy_product *product, size_t bytes)
     return p;
 }
 
-hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_image panels,
-                            hy_layout *out)
-{
-    *out = (hy_layout){.image = panels, .depth = depth, .share = HY_RESIDENT_SHARE};
-    if (hy_align(hy_image_room(&panels)) >= p->product->rates.memory) {
-        out->depth = 0;
-        return HYBRID_OK;
-    }
-    out->products = hy_grain_products(p, out);
-    HY_TRY(hy_layout_try(p, out));
-    if (out->depth > 0)
-        hy_layout_keep(p->product, out);
-    return HYBRID_OK;
-}
-
 /* ---- X and Y pinned --------------------------------------------------------------- */
+
+static hy_image best_pinned(const hy_product *product, const hy_layout *whole)
+{
+    const int64_t n = product->engine->pinned_panels;
+
+    if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
+        !hy_panels_has(product->variant))
+        return (hy_image){.axis = HY_AXIS_NONE};
+    if (n > 0)
+        return forced(product, n, 1);
+    return whole->shared_bytes < LEAST_X ? (hy_image){.axis = HY_AXIS_NONE}
+                                         : shortest_pinned(product, whole);
+}
 
 /* On the device, where X is whole in other runs. */
 static size_t room_of(const hy_layout *whole, const hy_image *panels)
@@ -302,7 +284,7 @@ void hy_panels_offer(const hy_product *product, hy_layout *layout)
         !has_enough_chunks(product, layout) ||
         hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
         return;
-    const hy_image panels = best(product, layout, 1);
+    const hy_image panels = best_pinned(product, layout);
     if (panels.axis == HY_AXIS_NONE)
         return;
     const size_t room = room_of(layout, &panels);
@@ -314,5 +296,5 @@ void hy_panels_offer(const hy_product *product, hy_layout *layout)
 
 double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout)
 {
-    return finished(product, layout, &layout->if_pinned, 1);
+    return finished(product, layout, &layout->if_pinned);
 }

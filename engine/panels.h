@@ -4,26 +4,27 @@
 
 #include "engine/layout.h"
 
-/* Panels with which the product is shortest, all of them on the device at once;
-   whole if they are no gain. The layout has X whole: it tells what each chunk needs of
-   it. X and Y are not pinned. */
-hy_image hy_panels_best(const hy_product *product, const hy_layout *whole);
+enum { HY_PANELS = 4 /* of an X that fits and is not pinned, at most */ };
 
-/* If they are: prepare a layout that has X whole for runs in panels too, should they be a
-   gain, and A and X fit so. layout->if_pinned says. */
+/* Whether the variant reads X in panels. */
+int hy_panels_has(const hy_variant *variant);
+
+/* In so many panels or fewer, all of them on the device at once; whole if they would be
+   too narrow, or X is there soon. The second: those that a test names, whatever X is. */
+hy_image hy_panels_side_by_side(const hy_product *product, int64_t n);
+hy_image hy_panels_forced(const hy_product *product);
+
+/* The fewest panels of which two take no more than so many bytes of the device; whole:
+   not even a narrow one fits. */
+hy_image hy_panels_within(const hy_product *product, size_t bytes);
+
+/* Prepare a layout that has X whole for runs in panels too in which X and Y are pinned,
+   should they be a gain, and A and X fit so. layout->if_pinned says. */
 void hy_panels_offer(const hy_product *product, hy_layout *layout);
 
-/* Seconds that the device is expected to take alone for such a run, if it is the first. */
+/* Seconds that the device is expected to take alone for such a run, if it is the first.
+ */
 double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout);
-
-/* The layout with X in these panels, and as much of A as fits beside them. 0 slots: they
-   do not fit, or some row does not. */
-hybrid_status hy_panels_try(const hy_planning *p, int depth, hy_image panels,
-                            hy_layout *out);
-
-/* The fewest panels of which two take no more than so many bytes of the device; whole: not
-   even a narrow one fits, or the variant takes none. */
-hy_image hy_panels_within(const hy_product *product, size_t bytes);
 
 /* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
    they shall be the same in every run, panels are the same wherever Y lies. */

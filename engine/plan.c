@@ -20,20 +20,19 @@ static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
 {
     hy_candidates *candidates = &plan->candidates;
     hybrid_status status      = HYBRID_UNSUPPORTED;
-    double spared_s           = 0;
 
     for (candidates->chosen = begin; candidates->chosen < end; candidates->chosen++) {
         hy_candidate *c = &candidates->of[candidates->chosen];
         if (c->refused)
             continue;
         hy_product_assign(&plan->product, c->variant, c->backend);
-        status = hy_cut_layout(&plan->product, A, B, &plan->layout, &spared_s);
+        status = hy_cut_layout(&plan->product, A, B, &plan->layout);
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
         c->refused = "a row of the product does not fit the device's budget";
     }
-    if (status == HYBRID_OK && spared_s > 0)
-        plan->spared_s = spared_s;
+    if (status == HYBRID_OK && plan->layout.depth == 0)
+        plan->spared_s = plan->layout.seconds;
     return status;
 }
 

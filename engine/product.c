@@ -69,7 +69,7 @@ static void leave_rooms(hy_product *product)
     const size_t memory  = product->rates.memory;
 
     if (product->op != HY_SPMM ||
-        (product->options.order != HYBRID_COL_MAJOR && x > memory / 2))
+        (product->options.order != HYBRID_COL_MAJOR && x > hy_allowed(memory, HY_ALLOW)))
         return;
     product->turned_room  = hy_room_bytes(product->backend, f, product->b_rows, memory);
     product->rates.memory = memory - 2 * product->turned_room;

@@ -2,7 +2,10 @@
  */
 #include "engine/traffic.h"
 
+#include <math.h>
+
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "partition/chunks.h"
 #include "partition/pack.h"
@@ -69,23 +72,19 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Bytes of the rows of B or X that a chunk would bring. */
-static hybrid_status gathered_bytes(const hy_product *product, const hy_chunk *chunk,
-                                    const hybrid_csr *A, const hybrid_csr *B,
-                                    int64_t *bytes)
+/* Rows of B or X that a chunk would bring. */
+static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
+                           const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
 {
     hy_context *ctx      = &product->engine->ctx;
-    hy_features f        = chunk->features;
     hybrid_status status = HYBRID_OK;
     hy_touched touched;
 
     HY_TRY_ELSE_DONE(hy_touched_find(ctx, A, chunk->row_begin, chunk->row_end, &touched));
-    f.gather_rows = touched.count;
-    f.gather_nnz  = 0;
+    *out = (hy_touch){.rows = touched.count};
     for (int64_t r = 0; B && r < touched.count; r++)
-        f.gather_nnz +=
+        out->nnz +=
             hy_offset(B, (int64_t)touched.rows[r] + 1) - hy_offset(B, touched.rows[r]);
-    *bytes = pack_bytes(product, chunk, &f) - own_bytes(product, chunk);
 done:
     hy_touched_free(ctx, &touched);
     return status;
@@ -94,18 +93,37 @@ done:
 typedef struct sampling {
     const hy_product *product;
     const hybrid_csr *A, *B;
-    const hy_chunk *chunks[SAMPLES];
-    int64_t bytes[SAMPLES]; /* that each would bring */
+    int64_t count;
+    hy_chunk chunks[SAMPLES];
+    hy_touch touched[SAMPLES]; /* that each would bring */
 } sampling;
 
-static hybrid_status count_samples(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
 {
     sampling *s = arg;
 
     (void)part;
     for (int64_t k = begin; k < end; k++)
-        HY_TRY(gathered_bytes(s->product, s->chunks[k], s->A, s->B, &s->bytes[k]));
+        HY_TRY(touch(s->product, &s->chunks[k], s->A, s->B, &s->touched[k]));
     return HYBRID_OK;
+}
+
+static hybrid_status count_samples(sampling *s)
+{
+    hy_pool *pool = s->product->engine->ctx.pool;
+
+    return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
+}
+
+/* Bytes of the rows that a sample brings. */
+static int64_t brought(const sampling *s, int64_t k)
+{
+    hy_features f = s->chunks[k].features;
+
+    f.gather_rows = s->touched[k].rows;
+    f.gather_nnz  = s->touched[k].nnz;
+    return pack_bytes(s->product, &s->chunks[k], &f) -
+           own_bytes(s->product, &s->chunks[k]);
 }
 
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
@@ -114,23 +132,67 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
 {
     const int64_t panels = hy_image_col_blocks(&layout->image);
     const int64_t count  = layout->count / panels;
-    const int64_t tried  = count < SAMPLES ? count : SAMPLES;
-    hy_pool *pool        = product->engine->ctx.pool;
-    sampling s           = {.product = product, .A = A, .B = B};
+    sampling s = {.product = product, .A = A, .B = B, .count = hy_lesser(count, SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
-    for (int64_t k = 0; k < tried; k++)
-        s.chunks[k] = &layout->chunks[(2 * k + 1) * count / (2 * tried)];
-    HY_TRY(hy_pool_for(pool, HY_PLAN, 0, tried, 1, count_samples, &s));
-    for (int64_t k = 0; k < tried; k++) {
-        bytes += s.bytes[k];
-        nnz += s.chunks[k]->features.nnz;
+    for (int64_t k = 0; k < s.count; k++)
+        s.chunks[k] = layout->chunks[(2 * k + 1) * count / (2 * s.count)];
+    HY_TRY(count_samples(&s));
+    for (int64_t k = 0; k < s.count; k++) {
+        bytes += brought(&s, k);
+        nnz += s.chunks[k].features.nnz;
     }
     *up = 0;
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(product, &layout->chunks[i]);
     if (nnz > 0)
         *up += (int64_t)((double)bytes * (double)panels * (double)A->nnz / (double)nnz);
+    return HYBRID_OK;
+}
+
+/* Rows of a chunk that fills its slot, if of 16 rows as many share a row of B or X as are
+   known to. */
+static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
+{
+    hy_features all     = product->profile.features;
+    const double shared = fmax(1, 16 * all.tile_fill);
+    const double slot =
+        (double)product->rates.memory / (double)(asked->share * asked->depth);
+
+    all.gather_rows    = (int64_t)((double)all.nnz / shared);
+    all.gather_nnz     = product->op == HY_SPGEMM ? all.products : 0;
+    const hy_cost cost = product->variant->cost(&all, &product->rates);
+    const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_greater(all.rows, 1);
+    return hy_greater(1, (int64_t)fmin((double)all.rows, slot / bytes));
+}
+
+hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
+                                hy_touch *out)
+{
+    const hy_product *product = p->product;
+    const int64_t all         = product->profile.features.rows;
+    const int64_t rows        = rows_of_slot(product, asked);
+    double nnz                = 0;
+    sampling s                = {.product = product,
+                                 .A       = p->A,
+                                 .B       = p->B,
+                                 .count   = hy_lesser(all / rows, SAMPLES)};
+
+    *out = (hy_touch){.rows = 0};
+    for (int64_t k = 0; k < s.count; k++) {
+        const int64_t begin = (2 * k + 1) * (all - rows) / (2 * s.count);
+        s.chunks[k]         = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
+    }
+    HY_TRY(count_samples(&s));
+    for (int64_t k = 0; k < s.count; k++) {
+        out->rows += s.touched[k].rows;
+        out->nnz += s.touched[k].nnz;
+        nnz += (double)(hy_offset(p->A, s.chunks[k].row_end) -
+                        hy_offset(p->A, s.chunks[k].row_begin));
+    }
+    const double times = nnz > 0 ? (double)p->A->nnz / nnz : 0;
+    *out               = (hy_touch){.rows = (int64_t)(times * (double)out->rows),
+                                    .nnz  = (int64_t)(times * (double)out->nnz)};
     return HYBRID_OK;
 }
 

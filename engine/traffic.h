@@ -22,11 +22,21 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
-/* The same, if each chunk brought the rows of X that it touches: counted for a few chunks
+/* Bytes up if each chunk brought the rows of X that it touches: counted for a few chunks
    of the layout, which has X on the device, and scaled by entries of A. */
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
+
+/* Rows of B or X that all chunks bring together, and entries of B. */
+typedef struct hy_touch {
+    int64_t rows, nnz;
+} hy_touch;
+
+/* The same, before there are chunks of the gathered layout that is asked for: counted for
+   a few ranges of rows as long as one of them may be, and scaled by entries of A. */
+hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
+                                hy_touch *out);
 
 /* Whether rows of A are rows of the B that the device holds. */
 int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);

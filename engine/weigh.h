@@ -3,16 +3,15 @@
 #define HY_WEIGH_H
 
 #include "engine/rank.h"
-#include "partition/extents.h"
 
 /* Seconds in which the host is expected to have all of an SpMM that it may take from the
    device, and INFINITY where it may not. Once candidates are ranked for all of A. */
 double hy_weigh_host(const hy_product *product, const hy_candidates *candidates);
 
-/* What the device would take, in seconds, if it is to be spared: if so many rows and
-   columns of A are not empty, X does not fit nor pass through in a window, and the host
-   is done in product->host_s, much sooner. Else 0. */
-double hy_weigh(const hy_product *product, int64_t rows, int64_t cols);
+/* What this candidate would take for so many rows and columns of A that are not empty, if
+   X does not fit and the host is done with all of A much sooner. Else 0. */
+hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
+                       const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 
 /* The same of all of A where B or X fits, by estimates of both (estimate.h); 0 with several
    columns of X and Y in columns. B NULL: SpMM. */
@@ -23,10 +22,5 @@ double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidat
    (hy_product_inspect_tiles()): if the host is sooner however that is. */
 double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidates,
                        const hybrid_csr *A);
-
-/* And where X does not fit and passes through in a window, its rows lying
-   between these columns; for X and Y in rows, as with columns the host takes twice as
-   long. */
-double hy_weigh_window(const hy_product *product, const hy_extents *extents);
 
 #endif /* HY_WEIGH_H */

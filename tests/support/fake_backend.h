@@ -46,7 +46,8 @@ int64_t fake_turns(void);
 /* ---- fake_engine.c ---- */
 
 /* hy_engine_open() for an engine whose device has every product that it can hold, however
-   soon the host would be done: engine->device_first is 1. */
+   soon the host would be done: engine->device_first is 1. Launches cost it next to nothing,
+   so that schedules of small products are chosen as those of large ones are. */
 hybrid_status fake_engine_open(const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
                                const hy_variant *const *variants, hybrid_engine **engine);

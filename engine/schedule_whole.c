@@ -1,0 +1,53 @@
+/* engine/schedule_whole.c - all of B or X is on the device, and chunks follow it.
+
+   With HYBRID_RESIDENT it may take more of the budget, slots have a fourth of what it
+   leaves, and A the rest. */
+#include "engine/panels.h"
+#include "engine/schedule.h"
+
+static const char *refuse(const hy_product *product)
+{
+    (void)product;
+    return NULL;
+}
+
+static hy_estimate promise(const hy_planning *p)
+{
+    const hy_layout asked = {
+        .image = hy_product_image(p->product), .depth = hy_slots(p->product), .share = 1};
+
+    return hy_fits_whole(p->product) ? hy_schedule_even(p, &asked)
+                                     : (hy_estimate){.chunks = 0};
+}
+
+/* With pinned X and Y it may come in panels after all. */
+static void complete(const hy_product *product, hy_layout *layout)
+{
+    if (product->options.split != HYBRID_SPLIT_AUTO &&
+        product->options.split != HYBRID_SPLIT_SHARE && !hy_is_compact(&product->compact))
+        hy_panels_offer(product, layout);
+    if (product->options.flags & HYBRID_RESIDENT &&
+        layout->if_pinned.axis == HY_AXIS_NONE)
+        hy_layout_keep(product, layout);
+}
+
+static hybrid_status cut(const hy_planning *p, hy_layout *out)
+{
+    const hy_product *product = p->product;
+    const hy_image image      = hy_product_image(product);
+    const int resident        = (product->options.flags & HYBRID_RESIDENT) != 0;
+    const int usual =
+        hy_align(hy_image_room(&image)) <= hy_allowed(product->rates.memory, HY_ALLOW);
+    const int slots = hy_slots(product), fewer = hy_slots_fewer(product);
+    const hy_layout asked[] = {
+        {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
+        {.image = image, .depth = usual ? slots : 0, .share = 1},
+        {.image = image, .depth = usual ? fewer : 0, .share = 1}};
+
+    HY_TRY(hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out));
+    complete(product, out);
+    return HYBRID_OK;
+}
+
+const hy_schedule hy_schedule_whole = {
+    .name = "whole", .worth = 1, .refuse = refuse, .promise = promise, .cut = cut};
