@@ -371,7 +371,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    return hy_spgemm_host_cost(f, r, 3);
+    return hy_spgemm_host_cost(f, r, 1.9);
 }
 
 static hybrid_status run(hy_lane *lane, void *job)

@@ -37,7 +37,7 @@ hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycl
         r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
     const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
     const double compute =
-        ((double)f->products * cycles + out * 4 + (double)f->rows * 100) /
+        ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /
         (hz * (r->width > 0 ? r->width : 1));
     const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
     hy_cost c           = {0};
