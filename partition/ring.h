@@ -3,7 +3,7 @@
    Row r of X is at place r mod the ring's rows (base/image.h). The rows that a chunk
    touches are all there while it computes: chunk->first <= r < chunk->needs <=
    chunk->first + rows. Its pack names places instead of rows, and the kernels see an X of
-   so many rows. Why, and when: engine/window.c. */
+   so many rows. Why, and when: engine/schedule_row_ring.c. */
 #ifndef HY_RING_H
 #define HY_RING_H
 
