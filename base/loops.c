@@ -106,9 +106,9 @@ int hy_loop_leaves(hy_task *task)
     return task->run != help || !join_loop((hy_loop *)task);
 }
 
-int hy_loop_admits(const hy_task *task, int worker)
+int hy_loop_part(const hy_task *task)
 {
-    return task->run != help || ((const hy_loop *)task)->part != worker;
+    return task->run == help ? ((const hy_loop *)task)->part : -1;
 }
 
 static void offer(hy_loop *l)
@@ -117,7 +117,7 @@ static void offer(hy_loop *l)
 
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[l->urgency], &l->task);
-    hy_pool_wake(pool, l->wanted);
+    hy_pool_wake(pool, l->wanted, l->part);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -25,7 +25,7 @@ static hy_task *pop(const struct hy_worker *me)
         return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
         hy_task *task = pool->queues[u].first;
-        while (task && !hy_loop_admits(task, me->index))
+        while (task && hy_loop_part(task) == me->index)
             task = task->next;
         if (!task)
             continue;
@@ -70,12 +70,13 @@ static void await_offer(struct hy_worker *me)
     me->state = HY_WORKER_AWAKE;
 }
 
-/* Who looks comes by himself. Nobody counts twice for what came before he is there. */
-static int call_all_in(hy_pool *pool, hy_worker_state state, int count)
+/* Who looks comes by himself. Nobody counts twice for what came before he is there, and
+   `other`, who may not take it, does not count. */
+static int call_all_in(hy_pool *pool, hy_worker_state state, int count, int other)
 {
     for (int i = 0; i < pool->active && count > 0; i++) {
         struct hy_worker *w = &pool->workers[i];
-        if (w->state != state)
+        if (w->state != state || i == other)
             continue;
         w->state = HY_WORKER_AWAKE;
         if (state == HY_WORKER_SLEEPS)
@@ -85,22 +86,22 @@ static int call_all_in(hy_pool *pool, hy_worker_state state, int count)
     return count;
 }
 
-void hy_pool_wake(hy_pool *pool, int count)
+void hy_pool_wake(hy_pool *pool, int count, int other)
 {
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
-    count = call_all_in(pool, HY_WORKER_LOOKS, count);
-    call_all_in(pool, HY_WORKER_SLEEPS, count < WOKEN ? count : WOKEN);
+    count = call_all_in(pool, HY_WORKER_LOOKS, count, other);
+    call_all_in(pool, HY_WORKER_SLEEPS, count < WOKEN ? count : WOKEN, other);
 }
 
-/* With the lock, a task having been taken. */
+/* For the most urgent task that is left. With the lock, another having been taken. */
 static void wake_for_rest(hy_pool *pool)
 {
-    int waiting = 0;
+    const hy_task *task = NULL;
 
-    for (int u = 0; u < HY_URGENCIES; u++)
-        waiting += pool->queues[u].count;
-    if (waiting > 0)
-        call_all_in(pool, HY_WORKER_SLEEPS, WOKEN);
+    for (int u = 0; u < HY_URGENCIES && !task; u++)
+        task = pool->queues[u].first;
+    if (task)
+        call_all_in(pool, HY_WORKER_SLEEPS, WOKEN, hy_loop_part(task));
 }
 
 /* Called and left with the lock. */
@@ -294,7 +295,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[urgency], task);
-    hy_pool_wake(pool, 1);
+    hy_pool_wake(pool, 1, -1);
     pthread_mutex_unlock(&pool->lock);
 }
 

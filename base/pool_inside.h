@@ -44,13 +44,14 @@ struct hy_pool {
     struct hy_worker *workers;
 };
 
-/* pool.c, with the lock held: something is in the queues for so many workers. A few of them
-   are woken; each that takes a task wakes some more, if there is more. */
-void hy_pool_wake(hy_pool *pool, int count);
+/* pool.c, with the lock held: something is in the queues for so many workers, but not for
+   `other` (-1: for each). A few of them are woken; each that takes a task wakes some more,
+   if there is more. */
+void hy_pool_wake(hy_pool *pool, int count, int other);
 
-/* loops.c, with the lock held. Whether the worker may take that task: it has no part in a loop
-   in which another thread has its place. */
-int hy_loop_admits(const hy_task *task, int worker);
+/* loops.c, with the lock held. The worker whose place in that loop its caller has, who has
+   no part in it himself; -1: there is none, or the task is no loop. */
+int hy_loop_part(const hy_task *task);
 
 /* The same; a worker takes that task of a queue. Whether it leaves the queue: a loop, which
    the worker joins, stays while it wants others as well. */
