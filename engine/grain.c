@@ -20,7 +20,7 @@ enum {
     CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
     DENSE_BYTES     = 32 << 20, /* of Y in a chunk of SpMM on a device */
     BLOCK_CHUNKS    = 8,        /* of each column block of X, at least */
-    DEPTH           = 16,       /* times the least number of chunks, at most */
+    MOST_TIMES      = 16,       /* the least number of chunks */
     MIN_PRODUCTS    = 1 << 12,  /* in a chunk */
     HOST_PRODUCTS =
         256 << 10,         /* a core: results of all slots stay in the last-level cache */
@@ -84,7 +84,7 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least = least_chunks(p->product, layout);
     const int64_t most  = hy_lesser(
-         DEPTH * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
+         MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
     const int64_t needs = hy_early_needs(p->A);
     double best_s       = seconds(p, layout, needs, least);
     int64_t best        = least;
