@@ -2,7 +2,9 @@
 
    In place of a device it is had if nobody said who computes (product->host_s is finite),
    and if B or X does not fit there: one that fits was weighed before (weigh.h). Where A
-   is banded the host finds rows of X in its caches. */
+   is banded the host finds rows of X in its caches; with X and Y in columns it takes
+   twice as long, and an X that passes through a device in a ring of rows is left to that.
+ */
 #include <math.h>
 
 #include "base/csr.h"
@@ -13,15 +15,21 @@ enum { NEAR = 4 /* of the last-level cache: rows near each other may take one pa
 
 static const char *refuse(const hy_product *product)
 {
-    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1
-               ? "in place X and Y in columns take the host twice as long as in rows"
-               : NULL;
+    (void)product;
+    return NULL;
+}
+
+static int in_columns(const hy_product *product)
+{
+    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
 /* The estimate by which the host's variant was ranked is a time. */
 static hy_estimate far(const hy_product *product)
 {
-    return (hy_estimate){.call_s = product->host_s, .chunks = 1};
+    const double times = in_columns(product) ? 2 : 1;
+
+    return (hy_estimate){.call_s = times * product->host_s, .chunks = 1};
 }
 
 static hy_estimate near(const hy_product *product)
@@ -40,7 +48,8 @@ static hy_estimate promise(const hy_planning *p)
         hy_is_compact(&product->compact))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(product);
-    return hy_schedule_seconds(p, &one) < product->host_s ? one : other;
+    return !in_columns(product) && hy_schedule_seconds(p, &one) < product->host_s ? one
+                                                                                  : other;
 }
 
 /* Columns between the first and the last of a block of rows of A, on average. */
@@ -67,7 +76,10 @@ static int is_near(const hy_planning *p)
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
     HY_TRY(hy_schedule_look(p));
-    *out = is_near(p) ? near(p->product) : far(p->product);
+    if (in_columns(p->product) && p->extents->blocks)
+        *out = (hy_estimate){.chunks = 0};
+    else
+        *out = is_near(p) ? near(p->product) : far(p->product);
     return HYBRID_OK;
 }
 

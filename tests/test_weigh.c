@@ -92,6 +92,25 @@ static void only_if_x_does_not_fit(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+/* X and Y in columns take the host longer, but less than a device that must gather. */
+static void columns_that_do_not_fit_are_weighed(void **state)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine = open_with(SMALL);
+    hybrid_csr A;
+
+    (void)state;
+    o.order = HYBRID_COL_MAJOR;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->host->measured.flops = 1e12;
+    assert_int_equal(host_computes(engine, &A, &o), 1);
+    engine->host->measured.flops = 1e8;
+    assert_int_equal(host_computes(engine, &A, &o), 0);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 /* A band passes through the device in a window. */
 static void not_if_x_passes_through(void **state)
 {
@@ -365,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_if_x_does_not_fit),
+        cmocka_unit_test(columns_that_do_not_fit_are_weighed),
         cmocka_unit_test(not_if_x_passes_through),
         cmocka_unit_test(a_window_is_weighed),
         cmocka_unit_test(an_x_that_fits_is_weighed),
