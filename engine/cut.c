@@ -49,7 +49,7 @@ static double seconds_of(const choice *c, const option *o, const hy_estimate *e)
 {
     if (e->chunks == 0)
         return INFINITY;
-    return is_forced(c, o) ? 0 : hy_schedule_seconds(&c->planning, e);
+    return is_forced(c, o) ? 0 : hy_estimate_seconds(c->planning.product, e);
 }
 
 static void add(choice *c, const hy_schedule *schedule)

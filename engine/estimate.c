@@ -8,6 +8,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
+#include "engine/traffic.h"
 #include "partition/chunks.h"
 
 /* Resources that are busy at once hold each other up: the time is between the longest and
@@ -96,6 +97,21 @@ double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *ho
 
     return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
            stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
+}
+
+double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
+{
+    hy_rates host;
+
+    hy_rates_of(product->engine->host, &host);
+    return hy_seconds(estimate, &product->rates, &host);
+}
+
+hy_circumstances hy_circumstances_planned(const hy_planning *p)
+{
+    return (hy_circumstances){.rows_of_b = hy_traffic_same(p->product, p->A, p->B),
+                              .packed =
+                                  (p->product->options.flags & HYBRID_RESIDENT) != 0};
 }
 
 /* ---- a device ---------------------------------------------------------------------- */
@@ -302,11 +318,8 @@ double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
 double hy_estimated_s(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found)
 {
-    hy_rates host;
-
     if (!hy_product_on_device(product))
         return hy_estimated_host_s(product, product->variant);
-    hy_rates_of(product->engine->host, &host);
     const hy_estimate e = hy_estimate_device(product, layout, found);
-    return hy_seconds(&e, &product->rates, &host);
+    return hy_estimate_seconds(product, &e);
 }

@@ -35,6 +35,12 @@ typedef struct hy_circumstances {
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
+/* The same on the product's backend. */
+double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
+
+/* What a run finds that is planned for: of an A that stays a later one. */
+hy_circumstances hy_circumstances_planned(const hy_planning *p);
+
 /* A run of these chunks on the product's device. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);

@@ -12,7 +12,6 @@
 #include "base/extremes.h"
 #include "engine/early.h"
 #include "engine/estimate.h"
-#include "engine/traffic.h"
 
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
@@ -64,19 +63,14 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
 
 /* ---- a device ---------------------------------------------------------------------- */
 
-/* Of so many equal chunks. Later runs of an A that stays are what counts. */
+/* Of so many equal chunks. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
-    const hy_product *product    = p->product;
-    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, p->A, p->B),
-                                    .packed =
-                                        (product->options.flags & HYBRID_RESIDENT) != 0};
-    hy_rates host;
+    const hy_circumstances found = hy_circumstances_planned(p);
+    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, &found);
 
-    hy_rates_of(product->engine->host, &host);
-    const hy_estimate e = hy_estimate_even(product, layout, needs, chunks, &found);
-    return hy_seconds(&e, &product->rates, &host);
+    return hy_estimate_seconds(p->product, &e);
 }
 
 /* From the least number on, in steps of a half or a third, as long as it becomes less. */

@@ -58,6 +58,13 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
+/* Whether X and Y are expected in columns, of more than one, which take the host longer than
+   rows. */
+static inline int hy_product_in_columns(const hy_product *product)
+{
+    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
+}
+
 /* B or X as the variant reads it on the device, whole; of no form when computing in place,
    or when chunks carry what they need. */
 hy_image hy_product_image(const hy_product *product);

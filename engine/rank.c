@@ -24,18 +24,16 @@ static double predict(const hy_product *product, const hy_candidate *c)
     const hy_circumstances found = {.packed =
                                         (product->options.flags & HYBRID_RESIDENT) != 0};
     hy_product as                = *product;
-    hy_rates host;
 
     hy_product_assign(&as, c->variant, c->backend);
     if (!hy_product_on_device(&as))
         return hy_estimated_host_s(&as, c->variant);
     const hy_layout layout = {.image    = hy_product_image(&as),
                               .gathered = c->variant->carries_b};
-    hy_rates_of(product->engine->host, &host);
     const int64_t chunks =
         hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
     const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
-    return hy_seconds(&e, &as.rates, &host);
+    return hy_estimate_seconds(&as, &e);
 }
 
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,

@@ -4,7 +4,6 @@
 #include "base/csr.h"
 #include "engine/early.h"
 #include "engine/grain.h"
-#include "engine/traffic.h"
 
 enum {
     DEPTH        = 4, /* chunks in flight; */
@@ -88,36 +87,20 @@ hybrid_status hy_schedule_look(const hy_planning *p)
 /* ---- estimates ----------------------------------------------------------------------
  */
 
-/* Later runs of an A that stays are what counts. */
-hy_circumstances hy_schedule_finds(const hy_planning *p)
-{
-    return (hy_circumstances){.rows_of_b = hy_traffic_same(p->product, p->A, p->B),
-                              .packed =
-                                  (p->product->options.flags & HYBRID_RESIDENT) != 0};
-}
-
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_schedule_finds(p);
+    const hy_circumstances found = hy_circumstances_planned(p);
 
     return hy_estimate_even(p->product, layout, hy_early_needs(p->A),
                             hy_grain_chunks(p, layout), &found);
 }
 
-double hy_schedule_seconds(const hy_planning *p, const hy_estimate *estimate)
-{
-    hy_rates host;
-
-    hy_rates_of(p->product->engine->host, &host);
-    return hy_seconds(estimate, &p->product->rates, &host);
-}
-
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_schedule_finds(p);
+    const hy_circumstances found = hy_circumstances_planned(p);
     const hy_estimate e          = hy_estimate_device(p->product, layout, &found);
 
-    return hy_schedule_seconds(p, &e);
+    return hy_estimate_seconds(p->product, &e);
 }
 
 /* ---- layouts ------------------------------------------------------------------------

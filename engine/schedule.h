@@ -54,13 +54,9 @@ int64_t hy_ring_rows(const hy_product *product, hy_allowance part);
    row spans more than any ring of rows holds. */
 hybrid_status hy_schedule_look(const hy_planning *p);
 
-/* What a run finds that this is planned for. */
-hy_circumstances hy_schedule_finds(const hy_planning *p);
-
 /* Of a layout as it is asked for, in as many even chunks as take the least time. */
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout);
 
-double hy_schedule_seconds(const hy_planning *p, const hy_estimate *estimate);
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout);
 
 /* The first of the layouts asked for that holds all rows; those of 0 slots are left out.

@@ -40,7 +40,7 @@ static hy_image shortest(const hy_planning *p)
             continue;
         const hy_layout asked = asked_for(p, panels);
         const hy_estimate e   = hy_schedule_even(p, &asked);
-        const double s        = hy_schedule_seconds(p, &e);
+        const double s        = hy_estimate_seconds(p->product, &e);
         best                  = s < least_s ? panels : best;
         least_s               = fmin(s, least_s);
     }

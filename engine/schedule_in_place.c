@@ -19,15 +19,10 @@ static const char *refuse(const hy_product *product)
     return NULL;
 }
 
-static int in_columns(const hy_product *product)
-{
-    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
-}
-
 /* The estimate by which the host's variant was ranked is a time. */
 static hy_estimate far(const hy_product *product)
 {
-    const double times = in_columns(product) ? 2 : 1;
+    const double times = hy_product_in_columns(product) ? 2 : 1;
 
     return (hy_estimate){.call_s = times * product->host_s, .chunks = 1};
 }
@@ -48,8 +43,10 @@ static hy_estimate promise(const hy_planning *p)
         hy_is_compact(&product->compact))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(product);
-    return !in_columns(product) && hy_schedule_seconds(p, &one) < product->host_s ? one
-                                                                                  : other;
+    return !hy_product_in_columns(product) &&
+                   hy_estimate_seconds(p->product, &one) < product->host_s
+               ? one
+               : other;
 }
 
 /* Columns between the first and the last of a block of rows of A, on average. */
@@ -76,7 +73,7 @@ static int is_near(const hy_planning *p)
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
     HY_TRY(hy_schedule_look(p));
-    if (in_columns(p->product) && p->extents->blocks)
+    if (hy_product_in_columns(p->product) && p->extents->blocks)
         *out = (hy_estimate){.chunks = 0};
     else
         *out = is_near(p) ? near(p->product) : far(p->product);

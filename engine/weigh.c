@@ -17,12 +17,7 @@
 
 #include <math.h>
 
-#include "base/csr.h"
 #include "engine/cut.h"
-#include "engine/early.h"
-#include "engine/estimate.h"
-#include "engine/grain.h"
-#include "engine/traffic.h"
 
 /* hy_features.tile_fill where rows share nothing. */
 static const double LEAST_FILL = 1.0 / 16;
@@ -68,23 +63,15 @@ hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
     return HYBRID_OK;
 }
 
-/* In the chunks that it is to have. INFINITY if B or X does not fit. */
+/* INFINITY if B or X does not fit. */
 static double fitting_s(hy_product *product, const hy_candidate *device,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_planning planning = {.product = product, .A = A, .B = B};
-    hy_layout layout           = {.share = 1};
-    hy_rates host;
 
     hy_product_assign(product, device->variant, device->backend);
-    layout.image = hy_product_image(product);
-    if (hy_image_bytes(&layout.image) > product->rates.memory / 2)
-        return INFINITY;
-    hy_rates_of(product->engine->host, &host);
-    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B)};
-    const hy_estimate e          = hy_estimate_even(product, &layout, hy_early_needs(A),
-                                                    hy_grain_chunks(&planning, &layout), &found);
-    return hy_seconds(&e, &product->rates, &host);
+    const hy_estimate e = hy_schedule_whole.promise(&planning);
+    return e.chunks > 0 ? hy_estimate_seconds(product, &e) : INFINITY;
 }
 
 /* Of a host that finds A as the first has it, and a device for which it is as the second.
@@ -104,18 +91,13 @@ static double weigh(const hy_product *on_host, hy_product *on_device,
                : 0;
 }
 
-/* X and Y in columns take the host longer than it is predicted to. */
-static int in_columns(const hy_product *product)
-{
-    return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
-}
-
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
     hy_product on_device = *product; /* as if it were computed there */
 
-    return in_columns(product) ? 0 : weigh(product, &on_device, candidates, A, B);
+    return hy_product_in_columns(product) ? 0
+                                          : weigh(product, &on_device, candidates, A, B);
 }
 
 double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidates,
@@ -125,5 +107,5 @@ double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidate
 
     worst.profile.features.tile_fill = LEAST_FILL;
     best.profile.features.tile_fill  = 1;
-    return in_columns(product) ? 0 : weigh(&worst, &best, candidates, A, NULL);
+    return hy_product_in_columns(product) ? 0 : weigh(&worst, &best, candidates, A, NULL);
 }

@@ -202,7 +202,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    neighbouring rows of A do not share, where X exceeds a core's cache; and for such a row
    where X exceeds what the caches of all cores hold. Fitted, in logarithms, to every
    second matrix of a collection of 43, with 1, 8 and 64 columns, on 16 cores
-   (docs/performance.md). */
+   (docs/lab/planning-in-proportion.md). */
 static const double SINGLE_ROW = 243, SINGLE_ENTRY = 34;
 static const double ROW = 400, Y_ELEMENT = 10.6, ENTRY = 63, WIDE = 256;
 static const double X_BYTE = 1.03, X_ROW = 190;
