@@ -5,7 +5,7 @@
 
 enum {
     CHECK_GRAIN   = 1 << 12, /* rows */
-    OFFSETS_GRAIN = 1 << 16
+    OFFSETS_GRAIN = 1 << 14
 };
 
 static const int64_t MOST = INT64_MAX / 16; /* bytes of each array can be counted */

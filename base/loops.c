@@ -8,48 +8,85 @@
    nobody waits in a circle. A helper that sees something more urgent waiting leaves
    after its piece, and the loop wants another helper.
 
+   A loop's `people` are helpers that it wants and helpers that are inside, in one word,
+   so that whoever makes it 0 knows that it is over, and touches it no more: then its
+   caller may return, and it be gone.
+
+   Workers that look for work are given a loop when it begins: each looks at a word of its
+   own and counts as inside from then on, so it need not wait for the lock among the
+   others. As it may have lost its core, a caller that finds no more pieces takes the loop
+   back from whoever has not begun it. If more helpers are wanted, the loop is in a queue.
+
    Why that is right. `next` never falls below `pieces` again once it is there, and pieces
    that are drawn are done by who is inside. The loop is in the queue if and only if
-   wanted > 0. While pieces are left, wanted + inside is what was wanted at first: a
-   helper that joins or is called away moves one from the one to the other. So somebody
-   will come for them, and as the sum is not 0, `over` is not set. When none is left,
-   whoever leaves sets wanted to 0, for good, since only pieces that are left make it rise
-   again; nobody joins any more, and the last to leave sets `over`. Until then its caller,
-   unless it left last itself, does not return; and `over` is the last word of a loop that
-   is touched, under the lock that everybody took to leave. Nobody need be woken when a
-   helper is called away: it takes its next task itself, after it has put the loop back,
-   and a worker that finds its urgent task gone finds the loop. */
+   helpers are wanted, which changes with the lock held alone. While pieces are left,
+   wanted and inside together are what was wanted at first: a helper that joins or is
+   called away moves one from the one to the other. So somebody will come for them, and as
+   the sum is not 0, the loop is not over. When none is left, whoever leaves with the
+   lock, or waits for the end, takes the loop out of the queue; a helper leaves without
+   the lock if nobody is wanted. One that was called away looks for pieces again when it
+   has put the loop back: either it finds none and takes the loop out, or whoever draws
+   the last one finds that somebody is wanted. Nobody need be woken when a helper is
+   called away: it takes its next task itself, after it has put the loop back, and a
+   worker that finds its urgent task gone finds the loop. */
 #include <sched.h>
 
 #include "base/clock.h"
 #include "base/look.h"
 #include "base/pool_inside.h"
 
-/* ---- who takes part, with the lock held ------------------------------------------- */
+enum { PATIENCE = 40 /* looks, some us: who has begun leaves soon */ };
 
-/* One more helper; 1 if the loop wants others as well. */
+/* ---- who takes part ------------------------------------------------------------- */
+
+static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1; /* of `people` */
+
+static uint64_t people(const hy_loop *l)
+{
+    return __atomic_load_n(&l->people, __ATOMIC_SEQ_CST);
+}
+
+static int wants_some(const hy_loop *l)
+{
+    return people(l) >= WANTED;
+}
+
+/* The people that are left. */
+static uint64_t subtract(hy_loop *l, uint64_t count)
+{
+    return __atomic_sub_fetch(&l->people, count, __ATOMIC_SEQ_CST);
+}
+
+static int has_pieces(const hy_loop *l)
+{
+    return __atomic_load_n(&l->next, __ATOMIC_SEQ_CST) < l->pieces;
+}
+
+/* One more helper; 1 if the loop wants others as well. With the lock held. */
 static int join_loop(hy_loop *l)
 {
-    l->inside++;
-    l->wanted--;
-    return l->wanted > 0;
+    return subtract(l, WANTED - INSIDE) >= WANTED;
 }
 
-/* A helper was called away from pieces that are left. */
+/* A helper was called away from pieces that are left. With the lock held. */
 static void want_another(hy_loop *l)
 {
-    if (l->wanted++ == 0)
+    if (!wants_some(l))
         hy_tasks_push(&l->pool->queues[l->urgency], &l->task);
+    subtract(l, INSIDE - WANTED);
 }
 
-/* Whoever leaves so has found no more pieces: nobody else need join. */
-static void leave_loop(hy_loop *l, hybrid_status status)
+/* There are no more pieces: nobody else need join, and so many who were inside are no
+   more. With the lock held. The people that are left. */
+static uint64_t leave_loop(hy_loop *l, uint64_t inside, hybrid_status status)
 {
+    const uint64_t wanted = people(l) / WANTED * WANTED;
+
     if (l->status == HYBRID_OK)
         l->status = status;
-    if (l->wanted > 0)
+    if (wanted > 0)
         hy_tasks_take_out(&l->pool->queues[l->urgency], &l->task);
-    l->wanted = 0;
+    return subtract(l, wanted + inside);
 }
 
 /* ---- pieces ------------------------------------------------------------------------ */
@@ -68,7 +105,7 @@ static int is_called_away(const hy_loop *l)
 static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {
-        const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+        const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_SEQ_CST);
         if (piece >= l->pieces)
             break;
         const int64_t begin = l->begin + piece * l->grain;
@@ -82,23 +119,55 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
     return HYBRID_OK;
 }
 
+/* Without the lock, if nobody is wanted; 1: it was the last. Its caller may be gone then.
+ */
+static int leaves_quietly(hy_loop *l, int *last)
+{
+    uint64_t now = people(l);
+
+    while (now < WANTED) {
+        *last = now == INSIDE;
+        if (__atomic_compare_exchange_n(&l->people, &now, now - INSIDE, 0,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return 1;
+    }
+    return 0;
+}
+
+static void leave(hy_loop *l, hybrid_status status)
+{
+    hy_pool *pool = l->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    const int called_away = has_pieces(l);
+    if (called_away)
+        want_another(l);
+    if (!has_pieces(l) && leave_loop(l, called_away ? 0 : INSIDE, status) == 0)
+        pthread_cond_broadcast(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Callers that sleep have said so before they looked for the last time. */
+static void tell_callers(hy_pool *pool)
+{
+    if (__atomic_load_n(&pool->waiting, __ATOMIC_SEQ_CST) == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void help(hy_task *task, int index)
 {
     hy_loop *l                 = (hy_loop *)task;
     hy_pool *pool              = l->pool;
     const hybrid_status status = draw(l, index, 1);
+    int last                   = 0;
 
-    pthread_mutex_lock(&pool->lock);
-    l->inside--;
-    if (__atomic_load_n(&l->next, __ATOMIC_RELAXED) < l->pieces)
-        want_another(l);
-    else
-        leave_loop(l, status);
-    if (l->wanted == 0 && l->inside == 0) { /* its caller may return, and it be gone */
-        __atomic_store_n(&l->over, 1, __ATOMIC_RELEASE);
-        pthread_cond_broadcast(&pool->left);
-    }
-    pthread_mutex_unlock(&pool->lock);
+    if (status != HYBRID_OK || has_pieces(l) || !leaves_quietly(l, &last))
+        leave(l, status);
+    else if (last)
+        tell_callers(pool);
 }
 
 int hy_loop_leaves(hy_task *task)
@@ -111,25 +180,55 @@ int hy_loop_part(const hy_task *task)
     return task->run == help ? ((const hy_loop *)task)->part : -1;
 }
 
+/* To workers that look. With the lock held. */
+static void give(hy_loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    for (int i = 0; i < pool->active && wants_some(l); i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (i == l->part || !hy_worker_looks(w))
+            continue;
+        join_loop(l);
+        hy_worker_give(w, &l->task);
+    }
+}
+
 static void offer(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
     pthread_mutex_lock(&pool->lock);
-    hy_tasks_push(&pool->queues[l->urgency], &l->task);
-    hy_pool_wake(pool, l->wanted, l->part);
+    give(l);
+    if (wants_some(l)) {
+        hy_tasks_push(&pool->queues[l->urgency], &l->task);
+        hy_pool_rouse(pool, (int)(people(l) / WANTED), l->part);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* There are no more pieces: whoever has not begun need not. */
+static void recall(hy_loop *l)
+{
+    hy_pool *pool   = l->pool;
+    uint64_t inside = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < pool->active; i++)
+        inside += hy_worker_take_back(&pool->workers[i], &l->task) ? INSIDE : 0;
+    leave_loop(l, inside, HYBRID_OK);
     pthread_mutex_unlock(&pool->lock);
 }
 
 /* Waking the caller takes as long as waking a worker: it looks for a while too. */
-static int sees_end(const hy_loop *l)
+static int sees_end(const hy_loop *l, int looks)
 {
-    for (int i = 0; i < HY_LOOKS && l->pool->looks; i++) {
-        if (__atomic_load_n(&l->over, __ATOMIC_ACQUIRE))
+    for (int i = 0; i < looks && l->pool->looks; i++) {
+        if (people(l) == 0)
             return 1;
         hy_relax();
     }
-    return 0;
+    return people(l) == 0;
 }
 
 /* The worker whose place a thread takes that is none: the one that sleeps where the
@@ -173,8 +272,8 @@ static void begin_loop(hy_loop *l)
 {
     if (l->pieces == 0)
         return;
-    l->wanted = helpers(l);
-    if (l->wanted > 0)
+    l->people = (uint64_t)helpers(l) * WANTED;
+    if (l->people > 0)
         offer(l);
 }
 
@@ -184,11 +283,12 @@ static int ends_alone(hy_loop *l)
     hy_pool *pool              = l->pool;
     const hybrid_status status = draw(l, l->part, 0);
 
+    if (status == HYBRID_OK && !wants_some(l))
+        return people(l) == 0;
     pthread_mutex_lock(&pool->lock);
-    leave_loop(l, status);
-    const int alone = l->inside == 0;
+    const uint64_t left = leave_loop(l, 0, status);
     pthread_mutex_unlock(&pool->lock);
-    return alone;
+    return left == 0;
 }
 
 /* Until all who joined have left. */
@@ -196,11 +296,17 @@ static void await_end(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
-    if (sees_end(l))
+    if (sees_end(l, PATIENCE))
+        return;
+    if (!has_pieces(l))
+        recall(l);
+    if (sees_end(l, HY_LOOKS))
         return;
     pthread_mutex_lock(&pool->lock);
-    while (l->wanted > 0 || l->inside > 0)
+    __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_SEQ_CST);
+    while (people(l) > 0)
         pthread_cond_wait(&pool->left, &pool->lock);
+    __atomic_fetch_sub(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&pool->lock);
 }
 

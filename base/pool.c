@@ -38,106 +38,158 @@ static hy_task *pop(const struct hy_worker *me)
 
 /* ---- workers ----------------------------------------------------------------- */
 
-/* Given up meanwhile: the lock. */
-static void look(struct hy_worker *me, unsigned seen)
+/* Whoever pushes a task does so before it reads a worker's state. */
+static int something_waits(const hy_pool *pool)
 {
-    hy_pool *pool = me->pool;
+    int count = 0;
 
-    me->state = HY_WORKER_LOOKS;
-    pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < HY_LOOKS; i++) {
-        if (__atomic_load_n(&pool->offers, __ATOMIC_RELAXED) != seen)
-            break;
-        hy_relax();
-    }
-    pthread_mutex_lock(&pool->lock);
+    for (int u = 0; u < HY_URGENCIES; u++)
+        count += __atomic_load_n(&pool->queues[u].count, __ATOMIC_SEQ_CST);
+    return count > 0;
+}
+
+/* What the worker was given, which is its own now. */
+static hy_task *take_given(struct hy_worker *me)
+{
+    return __atomic_load_n(&me->given, __ATOMIC_RELAXED)
+               ? __atomic_exchange_n(&me->given, NULL, __ATOMIC_ACQUIRE)
+               : NULL;
 }
 
 /* Waking a thread takes longer than the pause between two loops often is: a worker with a
-   core of its own looks for a while before it sleeps. Called and left with the lock. */
-static void await_offer(struct hy_worker *me)
+   core of its own looks for a while before it sleeps. */
+static int may_look(const struct hy_worker *me)
 {
-    hy_pool *pool       = me->pool;
-    const unsigned seen = pool->offers;
-
-    if (pool->looks && me->index < pool->active)
-        look(me, seen);
-    if (pool->offers == seen && !pool->stop) {
-        me->state = HY_WORKER_SLEEPS;
-        __atomic_store_n(&me->cpu, sched_getcpu(), __ATOMIC_RELAXED);
-        pthread_cond_wait(&me->called, &pool->lock);
-    }
-    me->state = HY_WORKER_AWAKE;
+    return me->pool->looks &&
+           me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
 }
 
-/* Who looks comes by himself. Nobody counts twice for what came before he is there, and
-   `other`, who may not take it, does not count. */
-static int call_all_in(hy_pool *pool, hy_worker_state state, int count, int other)
+static void begin_to_look(struct hy_worker *me)
 {
+    __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
+}
+
+/* What it is given; NULL: there was an offer since so many were `seen`, or nothing. */
+static hy_task *look(struct hy_worker *me, unsigned seen)
+{
+    hy_task *task = NULL;
+
+    for (int i = 0; i < HY_LOOKS && !task; i++) {
+        if (__atomic_load_n(&me->pool->offers, __ATOMIC_RELAXED) != seen)
+            break;
+        hy_relax();
+        task = take_given(me);
+    }
+    return task;
+}
+
+/* The same without having looked into the queues, if there is nothing in them. */
+static hy_task *look_at_once(struct hy_worker *me)
+{
+    const unsigned seen = __atomic_load_n(&me->pool->offers, __ATOMIC_SEQ_CST);
+
+    if (!may_look(me))
+        return NULL;
+    begin_to_look(me);
+    return something_waits(me->pool) ? NULL : look(me, seen);
+}
+
+/* With the lock held, which is given up meanwhile. */
+static void sleep_until_called(struct hy_worker *me)
+{
+    __atomic_store_n(&me->state, HY_WORKER_SLEEPS, __ATOMIC_RELAXED);
+    __atomic_store_n(&me->cpu, sched_getcpu(), __ATOMIC_RELAXED);
+    pthread_cond_wait(&me->called, &me->pool->lock);
+    __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+}
+
+/* A worker that may not take a task, as a loop in which its place is another's, is not
+   called for it and may sleep. */
+void hy_pool_rouse(hy_pool *pool, int count, int other)
+{
+    if (count > WOKEN)
+        count = WOKEN;
     for (int i = 0; i < pool->active && count > 0; i++) {
         struct hy_worker *w = &pool->workers[i];
-        if (w->state != state || i == other)
+        if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
+            i == other)
             continue;
-        w->state = HY_WORKER_AWAKE;
-        if (state == HY_WORKER_SLEEPS)
-            pthread_cond_signal(&w->called);
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* once */
+        pthread_cond_signal(&w->called);
         count--;
     }
-    return count;
-}
-
-void hy_pool_wake(hy_pool *pool, int count, int other)
-{
-    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELAXED);
-    count = call_all_in(pool, HY_WORKER_LOOKS, count, other);
-    call_all_in(pool, HY_WORKER_SLEEPS, count < WOKEN ? count : WOKEN, other);
 }
 
 /* For the most urgent task that is left. With the lock, another having been taken. */
-static void wake_for_rest(hy_pool *pool)
+static void rouse_for_rest(hy_pool *pool)
 {
     const hy_task *task = NULL;
 
     for (int u = 0; u < HY_URGENCIES && !task; u++)
         task = pool->queues[u].first;
     if (task)
-        call_all_in(pool, HY_WORKER_SLEEPS, WOKEN, hy_loop_part(task));
+        hy_pool_rouse(pool, WOKEN, hy_loop_part(task));
 }
 
-/* Called and left with the lock. */
-static void run_task(struct hy_worker *me, hy_task *task)
+/* What it was given at the last moment, or the most urgent task in the queues. With the
+   lock held. */
+static hy_task *find_task(struct hy_worker *me)
+{
+    hy_task *task = take_given(me);
+
+    __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+    if (task)
+        return task;
+    task = pop(me);
+    if (task)
+        rouse_for_rest(me->pool);
+    return task;
+}
+
+/* NULL: the pool is stopped. */
+static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
+    hy_task *task = look_at_once(me);
+    int stop = 0, tired = !may_look(me);
 
-    me->begun_ns = hy_now_ns();
-    pthread_mutex_unlock(&pool->lock);
+    while (!task && !stop) {
+        pthread_mutex_lock(&pool->lock);
+        task = find_task(me);
+        if (!task && !pool->stop && tired) {
+            sleep_until_called(me);
+            task = find_task(me);
+        }
+        stop                = pool->stop;
+        const unsigned seen = pool->offers;
+        const int looks     = !task && !stop && may_look(me);
+        if (looks)
+            begin_to_look(me);
+        pthread_mutex_unlock(&pool->lock);
+        if (looks)
+            task = look(me, seen);
+        tired = !looks || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+    }
+    return task;
+}
+
+static void run_task(struct hy_worker *me, hy_task *task)
+{
+    __atomic_fetch_sub(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
     task->run(task, me->index);
-    pthread_mutex_lock(&pool->lock);
-    me->busy_ns += hy_now_ns() - me->begun_ns;
-    me->begun_ns = 0;
+    __atomic_fetch_add(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
 }
 
 static void *work(void *arg)
 {
     struct hy_worker *me = arg;
-    hy_pool *pool        = me->pool;
+    hy_task *task;
 
     self = me;
-    if (pool->bind)
-        hy_topology_bind(pool->topology, me->index);
-    pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        hy_task *task = pop(me);
-        if (task) {
-            wake_for_rest(pool);
-            run_task(me, task);
-        } else if (pool->stop) {
-            break;
-        } else {
-            await_offer(me);
-        }
-    }
-    pthread_mutex_unlock(&pool->lock);
+    if (me->pool->bind)
+        hy_topology_bind(me->pool->topology, me->index);
+    while ((task = await_task(me)) != NULL)
+        run_task(me, task);
     return NULL;
 }
 
@@ -168,7 +220,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
 static void set_active(hy_pool *pool, int active)
 {
     pthread_mutex_lock(&pool->lock);
-    pool->active = active;
+    __atomic_store_n(&pool->active, active, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -205,6 +257,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->stop = 1;
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
     for (int i = 0; i < pool->threads; i++)
         pthread_cond_signal(&pool->workers[i].called);
     pthread_mutex_unlock(&pool->lock);
@@ -244,13 +297,10 @@ int64_t hy_pool_busy_ns(hy_pool *pool)
 {
     int64_t sum = __atomic_load_n(&pool->others_ns, __ATOMIC_RELAXED);
 
-    pthread_mutex_lock(&pool->lock);
-    const int64_t now = hy_now_ns();
     for (int i = 0; i < pool->threads; i++) {
-        const struct hy_worker *w = &pool->workers[i];
-        sum += w->busy_ns + (w->begun_ns ? now - w->begun_ns : 0);
+        const int64_t ns = __atomic_load_n(&pool->workers[i].worked_ns, __ATOMIC_RELAXED);
+        sum += ns < 0 ? ns + hy_now_ns() : ns;
     }
-    pthread_mutex_unlock(&pool->lock);
     return sum;
 }
 
@@ -291,11 +341,26 @@ const char *hy_pool_worker_name(const hy_pool *pool, int index)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
+/* Who looks sees the offer: he comes by himself, one of those who look and of whom no
+   other task is sure already. */
+static void call_one(hy_pool *pool)
+{
+    for (int i = 0; i < pool->active; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (!hy_worker_looks(w))
+            continue;
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+        return;
+    }
+    hy_pool_rouse(pool, 1, -1);
+}
+
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[urgency], task);
-    hy_pool_wake(pool, 1, -1);
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
+    call_one(pool);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -98,11 +98,8 @@ typedef struct hy_loop {
     int64_t begin, end, grain;
     int64_t pieces, next; /* next: drawn atomically */
     int part;             /* of who began it and draws; -1: it only waits */
-    int over;             /* set atomically when the last helper has left for good */
-    /* Guarded by the pool's lock: */
-    int wanted;           /* helpers that may still join */
-    int inside;           /* helpers that joined and have not left */
-    hybrid_status status; /* the first error */
+    uint64_t people;      /* helpers that may still join, and that are inside; atomic */
+    hybrid_status status; /* the first error; with the pool's lock */
 } hy_loop;
 
 /* hy_pool_for() in two halves: between them the caller does something else, or begins the

@@ -10,20 +10,25 @@ enum { HY_WORKER_NAME = 16 };
 
 typedef enum hy_worker_state {
     HY_WORKER_AWAKE, /* has a task, or is on its way to the queues */
-    HY_WORKER_LOOKS, /* for offers, without the lock */
+    HY_WORKER_LOOKS, /* for what it is given, and for offers, without the lock */
     HY_WORKER_SLEEPS
 } hy_worker_state;
+
+enum { HY_APART = 128 }; /* bytes between what different workers look at */
 
 struct hy_worker {
     struct hy_pool *pool;
     int index;
-    hy_worker_state state;  /* with the pool's lock */
-    pthread_cond_t called;  /* by an offer, or stop */
-    int cpu;                /* where it last went to sleep; -1: nowhere yet; atomic */
-    int64_t busy_ns;  /* with the pool's lock: in tasks that are over, */
-    int64_t begun_ns; /* and when the one it has began; 0: it has none */
+    int state;      /* hy_worker_state: atomic; a worker that begins to look says so without
+                       the lock, all else is written with it */
+    hy_task *given; /* to one that looks: a loop that counts it as inside. Atomic */
+    int cpu;        /* where it last went to sleep; -1: nowhere yet; atomic */
+    int64_t worked_ns; /* in tasks; if negative, less the time when the present one began;
+                          atomic */
+    pthread_cond_t called; /* by an offer, or stop */
     pthread_t thread;
     char name[HY_WORKER_NAME];
+    char apart[HY_APART];
 };
 
 struct hy_pool {
@@ -31,7 +36,8 @@ struct hy_pool {
     pthread_cond_t left; /* the last helper left a loop */
     hy_tasks queues[HY_URGENCIES];
     int stop;
-    unsigned offers; /* counts what came into the queues; read without the lock */
+    int waiting;     /* threads that sleep until a loop is over; atomic */
+    unsigned offers; /* counts tasks that came into the queues; read without the lock */
     const hy_topology *topology;
     int looks; /* workers without work look for some before they sleep */
     /* A core for each worker. Not when cores are left to others: the system does not
@@ -45,9 +51,31 @@ struct hy_pool {
 };
 
 /* pool.c, with the lock held: something is in the queues for so many workers, but not for
-   `other` (-1: for each). A few of them are woken; each that takes a task wakes some more,
-   if there is more. */
-void hy_pool_wake(hy_pool *pool, int count, int other);
+   `other` (-1: for each). A few that sleep are woken; each that takes a task wakes some
+   more, if there is more. */
+void hy_pool_rouse(hy_pool *pool, int count, int other);
+
+/* With the lock held. It takes the task as if it had found it in a queue. */
+static inline int hy_worker_looks(const struct hy_worker *w)
+{
+    return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_LOOKS;
+}
+
+static inline void hy_worker_give(struct hy_worker *w, hy_task *task)
+{
+    __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->given, task, __ATOMIC_RELEASE);
+}
+
+/* Whether the worker has not begun the task, and now will not. */
+static inline int hy_worker_take_back(struct hy_worker *w, hy_task *task)
+{
+    if (!__atomic_compare_exchange_n(&w->given, &task, NULL, 0, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n(&w->state, HY_WORKER_LOOKS, __ATOMIC_RELAXED);
+    return 1;
+}
 
 /* loops.c, with the lock held. The worker whose place in that loop its caller has, who has
    no part in it himself; -1: there is none, or the task is no loop. */

@@ -17,7 +17,7 @@ static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
     else
         tasks->first = task;
     tasks->last = task;
-    __atomic_fetch_add(&tasks->count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&tasks->count, 1, __ATOMIC_SEQ_CST);
 }
 
 /* 0: it is not there. */

@@ -9,32 +9,83 @@
 
 enum {
     PIECES_PER_WORKER = 16,
-    PIECE_WORK        = 1 << 17,  /* at least: some 10 us of products, */
-    ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
-    NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
-    FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
-    NEIGHBOURS        = 4,        /* columns: as far as a row of A lends X to the next */
-    SAMPLES           = 64,       /* rows by which these are estimated, */
-    LOOK              = 8,        /* by so many entries of each */
-    STREAM_SHARE      = 8, /* a Y of this part of the last-level cache is streamed */
-    STREAM_WORKERS    = 8  /* by so many, who saturate memory */
+    MOST_PIECES       = 4096,
+    FINER             = 4,     /* pieces, where nobody is woken for one alone */
+    PIECE_WORK     = 1 << 17,  /* some 10 us of products, for which a worker is woken, */
+    ENTRY_WORK     = 16,       /* of which a row and an entry are so many, too */
+    NEAR_BYTES     = 1 << 20,  /* of X around a row of A: less is in a core's caches */
+    FAR_BYTES      = 16 << 20, /* more is not, even if rows of A share it */
+    NEIGHBOURS     = 4,        /* columns: as far as a row of A lends X to the next */
+    SAMPLES        = 64,       /* rows by which these are estimated, */
+    LOOK           = 8,        /* by so many entries of each */
+    STREAM_SHARE   = 8,        /* a Y of this part of the last-level cache is streamed */
+    STREAM_WORKERS = 8         /* by so many, who saturate memory */
 };
 
+/* A product and what of it nobody has begun. */
+typedef struct shares {
+    const hy_dense_product *product;
+    int threads;
+    uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
+} shares;
+
+/* The first piece from `from` on that nobody has begun, or INT64_MAX. */
+static int64_t first_left(const shares *s, int64_t from)
+{
+    for (int64_t word = from / 64; word < MOST_PIECES / 64; word++) {
+        const uint64_t left =
+            ~__atomic_load_n(&s->begun[word], __ATOMIC_RELAXED) &
+            (word == from / 64 ? ~(uint64_t)0 << from % 64 : ~(uint64_t)0);
+        if (left)
+            return 64 * word + __builtin_ctzll(left);
+    }
+    return INT64_MAX;
+}
+
+/* A piece of the part's share, or else of the shares after it. There is one: pieces are
+   begun as often as this is asked. */
+static int64_t begin_piece(shares *s, int part)
+{
+    const int64_t pieces = s->product->pieces;
+    int64_t piece        = pieces * part / s->threads;
+
+    for (;;) {
+        piece = first_left(s, piece);
+        if (piece >= pieces) {
+            piece = 0;
+            continue;
+        }
+        const uint64_t bit = (uint64_t)1 << piece % 64;
+        if (!(__atomic_fetch_or(&s->begun[piece / 64], bit, __ATOMIC_RELAXED) & bit))
+            return piece;
+    }
+}
+
+/* Each of the workers begins with its share of the rows, which is the same in each run:
+   what of A and Y its caches hold from the last one is read there. */
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    (void)part;
-    hy_dense_product_pieces(arg, begin, end);
+    shares *s = arg;
+
+    for (; begin < end; begin++) {
+        const int64_t piece = begin_piece(s, part);
+        hy_dense_product_pieces(s->product, piece, piece + 1);
+    }
     return HYBRID_OK;
 }
 
-/* Enough for all workers to end together. */
+/* No more than it pays to wake workers for; or, if all of them have some, enough for them
+   to end together. */
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
-    const int64_t most = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
     const double work =
         (double)hy_work_before(p, p->row_end) * (double)(p->n + ENTRY_WORK);
+    const double count = work / PIECE_WORK + 1;
 
-    return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
+    if (threads == 1 || count <= threads)
+        return threads == 1 ? 1 : (int64_t)count;
+    return hy_lesser((int64_t)fmin(FINER * count, MOST_PIECES),
+                     (int64_t)threads * PIECES_PER_WORKER);
 }
 
 /* Room for the sums of segments, if there are long rows. */
@@ -170,7 +221,9 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
     p->ahead  = fetches_ahead(p) ? hy_offset(p->A, p->row_end) - HY_AHEAD : 0;
     p->pieces = count_pieces(p, hy_pool_threads(pool));
     HY_TRY(find_room(lane, job, p));
-    return hy_pool_for(pool, HY_COMPUTE, 0, p->pieces, 1, make_pieces, p);
+
+    shares all = {.product = p, .threads = hy_pool_threads(pool)};
+    return hy_pool_for(pool, HY_COMPUTE, 0, p->pieces, 1, make_pieces, &all);
 }
 
 static hybrid_status run(hy_lane *lane, void *arg)

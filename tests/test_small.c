@@ -60,10 +60,8 @@ static int64_t worked_ns(void)
     hy_pool *pool = engine->ctx.pool;
     int64_t sum   = 0;
 
-    pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < pool->threads; i++)
-        sum += pool->workers[i].busy_ns + pool->workers[i].begun_ns;
-    pthread_mutex_unlock(&pool->lock);
+        sum += __atomic_load_n(&pool->workers[i].worked_ns, __ATOMIC_RELAXED);
     return sum;
 }
 
