@@ -1,6 +1,7 @@
 /* engine/api.c - the products: plan, run, one shot. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
 #include "engine/early.h"
@@ -13,15 +14,19 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
                                const hybrid_csr *B, int64_t dense_cols,
                                const hybrid_plan_options *options, hybrid_plan **out)
 {
+    const int64_t begin = hy_now_ns();
     hybrid_plan *plan;
 
     HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
     const hybrid_status status = hy_plan_finish(plan, A, B);
-    if (status == HYBRID_OK)
-        *out = plan;
-    else
+    if (status != HYBRID_OK) {
         hybrid_plan_destroy(plan);
-    return status;
+        return status;
+    }
+    plan->plan_s                = (double)(hy_now_ns() - begin) * 1e-9;
+    plan->history.report.plan_s = plan->plan_s;
+    *out                        = plan;
+    return HYBRID_OK;
 }
 
 hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,

@@ -26,6 +26,8 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
 
     history->report                = hy_plan_report(plan, &history->bound);
     history->report.reused_pattern = history->pattern.known;
+    if (product->once)
+        history->report.plan_s = passed_s(start);
     history->report.predicted_s =
         passed_s(start) + hy_estimated_s(product, &plan->layout, found);
     hy_meter_reset_peak(&product->backend->device);

@@ -314,6 +314,7 @@ hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
     const hy_pack_cache *cache = &plan->site->cache;
     hybrid_report report       = HYBRID_REPORT_INIT;
 
+    report.plan_s              = plan->plan_s;
     report.chunks              = bound->list.count;
     report.rows                = product->rows;
     report.flops               = 2 * product->profile.features.products;

@@ -20,6 +20,7 @@ typedef struct hy_history {
 struct hybrid_plan {
     hy_product product;
     hy_candidates candidates;
+    double plan_s;   /* that making it took, if it is handed out */
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_layout layout;
     hy_traffic traffic;

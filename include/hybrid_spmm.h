@@ -528,6 +528,9 @@ typedef struct hybrid_report {
                                 computed; of a one-shot call planning is in it as measured.
                                 Before the first run as of one whose X and Y are not pinned.
                                 0: alpha is 0 */
+    double  plan_s;          /* planning: of a one-shot call what of total_s passed before the
+                                first chunk was begun; of a plan the call that made it, which
+                                is not in total_s. 0: alpha is 0 */
     double  load_s;          /* B or X to the device, ahead of chunks that touch it */
     double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s;
     double  overlap;         /* sum of busy times / total_s */
@@ -573,7 +576,7 @@ typedef struct hybrid_report {
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                         \
-    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+    { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
       { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
 

@@ -186,6 +186,24 @@ static void the_share_of_the_host_is_not_the_device_s(void **state)
     world_close(&w);
 }
 
+/* Of one call it is a part of the time; a plan's run has none of its own. */
+static void planning_is_told(void **state)
+{
+    hybrid_report once = HYBRID_REPORT_INIT;
+    world w;
+
+    (void)state;
+    open_slow(&w);
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.A, &w.X, 0, &w.Y), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(w.engine, &once), HYBRID_OK);
+    assert_true(once.plan_s > 0 && once.plan_s < once.total_s);
+    hybrid_plan *plan       = runs_plan(&w, 0, HYBRID_SPLIT_GPU, 0);
+    const hybrid_report was = report_of(plan), is = run_once(&w, plan, 0);
+    assert_true(was.plan_s > 0 && !(is.plan_s < was.plan_s) && !(is.plan_s > was.plan_s));
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
 static void nothing_is_predicted_where_alpha_is_0(void **state)
 {
     hybrid_report r = HYBRID_REPORT_INIT;
@@ -214,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_plan_predicts_a_run_whose_operands_are_not_pinned),
         cmocka_unit_test(a_run_knows_what_is_pinned_and_what_is_there),
         cmocka_unit_test(the_share_of_the_host_is_not_the_device_s),
+        cmocka_unit_test(planning_is_told),
         cmocka_unit_test(nothing_is_predicted_where_alpha_is_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
