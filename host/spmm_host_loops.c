@@ -16,8 +16,9 @@
 #include "host/vectors.h"
 
 enum {
-    MOST = 12, /* vectors of columns that are made at once */
-    ROWS = 64  /* short rows that are made together */
+    MOST   = 12, /* vectors of columns that are made at once */
+    ROWS   = 64, /* short rows that are made together */
+    PAIRED = 8   /* entries of a row, from which on two are summed side by side */
 };
 
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
