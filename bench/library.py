@@ -108,6 +108,11 @@ class Product:
                 read(C_.val, np.ctypeslib.as_ctypes_type(self.dtype), C_.nnz))
 
 
+def address(array):
+    """As array.ctypes.data, in a third of the time."""
+    return array.__array_interface__["data"][0]
+
+
 class Engine:
     def __init__(self, library, backend="auto", threads=0):
         self.library, self.so, self.handle = library, library.so, C.c_void_p()
@@ -150,16 +155,26 @@ class Engine:
         return Product(self, result, dtype)
 
     def spmm(self, A, X, dtype):
-        Y = np.empty((A.rows, X.cols), dtype)
-        self.succeed(self.so.hybrid_spmm(self.handle, 1, C.byref(A), C.byref(X), 0,
-                                         C.byref(self.dense(Y))))
-        return Y
+        """A function that computes A*X into a new array; what does not change is made once."""
+        shape, Y = (A.rows, X.cols), self.dense(np.empty((A.rows, X.cols), dtype))
+        product, a, x, y = self.so.hybrid_spmm, C.byref(A), C.byref(X), C.byref(Y)
+
+        def call():
+            result = np.empty(shape, dtype)
+            Y.data = address(result)
+            self.succeed(product(self.handle, 1, a, x, 0, y))
+            return result
+        return call
 
     def spmv(self, A, x, dtype):
-        y = np.empty(A.rows, dtype)
-        self.succeed(self.so.hybrid_spmv(self.handle, 1, C.byref(A), x.ctypes.data, 0,
-                                         y.ctypes.data))
-        return y
+        """The same of a vector."""
+        product, a, at = self.so.hybrid_spmv, C.byref(A), x.ctypes.data
+
+        def call():
+            result = np.empty(A.rows, dtype)
+            self.succeed(product(self.handle, 1, a, at, 0, address(result)))
+            return result
+        return call
 
     def report(self):
         """Of the last product."""
