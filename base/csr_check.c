@@ -5,7 +5,8 @@
 
 enum {
     CHECK_GRAIN   = 1 << 12, /* rows */
-    OFFSETS_GRAIN = 1 << 14
+    OFFSETS_GRAIN = 1 << 12,
+    OFFSETS_FINE  = 8 /* pieces of them that are worth waking a worker */
 };
 
 static const int64_t MOST = INT64_MAX / 16; /* bytes of each array can be counted */
@@ -124,7 +125,8 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
     int64_t row = 0;
 
     HY_TRY(check_ends(ctx, A, name));
-    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, find_falling, &f));
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, OFFSETS_FINE,
+                            find_falling, &f));
     if (!f.found)
         return HYBRID_OK;
     while (!bad_offsets(A, row))

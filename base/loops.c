@@ -175,6 +175,17 @@ int hy_loop_leaves(hy_task *task)
     return task->run != help || !join_loop((hy_loop *)task);
 }
 
+int hy_loop_wakes(const hy_task *task, int most)
+{
+    const hy_loop *l = (const hy_loop *)task;
+
+    if (task->run != help)
+        return most;
+    const uint64_t wanted = people(l) / WANTED;
+    const uint64_t count  = wanted > l->idle ? wanted - l->idle : 0;
+    return count < (uint64_t)most ? (int)count : most;
+}
+
 int hy_loop_part(const hy_task *task)
 {
     return task->run == help ? ((const hy_loop *)task)->part : -1;
@@ -202,7 +213,7 @@ static void offer(hy_loop *l)
     give(l);
     if (wants_some(l)) {
         hy_tasks_push(&pool->queues[l->urgency], &l->task);
-        hy_pool_rouse(pool, (int)(people(l) / WANTED), l->part);
+        hy_pool_rouse(pool, &l->task, HY_WOKEN);
     }
     pthread_mutex_unlock(&pool->lock);
 }
@@ -268,12 +279,16 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .part    = hy_pool_worker(pool)};
 }
 
-static void begin_loop(hy_loop *l)
+/* So many pieces are worth waking a worker. */
+static void begin_loop(hy_loop *l, int fine)
 {
     if (l->pieces == 0)
         return;
-    l->people = (uint64_t)helpers(l) * WANTED;
-    if (l->people > 0)
+    const uint64_t count = (uint64_t)helpers(l);
+    const int64_t worth  = (l->pieces - (l->part >= 0)) / fine;
+    l->idle              = worth < (int64_t)count ? count - (uint64_t)worth : 0;
+    l->people            = count * WANTED;
+    if (count > 0)
         offer(l);
 }
 
@@ -322,7 +337,7 @@ void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t beg
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
 {
     *loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
-    begin_loop(loop);
+    begin_loop(loop, 1);
 }
 
 hybrid_status hy_pool_end(hy_loop *l)
@@ -333,8 +348,9 @@ hybrid_status hy_pool_end(hy_loop *l)
     return l->status;
 }
 
-hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
-                          int64_t grain, hy_loop_fn fn, void *arg)
+hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
+                               int64_t end, int64_t grain, int fine, hy_loop_fn fn,
+                               void *arg)
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
@@ -342,6 +358,12 @@ hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int6
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     if (loop.part < 0)
         loop.part = find_place(pool);
-    begin_loop(&loop);
+    begin_loop(&loop, fine);
     return hy_pool_end(&loop);
+}
+
+hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                          int64_t grain, hy_loop_fn fn, void *arg)
+{
+    return hy_pool_for_fine(pool, urgency, begin, end, grain, 1, fn, arg);
 }

@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "base/look.h"
 
-enum { WOKEN = 2 }; /* by one thread at a time: it takes some 2 us for each */
-
 /* The worker that this thread is, or NULL. */
 static _Thread_local const struct hy_worker *self;
 
@@ -104,11 +102,12 @@ static void sleep_until_called(struct hy_worker *me)
 }
 
 /* A worker that may not take a task, as a loop in which its place is another's, is not
-   called for it and may sleep. */
-void hy_pool_rouse(hy_pool *pool, int count, int other)
+   woken for it. */
+void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
 {
-    if (count > WOKEN)
-        count = WOKEN;
+    const int other = hy_loop_part(task);
+    int count       = hy_loop_wakes(task, most);
+
     for (int i = 0; i < pool->active && count > 0; i++) {
         struct hy_worker *w = &pool->workers[i];
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
@@ -123,12 +122,12 @@ void hy_pool_rouse(hy_pool *pool, int count, int other)
 /* For the most urgent task that is left. With the lock, another having been taken. */
 static void rouse_for_rest(hy_pool *pool)
 {
-    const hy_task *task = NULL;
-
-    for (int u = 0; u < HY_URGENCIES && !task; u++)
-        task = pool->queues[u].first;
-    if (task)
-        hy_pool_rouse(pool, WOKEN, hy_loop_part(task));
+    for (int u = 0; u < HY_URGENCIES; u++) {
+        if (!pool->queues[u].first)
+            continue;
+        hy_pool_rouse(pool, pool->queues[u].first, HY_WOKEN);
+        return;
+    }
 }
 
 /* What it was given at the last moment, or the most urgent task in the queues. With the
@@ -342,8 +341,8 @@ const char *hy_pool_worker_name(const hy_pool *pool, int index)
 /* ---- tasks ------------------------------------------------------------------- */
 
 /* Who looks sees the offer: he comes by himself, one of those who look and of whom no
-   other task is sure already. */
-static void call_one(hy_pool *pool)
+   other task is sure already. Else one is woken. */
+static void call_one(hy_pool *pool, const hy_task *task)
 {
     for (int i = 0; i < pool->active; i++) {
         struct hy_worker *w = &pool->workers[i];
@@ -352,7 +351,7 @@ static void call_one(hy_pool *pool)
         __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
         return;
     }
-    hy_pool_rouse(pool, 1, -1);
+    hy_pool_rouse(pool, task, 1);
 }
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
@@ -360,7 +359,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
     pthread_mutex_lock(&pool->lock);
     hy_tasks_push(&pool->queues[urgency], task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
-    call_one(pool);
+    call_one(pool, task);
     pthread_mutex_unlock(&pool->lock);
 }
 

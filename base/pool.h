@@ -88,6 +88,12 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg);
 
+/* The same of pieces that are shorter, some us, of which `fine` together are worth waking a
+   worker; those who look for work have come by then. */
+hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
+                               int64_t end, int64_t grain, int fine, hy_loop_fn fn,
+                               void *arg);
+
 /* A loop that its owner keeps until it has ended; the members are the pool's. */
 typedef struct hy_loop {
     hy_task task; /* in the queue while helpers are wanted */
@@ -98,6 +104,7 @@ typedef struct hy_loop {
     int64_t begin, end, grain;
     int64_t pieces, next; /* next: drawn atomically */
     int part;             /* of who began it and draws; -1: it only waits */
+    uint64_t idle;        /* helpers that it wants at first, but for whom nobody is woken */
     uint64_t people;      /* helpers that may still join, and that are inside; atomic */
     hybrid_status status; /* the first error; with the pool's lock */
 } hy_loop;

@@ -14,6 +14,8 @@ typedef enum hy_worker_state {
     HY_WORKER_SLEEPS
 } hy_worker_state;
 
+enum { HY_WOKEN = 2 }; /* by one thread at a time: it takes some 2 us for each */
+
 enum { HY_APART = 128 }; /* bytes between what different workers look at */
 
 struct hy_worker {
@@ -50,10 +52,9 @@ struct hy_pool {
     struct hy_worker *workers;
 };
 
-/* pool.c, with the lock held: something is in the queues for so many workers, but not for
-   `other` (-1: for each). A few that sleep are woken; each that takes a task wakes some
-   more, if there is more. */
-void hy_pool_rouse(hy_pool *pool, int count, int other);
+/* pool.c, with the lock held: wakes `most` workers or fewer for a task that is in the
+   queues; each that takes a task wakes some more, if there is more. */
+void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 
 /* With the lock held. It takes the task as if it had found it in a queue. */
 static inline int hy_worker_looks(const struct hy_worker *w)
@@ -80,6 +81,9 @@ static inline int hy_worker_take_back(struct hy_worker *w, hy_task *task)
 /* loops.c, with the lock held. The worker whose place in that loop its caller has, who has
    no part in it himself; -1: there is none, or the task is no loop. */
 int hy_loop_part(const hy_task *task);
+
+/* The same. How many workers are worth waking for the task, `most` or fewer. */
+int hy_loop_wakes(const hy_task *task, int most);
 
 /* The same; a worker takes that task of a queue. Whether it leaves the queue: a loop, which
    the worker joins, stays while it wants others as well. */

@@ -10,16 +10,16 @@
 enum {
     PIECES_PER_WORKER = 16,
     MOST_PIECES       = 4096,
-    FINER             = 4,     /* pieces, where nobody is woken for one alone */
-    PIECE_WORK     = 1 << 17,  /* some 10 us of products, for which a worker is woken, */
-    ENTRY_WORK     = 16,       /* of which a row and an entry are so many, too */
-    NEAR_BYTES     = 1 << 20,  /* of X around a row of A: less is in a core's caches */
-    FAR_BYTES      = 16 << 20, /* more is not, even if rows of A share it */
-    NEIGHBOURS     = 4,        /* columns: as far as a row of A lends X to the next */
-    SAMPLES        = 64,       /* rows by which these are estimated, */
-    LOOK           = 8,        /* by so many entries of each */
-    STREAM_SHARE   = 8,        /* a Y of this part of the last-level cache is streamed */
-    STREAM_WORKERS = 8         /* by so many, who saturate memory */
+    PIECE_WORK        = 1 << 15,  /* at least: some 2 us of products, */
+    FINE              = 4,        /* of which so many are worth waking a worker, */
+    ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
+    NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
+    FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
+    NEIGHBOURS        = 4,        /* columns: as far as a row of A lends X to the next */
+    SAMPLES           = 64,       /* rows by which these are estimated, */
+    LOOK              = 8,        /* by so many entries of each */
+    STREAM_SHARE      = 8, /* a Y of this part of the last-level cache is streamed */
+    STREAM_WORKERS    = 8  /* by so many, who saturate memory */
 };
 
 /* A product and what of it nobody has begun. */
@@ -74,18 +74,15 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* No more than it pays to wake workers for; or, if all of them have some, enough for them
-   to end together. */
+/* Enough for all workers to end together. */
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
+    const int64_t most =
+        threads == 1 ? 1 : hy_lesser((int64_t)threads * PIECES_PER_WORKER, MOST_PIECES);
     const double work =
         (double)hy_work_before(p, p->row_end) * (double)(p->n + ENTRY_WORK);
-    const double count = work / PIECE_WORK + 1;
 
-    if (threads == 1 || count <= threads)
-        return threads == 1 ? 1 : (int64_t)count;
-    return hy_lesser((int64_t)fmin(FINER * count, MOST_PIECES),
-                     (int64_t)threads * PIECES_PER_WORKER);
+    return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
 /* Room for the sums of segments, if there are long rows. */
@@ -223,7 +220,7 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
     HY_TRY(find_room(lane, job, p));
 
     shares all = {.product = p, .threads = hy_pool_threads(pool)};
-    return hy_pool_for(pool, HY_COMPUTE, 0, p->pieces, 1, make_pieces, &all);
+    return hy_pool_for_fine(pool, HY_COMPUTE, 0, p->pieces, 1, FINE, make_pieces, &all);
 }
 
 static hybrid_status run(hy_lane *lane, void *arg)
