@@ -252,7 +252,7 @@ static void put_layout(writer *w, const hybrid_plan *plan)
         put(w, "; operands are read in place\n");
         return;
     }
-    if (product->variant->carries_b) {
+    if (product->variant->form == HY_FORM_NONE) {
         put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }

@@ -179,11 +179,6 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *whol
     return best;
 }
 
-int hy_panels_has(const hy_variant *variant)
-{
-    return !variant->in_cols && variant->prepare;
-}
-
 static hy_image forced(const hy_product *product, int64_t n, int pinned)
 {
     const hy_image p = side_by_side(product, n, pinned);
@@ -241,8 +236,8 @@ static hy_image best_pinned(const hy_product *product, const hy_layout *whole)
 {
     const int64_t n = product->engine->pinned_panels;
 
-    if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
-        !hy_panels_has(product->variant))
+    if (product->variant->form != HY_FORM_ROWS || whole->shared_bytes == 0 ||
+        whole->count == 0)
         return (hy_image){.axis = HY_AXIS_NONE};
     if (n > 0)
         return forced(product, n, 1);

@@ -87,8 +87,6 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 
 hy_image hy_product_image(const hy_product *product)
 {
-    if (!hy_product_on_device(product) || product->variant->carries_b)
-        return (hy_image){.form = HY_FORM_NONE};
     return hy_variant_image(product->variant, product->b_rows, product->b_cols,
                             product->b_nnz, product->profile.type);
 }

@@ -17,7 +17,7 @@ static const char *refuse(const hy_product *product)
 {
     const char *no_ring = hy_refuse_ring(product);
 
-    return no_ring || hy_panels_has(product->variant)
+    return no_ring || product->variant->form == HY_FORM_ROWS
                ? no_ring
                : "this variant has X in columns already, and a ring of columns in rows";
 }

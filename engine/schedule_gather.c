@@ -7,7 +7,7 @@
 
 static const char *refuse(const hy_product *product)
 {
-    return product->variant->carries_b
+    return product->variant->form == HY_FORM_NONE
                ? "packs of this variant carry rows of B for each entry, and touch none"
                : NULL;
 }

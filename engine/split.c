@@ -35,7 +35,7 @@ static const double BOTH_WAYS = 0.9;
 /* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
 static int has_kinds(const hy_product *product)
 {
-    return product->op == HY_SPMM && !product->variant->in_cols;
+    return product->variant->form == HY_FORM_ROWS;
 }
 
 /* ---- prediction ---------------------------------------------------------------------

@@ -374,6 +374,7 @@ extern "C" const hy_variant hy_spmm_cuda_hrpb = {
     .summary   = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
     .source    = "cuTeSpMM of Xiang et al., 2025",
     .op        = HY_SPMM,
+    .form      = HY_FORM_ROWS,
     .in_place  = 0,
     .row_rings = 1,
     .refuse    = refuse,

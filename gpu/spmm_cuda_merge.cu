@@ -268,6 +268,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .summary    = "CSR, equal shares of nonzeros and rows, carries added in order",
     .source     = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
     .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
     .in_place   = 0,
     .tail_lines = HY_MERGE_LINES,
     .row_rings  = 1,

@@ -300,6 +300,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .summary    = "CSR, a group of lanes to each row, lanes across the columns of X",
     .source     = "row split of Yang, Buluc and Owens, Euro-Par 2018",
     .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
     .in_place   = 0,
     .tail_lines = 1,
     .row_rings  = 1,

@@ -107,9 +107,9 @@ static schedule schedule_of(const hybrid_plan *plan)
 {
     if (!plan->product.backend->ops->copy)
         return IN_PLACE;
-    return plan->product.variant->carries_b ? CARRIED
-           : plan->layout.gathered          ? GATHERED
-                                            : WHOLE;
+    return plan->product.variant->form == HY_FORM_NONE ? CARRIED
+           : plan->layout.gathered                     ? GATHERED
+                                                       : WHOLE;
 }
 
 /* ---- one combination ------------------------------------------------------------------
