@@ -164,7 +164,8 @@ struct hy_variant {
     int unordered; /* 1: real sums may differ in their last bits from run to run */
     int tail_lines; /* SpMM: hy_image.tail_lines of an X on the device, whose tail columns
                        the variant reads where they are (hy_packed_x() of partition/pack.h) */
-    int row_rings;  /* SpMM, 1: prepare numbers columns as partition/ring.h says */
+    int rings;      /* SpMM, 1: X may come in blocks of rows, for which prepare numbers columns
+                       as partition/ring.h says, or in blocks of columns */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

@@ -41,13 +41,34 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return choose_of(plan, A, B, 0, plan->candidates.count);
 }
 
+/* Who may compute it. If a test names a schedule, those whose it is. */
+static hybrid_status rank(hybrid_plan *plan)
+{
+    static const char *const why_not = "the host computes in place, and nobody else";
+    hy_candidates *candidates        = &plan->candidates;
+    hybrid_engine *engine            = plan->product.engine;
+    int left                         = 0;
+
+    HY_TRY(hy_rank(&plan->product, candidates));
+    for (int i = 0; i < candidates->count; i++) {
+        hy_candidate *c   = &candidates->of[i];
+        const int by_host = !c->backend->ops->copy;
+        if (engine->schedule && by_host != (engine->schedule == &hy_schedule_in_place))
+            c->refused = why_not;
+        left += !c->refused;
+    }
+    return left > 0 ? HYBRID_OK
+                    : hy_fail(&engine->ctx, HYBRID_UNSUPPORTED, "%s: %s",
+                              engine->schedule->name, why_not);
+}
+
 /* Profile and candidates, in place of those that the plan has. */
 static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hy_counter *counter)
 {
     HY_TRY(hy_product_inspect(&plan->product, A, B, counter));
     HY_TRY(hy_product_inspect_tiles(&plan->product, A));
-    return hy_rank(&plan->product, &plan->candidates);
+    return rank(plan);
 }
 
 /* Whether the host may compute an SpMM, whatever is found. */
@@ -90,7 +111,7 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
     hy_product *product = &plan->product;
 
     HY_TRY(hy_product_size_up(product, A));
-    HY_TRY(hy_rank(product, &plan->candidates));
+    HY_TRY(rank(plan));
     *enough = is_settled(plan, A) && is_one_chunk(product, &plan->candidates, A);
     return HYBRID_OK;
 }
@@ -109,11 +130,11 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
     if (enough)
         return HYBRID_OK;
     HY_TRY(hy_product_inspect(product, A, B, counter));
-    HY_TRY(hy_rank(product, &plan->candidates));
+    HY_TRY(rank(plan));
     if (is_settled(plan, A))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
-    return hy_rank(product, &plan->candidates);
+    return rank(plan);
 }
 
 /* By a device: the host reads operands in place. */

@@ -106,8 +106,8 @@ static void nor_are_pinned_rows(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 64);
-    w.engine->pinned_panels = 2;
-    hybrid_plan *plan       = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    w.engine->panels  = 2;
+    hybrid_plan *plan = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
     assert_true(plan->layout.if_pinned.axis == HY_AXIS_COLS);
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     for (int run = 0; run < 4; run++) {
@@ -128,7 +128,7 @@ static void panels_are_as_wide_as_they_are(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 80);
-    w.engine->pinned_panels = 2;
+    w.engine->panels = 2;
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     taken t = {&w.A, 0};
     world_pin(&w, BOTH, 1);
