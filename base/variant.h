@@ -68,7 +68,7 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     const int32_t *a_rows; /* SpMM, of an A without its empty rows and columns: which row of
                               the caller's A a row of A is, for what is said of it. NULL: the
-                              same (partition/compact.h) */
+                              same (partition/hypersparse.h) */
     double alpha, beta;
     hy_source source; /* where B or X comes from, */
     hy_image image;   /* and how it lies on the device, or in what chunks bring of it */

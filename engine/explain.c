@@ -70,7 +70,7 @@ static void put_features(writer *w, const hy_product *product)
     put_count(w, product->rows);
     put(w, " x ");
     put_count(w, f->out_cols);
-    if (hy_is_compact(&product->compact)) {
+    if (hy_is_hypersparse(&product->hypersparse)) {
         put(w, "\nempty     left out: ");
         put_count(w, product->rows - f->rows);
         put(w, " rows and ");

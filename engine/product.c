@@ -22,7 +22,7 @@ void hy_product_free(hy_product *product)
     hy_context *ctx = &product->engine->ctx;
 
     hy_profile_free(ctx, &product->profile);
-    hy_compact_free(ctx, &product->compact);
+    hy_hypersparse_free(ctx, &product->hypersparse);
 }
 
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A)

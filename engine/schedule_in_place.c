@@ -34,7 +34,7 @@ static hy_estimate promise(const hy_planning *p)
     const hy_product *product = p->product;
 
     if (isinf(product->host_s) || hy_fits_whole(product) ||
-        hy_is_compact(&product->compact))
+        !hy_product_has_views(product))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(product);
     return !hy_product_in_columns(product) &&

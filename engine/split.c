@@ -149,7 +149,7 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
                "plan with HYBRID_REUSE to share later ones";
     if (layout->image.axis == HY_AXIS_COLS)
         return "X comes in panels, for which A stays on the device";
-    if (hy_is_compact(&product->compact))
+    if (!hy_product_has_views(product))
         return "empty rows and columns of A are left out: workers load X and store Y";
     if (layout->image.axis == HY_AXIS_ROWS)
         return "X passes through the device in the order in which its chunks need it";

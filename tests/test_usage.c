@@ -10,7 +10,7 @@
 
 #include "base/csr.h"
 #include "support/fake_backend.h"
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 #include "support/places.h"
 #include "support/usage.h"
 #include "support/usage_runs.h"
@@ -222,9 +222,9 @@ static void empty_rows_are_stored(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
-    w.engine->compact_bytes = 0;
+    w.engine->hypersparse_bytes = 0;
     matrix_free(&w.A);
-    hollow_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
+    hypersparse_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
     dense_free(&w.X);
     dense_free(&w.Y);
     dense_make(700, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w.X);
