@@ -69,7 +69,7 @@ static void complain(const trial *t, const char *what)
         (long long)c->width, (long long)c->chunk_rows, (int)c->x_order,
         (long long)c->x_gap, c->x_pinned, (int)c->y_order, (long long)c->y_gap,
         c->y_pinned, c->planned, c->alpha, c->beta,
-        (long long)(8 * combination_value_bytes(c)), what);
+        8 * (long long)combination_value_bytes(c), what);
 }
 
 static void expect_that(const trial *t, int truth, const char *what)
