@@ -185,9 +185,7 @@ hy_region hy_image_region(const hy_image *image, int64_t k)
 
 hy_region hy_image_region_of(const hy_image *image, int64_t col)
 {
-    const int in_cols = image->axis == HY_AXIS_COLS;
-
-    return hy_image_region(image, in_cols ? hy_image_block_of(image, 0, col) : 0);
+    return hy_image_region(image, hy_image_block_of(image, 0, col));
 }
 
 size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element)

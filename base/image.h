@@ -27,6 +27,12 @@ extern "C" {
        SLABS   HY_X_SLAB rows of X after the other, each slab column after column */
 typedef enum hy_form { HY_FORM_NONE, HY_FORM_CSR, HY_FORM_ROWS, HY_FORM_SLABS } hy_form;
 
+/* Of what lies so: X, and the part of Y that a chunk makes of it. */
+static inline hybrid_order hy_form_order(hy_form form)
+{
+    return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+}
+
 typedef enum hy_axis { HY_AXIS_NONE, HY_AXIS_ROWS, HY_AXIS_COLS } hy_axis;
 
 enum {

@@ -37,7 +37,7 @@ typedef struct hy_part {
                              all if rows have gaps between them (rows.row_at) */
 
     /* dense */
-    int in_cols;     /* 1: it lies column after column */
+    hybrid_order order; /* in which it lies where it is copied or stored from */
     int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
                         by one; 0: all of it, as it lies in the result, or nothing */
     int64_t wrapped; /* so many of its columns, the last, are the last of the result
@@ -97,8 +97,8 @@ struct hy_sink {
     hy_context *ctx;
     int in_order; /* 1: where a part starts follows from those before it, and what rows
                      have comes with it (hy_rows.row_ptr) */
-    int in_cols; /* dense: the result lies column after column */
-    int reads;   /* 1: what a part is stored over is read first */
+    hybrid_order order; /* dense: in which the result lies */
+    int reads; /* 1: what a part is stored over is read first */
     int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
 };
 

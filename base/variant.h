@@ -68,7 +68,7 @@ typedef struct hy_problem {
     hybrid_dense *Y;       /* SpMM */
     const int32_t *a_rows; /* SpMM, of an A without its empty rows and columns: which row of
                               the caller's A a row of A is, for what is said of it. NULL: the
-                              same (partition/compact.h) */
+                              same (partition/hypersparse.h) */
     double alpha, beta;
     hy_source source; /* where B or X comes from, */
     hy_image image;   /* and how it lies on the device, or in what chunks bring of it */
@@ -104,8 +104,8 @@ static inline double hy_sent_bytes(const hy_cost *cost)
 /* Rows of a result as a chunk computes them, in the memory of whoever holds them.
    SpGEMM: row i of the chunk has row_ptr[i+1] - row_ptr[i] entries; they start at
    row_at[i], or at row_ptr[i] when row_at is NULL. SpMM: alpha-free A*X at val without
-   gaps: dense rows, chunk columns wide; or, in_cols, dense columns, chunk rows long. See
-   hy_rows_in() of partition/pack.h. */
+   gaps: dense rows, chunk columns wide; or, where X is in slabs, dense columns, chunk rows
+   long. See hy_rows_in() of partition/pack.h. */
 typedef struct hy_rows {
     int64_t *row_ptr; /* rows+1, from 0 */
     int64_t *row_at;  /* rows, or NULL */
@@ -156,16 +156,16 @@ struct hy_variant {
     const char *summary; /* one line for `list` */
     const char *source;  /* the paper or code it follows */
     hy_op op;
+    hy_form form;  /* in which it reads B or X on a device, whichever order the caller's X
+                      has; a chunk's part of Y lies in the same order there. NONE: it reads
+                      neither there, but computes in place, or its packs carry all it needs
+                      of B */
     int in_place;  /* 1: multiply stores Y itself; nothing is placed after it */
-    int carries_b; /* 1: prepare brings all it needs of B; B is neither resident nor
-                      gathered */
     int unordered; /* 1: real sums may differ in their last bits from run to run */
-    int in_cols;   /* SpMM, 1: X and the chunk's result lie in columns where it computes
-                      (hy_packed_x_cols() of partition/pack.h), whichever order the caller's
-                      X and Y have */
     int tail_lines; /* SpMM: hy_image.tail_lines of an X on the device, whose tail columns
                        the variant reads where they are (hy_packed_x() of partition/pack.h) */
-    int row_rings;  /* SpMM, 1: prepare numbers columns as partition/ring.h says */
+    int rings;      /* SpMM, 1: X may come in blocks of rows, for which prepare numbers columns
+                       as partition/ring.h says, or in blocks of columns */
 
     /* NULL if it can run, else why not, as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);
@@ -187,10 +187,9 @@ struct hy_variant {
 static inline hy_image hy_variant_image(const hy_variant *variant, int64_t rows,
                                         int64_t cols, int64_t nnz, hybrid_type type)
 {
-    if (variant->op == HY_SPGEMM)
+    if (variant->form == HY_FORM_CSR)
         return hy_image_of_csr(rows, cols, nnz, type);
-    return hy_image_of_dense(variant->in_cols ? HY_FORM_SLABS : HY_FORM_ROWS, rows, cols,
-                             type, variant->tail_lines);
+    return hy_image_of_dense(variant->form, rows, cols, type, variant->tail_lines);
 }
 
 #ifdef __cplusplus

@@ -38,18 +38,14 @@ static int is_on_device(const option *o)
 /* ---- what is known of one -----------------------------------------------------------
  */
 
-/* Tests name panels. */
-static int is_forced(const choice *c, const option *o)
+static const char *refused(const hy_product *product, const hy_schedule *schedule)
 {
-    return c->planning.product->engine->panels > 0 &&
-           hy_fits_whole(c->planning.product) && o->schedule == &hy_schedule_column_ring;
+    return schedule->refuse ? schedule->refuse(product) : NULL;
 }
 
-static double seconds_of(const choice *c, const option *o, const hy_estimate *e)
+static double seconds_of(const choice *c, const hy_estimate *e)
 {
-    if (e->chunks == 0)
-        return INFINITY;
-    return is_forced(c, o) ? 0 : hy_estimate_seconds(c->planning.product, e);
+    return e->chunks == 0 ? INFINITY : hy_estimate_seconds(c->planning.product, e);
 }
 
 static void add(choice *c, const hy_schedule *schedule)
@@ -58,7 +54,7 @@ static void add(choice *c, const hy_schedule *schedule)
 
     *o                  = (option){.schedule = schedule, .up = -1};
     const hy_estimate e = schedule->promise(&c->planning);
-    o->seconds          = seconds_of(c, o, &e);
+    o->seconds          = seconds_of(c, &e);
 }
 
 static hybrid_status look(choice *c, option *o)
@@ -69,7 +65,7 @@ static hybrid_status look(choice *c, option *o)
     if (!o->schedule->cost)
         return HYBRID_OK;
     HY_TRY(o->schedule->cost(&c->planning, &e));
-    o->seconds = seconds_of(c, o, &e);
+    o->seconds = seconds_of(c, &e);
     if (o->schedule == &hy_schedule_gather)
         o->up = (int64_t)(e.first_bytes + e.up_bytes);
     return HYBRID_OK;
@@ -90,7 +86,7 @@ static hybrid_status cut(choice *c, option *o)
         o->seconds = INFINITY;
         return status;
     }
-    o->seconds = is_forced(c, o) ? 0 : hy_schedule_layout_s(&c->planning, &o->layout);
+    o->seconds = hy_schedule_layout_s(&c->planning, &o->layout);
     o->up      = hy_traffic_dense_up(product, &o->layout);
     return HYBRID_OK;
 }
@@ -141,7 +137,7 @@ static void begin(choice *c, const hy_product *product, const hybrid_csr *A,
     c->planning =
         (hy_planning){.product = product, .A = A, .B = B, .extents = &c->extents};
     for (int i = 0; hy_schedules[i]; i++)
-        if (!hy_schedules[i]->refuse(product))
+        if (!refused(product, hy_schedules[i]))
             add(c, hy_schedules[i]);
 }
 
@@ -187,10 +183,28 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, &whole, 1, out);
 }
 
+/* The schedule that a test names, or why it cannot be had. */
+static hybrid_status cut_named(choice *c, const hy_schedule *schedule, option **best)
+{
+    const hy_product *product = c->planning.product;
+    const char *why           = refused(product, schedule);
+
+    c->of[0] = (option){.schedule = schedule, .seconds = INFINITY, .up = -1};
+    c->count = 1;
+    *best    = &c->of[0];
+    if (!why)
+        HY_TRY(cut(c, *best));
+    if (isfinite((*best)->seconds))
+        return HYBRID_OK;
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
+                   why ? why : "no layout of it holds all rows");
+}
+
 hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,
                             const hybrid_csr *B, hy_layout *out)
 {
-    option *best = NULL;
+    const hy_schedule *named = product->engine->schedule;
+    option *best             = NULL;
     choice c;
 
     if (!hy_product_on_device(product)) {
@@ -198,7 +212,7 @@ hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,
         return hy_schedule_in_place.cut(&planning, out);
     }
     begin(&c, product, A, B);
-    hybrid_status status = explore(&c, CUT, &best);
+    hybrid_status status = named ? cut_named(&c, named, &best) : explore(&c, CUT, &best);
     if (status == HYBRID_OK && best)
         take(&c, best, out);
     else if (status == HYBRID_OK)

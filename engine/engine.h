@@ -10,8 +10,8 @@
 
 /* Sizes from which on a plan does more to be faster. */
 enum {
-    HY_EARLY_BYTES   = 1 << 20, /* less of B is there before planning misses it */
-    HY_COMPACT_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
+    HY_EARLY_BYTES       = 1 << 20, /* less of B is there before planning misses it */
+    HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
 };
 
 struct hybrid_engine {
@@ -24,11 +24,13 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* the table */
     char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
-    int64_t panels; /* 0; tests: panels of X in each plan that can have so many, */
-    int64_t pinned_panels; /* and in runs of the others with X and Y pinned */
+    const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
+    int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
+                       schedule, or in runs of other plans with X and Y pinned */
     size_t early_bytes; /* a B of so many is sent before a one-shot plan is made */
     int device_first; /* 0; tests: a product that fits the device is not the host's */
-    int64_t compact_bytes; /* X and Y of so many are sent without rows that A leaves empty */
+    int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
+                                  empty */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;

@@ -70,7 +70,7 @@ static void put_features(writer *w, const hy_product *product)
     put_count(w, product->rows);
     put(w, " x ");
     put_count(w, f->out_cols);
-    if (hy_is_compact(&product->compact)) {
+    if (hy_is_hypersparse(&product->hypersparse)) {
         put(w, "\nempty     left out: ");
         put_count(w, product->rows - f->rows);
         put(w, " rows and ");
@@ -252,7 +252,7 @@ static void put_layout(writer *w, const hybrid_plan *plan)
         put(w, "; operands are read in place\n");
         return;
     }
-    if (product->variant->carries_b) {
+    if (product->variant->form == HY_FORM_NONE) {
         put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }

@@ -36,7 +36,7 @@ static double most_sparse(const hy_product *product)
     const hy_features *f = &product->profile.features;
     const double entry   = 4 + (double)hy_value_size(f->type);
     const double bytes =
-        product->variant->carries_b ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+        product->variant->form == HY_FORM_NONE ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
 
     return fmin(bytes / entry, DEVICE_PRODUCTS);
 }

@@ -41,7 +41,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     const size_t kept         = layout->gathered ? 0 : room;
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
-    layout->gathered = layout->gathered && !product->variant->carries_b;
+    layout->gathered = layout->gathered && product->variant->form != HY_FORM_NONE;
 
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {.A       = p->A,

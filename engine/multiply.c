@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/csr.h"
-#include "engine/empty.h"
+#include "engine/reduce.h"
 #include "engine/estimate.h"
 #include "engine/pin.h"
 #include "engine/resident.h"
@@ -129,7 +129,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
 
-/* To the rows of Y that A has, or those that its rest has. */
+/* To all rows of Y, or those that the reduced A has. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
                                 hy_problem *problem, hy_history *history)
 {
@@ -138,8 +138,8 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     const hy_update update    = {problem->Y, problem->alpha, problem->beta};
     hy_dense_sink sink;
 
-    if (hy_is_compact(&product->compact))
-        hy_subset_sink_open(&engine->ctx, &update, &product->compact.rows, &sink);
+    if (hy_is_hypersparse(&product->hypersparse))
+        hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
     else
         hy_dense_sink_open(&engine->ctx, &update, &sink);
     return hy_run_product(sites, &history->bound.list, problem, &sink.sink, engine->trace,
@@ -162,9 +162,9 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .beta    = beta,
                                  .source  = hy_source_dense(ctx, X),
                                  .profile = &product->profile};
-    hybrid_csr rest;
+    hybrid_csr reduced;
 
-    hy_empty_bind(product, &problem, &rest);
+    hy_reduce_bind(product, &problem, &reduced);
     const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
     history->bound   = hy_bind(product, &plan->layout, &plan->traffic, direct, &problem);
     const hy_sites sites =

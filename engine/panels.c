@@ -40,7 +40,7 @@ static int64_t value_size(const hy_product *product)
 static int64_t unit_of(const hy_product *product, int pinned)
 {
     const hybrid_engine *e = product->engine;
-    const int forced       = e->panels > 0 || e->pinned_panels > 0;
+    const int forced       = e->panels > 0;
 
     if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
         return FORCED_ROW;
@@ -179,11 +179,6 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *whol
     return best;
 }
 
-int hy_panels_has(const hy_variant *variant)
-{
-    return !variant->in_cols && variant->prepare;
-}
-
 static hy_image forced(const hy_product *product, int64_t n, int pinned)
 {
     const hy_image p = side_by_side(product, n, pinned);
@@ -239,10 +234,9 @@ hy_image hy_panels_within(const hy_product *product, size_t bytes)
 
 static hy_image best_pinned(const hy_product *product, const hy_layout *whole)
 {
-    const int64_t n = product->engine->pinned_panels;
+    const int64_t n = product->engine->panels;
 
-    if (product->op != HY_SPMM || whole->shared_bytes == 0 || whole->count == 0 ||
-        !hy_panels_has(product->variant))
+    if (!product->variant->rings || whole->shared_bytes == 0 || whole->count == 0)
         return (hy_image){.axis = HY_AXIS_NONE};
     if (n > 0)
         return forced(product, n, 1);
@@ -275,7 +269,7 @@ static int keeps_all(const hy_product *product, const hy_layout *layout, size_t 
 /* One chunk at a time would not overlap with others. */
 static int has_enough_chunks(const hy_product *product, const hy_layout *layout)
 {
-    return layout->count >= layout->depth || product->engine->pinned_panels > 0;
+    return layout->count >= layout->depth || product->engine->panels > 0;
 }
 
 void hy_panels_offer(const hy_product *product, hy_layout *layout)

@@ -6,11 +6,8 @@
 
 enum { HY_PANELS = 4 /* of an X that fits and is not pinned, at most */ };
 
-/* Whether the variant reads X in panels. */
-int hy_panels_has(const hy_variant *variant);
-
 /* In so many panels or fewer, all of them on the device at once; whole if they would be
-   too narrow, or X is there soon. The second: those that a test names, whatever X is. */
+   too narrow, or X is there soon. The second: as many as a test names, whatever X is. */
 hy_image hy_panels_side_by_side(const hy_product *product, int64_t n);
 hy_image hy_panels_forced(const hy_product *product);
 

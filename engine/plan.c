@@ -5,7 +5,7 @@
 
 #include "engine/cut.h"
 #include "engine/early.h"
-#include "engine/empty.h"
+#include "engine/reduce.h"
 #include "engine/estimate.h"
 #include "engine/grain.h"
 #include "engine/resident.h"
@@ -41,13 +41,34 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return choose_of(plan, A, B, 0, plan->candidates.count);
 }
 
+/* Who may compute it. If a test names a schedule, those whose it is. */
+static hybrid_status rank(hybrid_plan *plan)
+{
+    static const char *const why_not = "the host computes in place, and nobody else";
+    hy_candidates *candidates        = &plan->candidates;
+    hybrid_engine *engine            = plan->product.engine;
+    int left                         = 0;
+
+    HY_TRY(hy_rank(&plan->product, candidates));
+    for (int i = 0; i < candidates->count; i++) {
+        hy_candidate *c   = &candidates->of[i];
+        const int by_host = !c->backend->ops->copy;
+        if (engine->schedule && by_host != (engine->schedule == &hy_schedule_in_place))
+            c->refused = why_not;
+        left += !c->refused;
+    }
+    return left > 0 ? HYBRID_OK
+                    : hy_fail(&engine->ctx, HYBRID_UNSUPPORTED, "%s: %s",
+                              engine->schedule->name, why_not);
+}
+
 /* Profile and candidates, in place of those that the plan has. */
 static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hy_counter *counter)
 {
     HY_TRY(hy_product_inspect(&plan->product, A, B, counter));
     HY_TRY(hy_product_inspect_tiles(&plan->product, A));
-    return hy_rank(&plan->product, &plan->candidates);
+    return rank(plan);
 }
 
 /* Whether the host may compute an SpMM, whatever is found. */
@@ -90,7 +111,7 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
     hy_product *product = &plan->product;
 
     HY_TRY(hy_product_size_up(product, A));
-    HY_TRY(hy_rank(product, &plan->candidates));
+    HY_TRY(rank(plan));
     *enough = is_settled(plan, A) && is_one_chunk(product, &plan->candidates, A);
     return HYBRID_OK;
 }
@@ -109,23 +130,23 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
     if (enough)
         return HYBRID_OK;
     HY_TRY(hy_product_inspect(product, A, B, counter));
-    HY_TRY(hy_rank(product, &plan->candidates));
+    HY_TRY(rank(plan));
     if (is_settled(plan, A))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
-    return hy_rank(product, &plan->candidates);
+    return rank(plan);
 }
 
 /* By a device: the host reads operands in place. */
-static hybrid_status choose_for_rest(hybrid_plan *plan)
+static hybrid_status choose_reduced(hybrid_plan *plan)
 {
-    const hybrid_csr *A = &plan->product.compact.A;
+    const hybrid_csr *A = &plan->product.hypersparse.A;
 
     HY_TRY(look(plan, A, NULL, NULL));
     return choose_of(plan, A, NULL, 0, hy_rank_first_host(&plan->candidates));
 }
 
-/* Whether all of A is to be tried where its rest failed. */
+/* Whether all of A is to be tried where the reduced A failed. */
 static int gives_way(hybrid_status status)
 {
     return status == HYBRID_NO_MEMORY || status == HYBRID_NO_DEVICE_MEMORY ||
@@ -134,19 +155,19 @@ static int gives_way(hybrid_status status)
 
 /* For A without its empty rows and columns, if that pays, there is memory for it, and a
    variant that computes it. */
-static hybrid_status choose_rest_or_all(hybrid_plan *plan, const hybrid_csr *A,
-                                        const hybrid_csr *B, const hy_counter *counter)
+static hybrid_status choose_reduced_or_all(hybrid_plan *plan, const hybrid_csr *A,
+                                           const hybrid_csr *B, const hy_counter *counter)
 {
     hy_product *product = &plan->product;
     hy_context *ctx     = &product->engine->ctx;
 
-    if (!hy_is_compact(&product->compact))
+    if (!hy_is_hypersparse(&product->hypersparse))
         return choose(plan, A, B);
-    const hybrid_status status = choose_for_rest(plan);
+    const hybrid_status status = choose_reduced(plan);
     if (!gives_way(status))
         return status;
     hy_message_clear(&ctx->message);
-    hy_compact_free(ctx, &product->compact);
+    hy_hypersparse_free(ctx, &product->hypersparse);
     HY_TRY(look(plan, A, B, counter));
     return choose(plan, A, B);
 }
@@ -162,9 +183,10 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
     if (plan->spared_s <= 0)
         plan->spared_s = hy_weigh_fitting(product, candidates, A, B);
     if (plan->spared_s <= 0)
-        HY_TRY(hy_empty_find(product, candidates, A, &product->compact, &plan->spared_s));
+        HY_TRY(hy_reduce_find(product, candidates, A, &product->hypersparse,
+                              &plan->spared_s));
     if (plan->spared_s <= 0)
-        HY_TRY(choose_rest_or_all(plan, A, B, counter));
+        HY_TRY(choose_reduced_or_all(plan, A, B, counter));
     if (plan->spared_s <= 0)
         return HYBRID_OK;
     return choose_of(plan, A, B, hy_rank_first_host(candidates), candidates->count);

@@ -22,7 +22,7 @@ void hy_product_free(hy_product *product)
     hy_context *ctx = &product->engine->ctx;
 
     hy_profile_free(ctx, &product->profile);
-    hy_compact_free(ctx, &product->compact);
+    hy_hypersparse_free(ctx, &product->hypersparse);
 }
 
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A)
@@ -87,8 +87,6 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 
 hy_image hy_product_image(const hy_product *product)
 {
-    if (!hy_product_on_device(product) || product->variant->carries_b)
-        return (hy_image){.form = HY_FORM_NONE};
     return hy_variant_image(product->variant, product->b_rows, product->b_cols,
                             product->b_nnz, product->profile.type);
 }

@@ -1,13 +1,13 @@
 /* engine/product.h - what is known of a product, as a value.
 
    The plan fills it in: sizes and options as they were asked for, what inspection finds,
-   and who computes the product. Whoever compares ways of computing it (rank, weigh, empty,
+   and who computes the product. Whoever compares ways of computing it (rank, weigh, reduce,
    window, panels, layout, traffic, cut, split) reads it and changes nothing. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 
 #include "engine/engine.h"
-#include "partition/compact.h"
+#include "partition/hypersparse.h"
 #include "partition/inspect.h"
 
 typedef struct hy_product {
@@ -20,8 +20,8 @@ typedef struct hy_product {
                                       0 */
 
     /* found */
-    hy_compact compact; /* the rest of A, if the product is computed with that */
-    hy_profile profile; /* of A, or of its rest */
+    hy_hypersparse hypersparse; /* the reduced A, if the product is computed with that */
+    hy_profile profile; /* of A, or of the reduced A */
     double host_s;      /* predicted, of an SpMM that the host may take from the device, else
                            INFINITY */
 
@@ -40,7 +40,7 @@ void hy_product_free(hy_product *product);
 /* What sizes tell of an SpMM (hy_inspect_sizes()). */
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 
-/* Inspect A, or its rest, and B; in place of what was found before. `counter` as in
+/* Inspect A, or the reduced A, and B; in place of what was found before. `counter` as in
    inspect.h. */
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
@@ -69,11 +69,18 @@ static inline int hy_product_in_columns(const hy_product *product)
    or when chunks carry what they need. */
 hy_image hy_product_image(const hy_product *product);
 
-/* A, or the rest of it that the product is computed with. */
+/* Whether chunks find X and Y where the caller has them, as the host must to compute some of
+   them, and a device to copy them itself: the reduced A has some rows of each. */
+static inline int hy_product_has_views(const hy_product *product)
+{
+    return !hy_is_hypersparse(&product->hypersparse);
+}
+
+/* A, or the reduced A that the product is computed with. */
 static inline const hybrid_csr *hy_product_a(const hy_product *product,
                                              const hybrid_csr *A)
 {
-    return hy_is_compact(&product->compact) ? &product->compact.A : A;
+    return hy_product_has_views(product) ? A : &product->hypersparse.A;
 }
 
 #endif /* HY_PRODUCT_H */

@@ -29,7 +29,7 @@ static double predict(const hy_product *product, const hy_candidate *c)
     if (!hy_product_on_device(&as))
         return hy_estimated_host_s(&as, c->variant);
     const hy_layout layout = {.image    = hy_product_image(&as),
-                              .gathered = c->variant->carries_b};
+                              .gathered = c->variant->form == HY_FORM_NONE};
     const int64_t chunks =
         hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
     const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);

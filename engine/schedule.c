@@ -50,7 +50,9 @@ int hy_fits_whole(const hy_product *product)
 const char *hy_refuse_ring(const hy_product *product)
 {
     if (product->op == HY_SPGEMM)
-        return "a ring holds rows or columns of X, and a sparse B has none of one size";
+        return "a sparse B has no ring: its rows and columns are of no one size";
+    if (!product->variant->rings)
+        return "packs of this variant name rows of X, and a ring has places";
     if (product->options.split == HYBRID_SPLIT_SHARE)
         return "a ring is filled in order, and a host with a share takes rows from the "
                "end";

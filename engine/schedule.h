@@ -13,7 +13,7 @@ typedef struct hy_schedule {
     const char *name;
     double worth; /* it is taken for less than this part of the time of those before it */
 
-    /* NULL, or why not, as a static sentence. Pure. */
+    /* (optional) NULL, or why not, as a static sentence. Pure. */
     const char *(*refuse)(const hy_product *product);
 
     /* A run of it, at best: chunks are even, packs that may stay do, and what only a look

@@ -13,15 +13,6 @@
 #include "engine/panels.h"
 #include "engine/schedule.h"
 
-static const char *refuse(const hy_product *product)
-{
-    const char *no_ring = hy_refuse_ring(product);
-
-    return no_ring || hy_panels_has(product->variant)
-               ? no_ring
-               : "this variant has X in columns already, and a ring of columns in rows";
-}
-
 static hy_layout asked_for(const hy_planning *p, hy_image panels)
 {
     return (hy_layout){
@@ -47,13 +38,19 @@ static hy_image shortest(const hy_planning *p)
     return best;
 }
 
+/* Tests name it, and how many panels. */
+static int is_named(const hybrid_engine *engine)
+{
+    return engine->schedule == &hy_schedule_column_ring && engine->panels > 0;
+}
+
 static hy_image best(const hy_planning *p)
 {
     const size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW);
 
     if (!hy_fits_whole(p->product))
         return hy_panels_within(p->product, part);
-    return p->product->engine->panels > 0 ? hy_panels_forced(p->product) : shortest(p);
+    return is_named(p->product->engine) ? hy_panels_forced(p->product) : shortest(p);
 }
 
 static hy_estimate promise(const hy_planning *p)
@@ -65,12 +62,13 @@ static hy_estimate promise(const hy_planning *p)
     return hy_schedule_even(p, &asked);
 }
 
-/* With as much of A as fits beside them. 0 slots: they do not fit, or some row does not.
- */
+/* With as much of A as fits beside them. 0 slots: there are none, they do not fit, or
+   some row does not. */
 static hybrid_status try(const hy_planning *p, hy_image panels, hy_layout *out)
 {
     *out = asked_for(p, panels);
-    if (hy_align(hy_image_room(&panels)) >= p->product->rates.memory) {
+    if (panels.axis == HY_AXIS_NONE ||
+        hy_align(hy_image_room(&panels)) >= p->product->rates.memory) {
         out->depth = 0;
         return HYBRID_OK;
     }
@@ -121,6 +119,6 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 const hy_schedule hy_schedule_column_ring = {.name    = "ring of columns",
                                              .worth   = 0.9,
-                                             .refuse  = refuse,
+                                             .refuse  = hy_refuse_ring,
                                              .promise = promise,
                                              .cut     = cut};

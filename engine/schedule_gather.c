@@ -5,13 +5,6 @@
 #include "engine/schedule.h"
 #include "engine/traffic.h"
 
-static const char *refuse(const hy_product *product)
-{
-    return product->variant->carries_b
-               ? "packs of this variant carry rows of B for each entry, and touch none"
-               : NULL;
-}
-
 static hy_layout asked_for(const hy_product *product, int slots)
 {
     return (hy_layout){
@@ -59,9 +52,5 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-const hy_schedule hy_schedule_gather = {.name    = "gather",
-                                        .worth   = 0.9,
-                                        .refuse  = refuse,
-                                        .promise = promise,
-                                        .cost    = cost,
-                                        .cut     = cut};
+const hy_schedule hy_schedule_gather = {
+    .name = "gather", .worth = 0.9, .promise = promise, .cost = cost, .cut = cut};

@@ -13,12 +13,6 @@
 
 enum { NEAR = 4 /* of the last-level cache: rows near each other may take one part */ };
 
-static const char *refuse(const hy_product *product)
-{
-    (void)product;
-    return NULL;
-}
-
 /* The estimate by which the host's variant was ranked is a time. */
 static hy_estimate far(const hy_product *product)
 {
@@ -40,7 +34,7 @@ static hy_estimate promise(const hy_planning *p)
     const hy_product *product = p->product;
 
     if (isinf(product->host_s) || hy_fits_whole(product) ||
-        hy_is_compact(&product->compact))
+        !hy_product_has_views(product))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(product);
     return !hy_product_in_columns(product) &&
@@ -88,9 +82,5 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-const hy_schedule hy_schedule_in_place = {.name    = "in place",
-                                          .worth   = 0.78,
-                                          .refuse  = refuse,
-                                          .promise = promise,
-                                          .cost    = cost,
-                                          .cut     = cut};
+const hy_schedule hy_schedule_in_place = {
+    .name = "in place", .worth = 0.78, .promise = promise, .cost = cost, .cut = cut};

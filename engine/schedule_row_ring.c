@@ -34,13 +34,6 @@ static const struct {
 
 enum { TRIES = sizeof tries / sizeof *tries };
 
-static const char *refuse(const hy_product *product)
-{
-    if (!product->variant->row_rings && product->op == HY_SPMM)
-        return "packs of this variant name rows of X, and a ring of rows has places";
-    return hy_refuse_ring(product);
-}
-
 /* Slots take one part in `share` of what the ring leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
@@ -139,13 +132,17 @@ static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
+    *out = (hy_layout){.depth = 0};
+    HY_TRY(hy_schedule_look(p));
+    if (!p->extents->blocks)
+        return HYBRID_OK;
     return p->product->options.flags & HYBRID_RESIDENT ? cut_resident(p, out)
                                                        : try_all(p, 1, out);
 }
 
 const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",
                                           .worth   = 1,
-                                          .refuse  = refuse,
+                                          .refuse  = hy_refuse_ring,
                                           .promise = promise,
                                           .cost    = cost,
                                           .cut     = cut};

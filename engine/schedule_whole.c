@@ -5,12 +5,6 @@
 #include "engine/panels.h"
 #include "engine/schedule.h"
 
-static const char *refuse(const hy_product *product)
-{
-    (void)product;
-    return NULL;
-}
-
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_layout asked = {
@@ -24,7 +18,7 @@ static hy_estimate promise(const hy_planning *p)
 static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&
-        product->options.split != HYBRID_SPLIT_SHARE && !hy_is_compact(&product->compact))
+        product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product))
         hy_panels_offer(product, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)
@@ -50,4 +44,4 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 }
 
 const hy_schedule hy_schedule_whole = {
-    .name = "whole", .worth = 1, .refuse = refuse, .promise = promise, .cut = cut};
+    .name = "whole", .worth = 1, .promise = promise, .cut = cut};

@@ -35,7 +35,7 @@ static const double BOTH_WAYS = 0.9;
 /* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
 static int has_kinds(const hy_product *product)
 {
-    return product->op == HY_SPMM && !product->variant->in_cols;
+    return product->variant->form == HY_FORM_ROWS;
 }
 
 /* ---- prediction ---------------------------------------------------------------------
@@ -149,7 +149,7 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
                "plan with HYBRID_REUSE to share later ones";
     if (layout->image.axis == HY_AXIS_COLS)
         return "X comes in panels, for which A stays on the device";
-    if (hy_is_compact(&product->compact))
+    if (!hy_product_has_views(product))
         return "empty rows and columns of A are left out: workers load X and store Y";
     if (layout->image.axis == HY_AXIS_ROWS)
         return "X passes through the device in the order in which its chunks need it";

@@ -247,9 +247,9 @@ hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout
     if (!hy_product_on_device(product) || layout->count == 0)
         return HYBRID_OK;
     out->down = result_down(product, layout);
-    if (product->variant->carries_b || layout->gathered) {
+    if (product->variant->form == HY_FORM_NONE || layout->gathered) {
         out->up = packed_up(product, layout);
-        if (!product->variant->carries_b)
+        if (product->variant->form != HY_FORM_NONE)
             out->other_up = whole_up(product, layout, A, B);
         return HYBRID_OK;
     }

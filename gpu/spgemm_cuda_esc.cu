@@ -67,6 +67,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc = {
     .summary  = "expand, sort by column within rows, add equal ones",
     .source   = "Wu 2015 (hySpMM), the expansion moved to the GPU",
     .op       = HY_SPGEMM,
+    .form     = HY_FORM_CSR,
     .in_place = 0,
     .refuse   = hy_esc_refuse,
     .cost     = cost,

@@ -370,15 +370,16 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 extern "C" const hy_variant hy_spmm_cuda_hrpb = {
-    .name      = "spmm.cuda.hrpb",
-    .summary   = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
-    .source    = "cuTeSpMM of Xiang et al., 2025",
-    .op        = HY_SPMM,
-    .in_place  = 0,
-    .row_rings = 1,
-    .refuse    = refuse,
-    .cost      = cost,
-    .prepare   = prepare,
-    .multiply  = multiply,
-    .finish    = nullptr,
+    .name     = "spmm.cuda.hrpb",
+    .summary  = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
+    .source   = "cuTeSpMM of Xiang et al., 2025",
+    .op       = HY_SPMM,
+    .form     = HY_FORM_ROWS,
+    .in_place = 0,
+    .rings    = 1,
+    .refuse   = refuse,
+    .cost     = cost,
+    .prepare  = prepare,
+    .multiply = multiply,
+    .finish   = nullptr,
 };

@@ -104,6 +104,7 @@ extern "C" const hy_variant hy_spmv_cuda_bcsr = {
     .summary  = "SpMV in blocks of up to 8 x 8, a group of lanes to each row of blocks",
     .source   = "BCSR of Choi, Singh and Vuduc, PPoPP 2010",
     .op       = HY_SPMM,
+    .form     = HY_FORM_ROWS,
     .in_place = 0,
     .refuse   = blocks::refuse,
     .cost     = cost,

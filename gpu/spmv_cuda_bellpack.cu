@@ -126,6 +126,7 @@ extern "C" const hy_variant hy_spmv_cuda_bellpack = {
     .summary  = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
     .source   = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
     .op       = HY_SPMM,
+    .form     = HY_FORM_ROWS,
     .in_place = 0,
     .refuse   = blocks::refuse,
     .cost     = cost,

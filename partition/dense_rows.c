@@ -199,14 +199,15 @@ hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
     const int64_t rows    = chunk->row_end - chunk->row_begin;
     const int64_t width   = chunk->col_end - chunk->col_begin;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
+    const int in_lines    = part->order == HYBRID_ROW_MAJOR;
     const int64_t first   = subset ? 0 : chunk->row_begin;
 
     return (hy_storing){.update  = update,
                         .in      = part->rows.val,
-                        .along   = in_rows != part->in_cols,
+                        .along   = Y->order == part->order,
                         .in_rows = in_rows,
-                        .lines   = part->in_cols ? width : rows,
-                        .length  = part->in_cols ? rows : width,
+                        .lines   = in_lines ? rows : width,
+                        .length  = in_lines ? width : rows,
                         .ld      = Y->ld,
                         .origin  = in_rows ? first * Y->ld + chunk->col_begin
                                            : first + chunk->col_begin * Y->ld,

@@ -65,7 +65,7 @@ typedef struct hy_dense_view {
 } hy_dense_view;
 hy_dense_view hy_packed_x(const hy_job *job);
 
-/* X in columns, for variants that are in_cols: in slabs (base/image.h), so that the first
+/* X in columns, for variants that read it in slabs (base/image.h), so that the first
    rows of X can be there before the last. */
 typedef struct hy_cols_view {
     const void *x;

@@ -61,14 +61,15 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
 /* Where X or the pack is in columns. */
 static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
 {
-    const gathering *g    = arg;
-    const hy_chunk *chunk = g->job->chunk;
-    const hybrid_dense *X = g->job->problem->X;
-    const int64_t width   = chunk->col_end - chunk->col_begin;
-    const int in_cols     = g->job->problem->image.form == HY_FORM_SLABS;
-    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const gathering *g       = arg;
+    const hy_chunk *chunk    = g->job->chunk;
+    const hybrid_dense *X    = g->job->problem->X;
+    const int64_t width      = chunk->col_end - chunk->col_begin;
+    const hybrid_order order = hy_form_order(g->job->problem->image.form);
+    const int by_cols        = order == HYBRID_COL_MAJOR;
+    const int in_rows        = X->order == HYBRID_ROW_MAJOR;
     const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
-    const int64_t to_row = in_cols ? 1 : width, to_col = in_cols ? g->touched->count : 1;
+    const int64_t to_row = by_cols ? 1 : width, to_col = by_cols ? g->touched->count : 1;
     const hy_grid from = {(char *)X->data + (size_t)(chunk->col_begin * col) * g->size,
                           row, col};
     const hy_grid to   = {g->dst + (size_t)(begin * to_row) * g->size, to_row, to_col};
@@ -83,8 +84,8 @@ hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
     const hy_problem *problem = job->problem;
     const int64_t width       = job->chunk->col_end - job->chunk->col_begin;
     const int64_t grain       = 1 + PACK_ELEMENTS / (1 + width);
-    const int in_rows =
-        problem->X->order == HYBRID_ROW_MAJOR && problem->image.form != HY_FORM_SLABS;
+    const int in_rows         = problem->X->order == HYBRID_ROW_MAJOR &&
+                        hy_form_order(problem->image.form) == HYBRID_ROW_MAJOR;
     gathering g = {job, touched, hy_value_size(problem->X->type), dst};
 
     return hy_pool_for(problem->ctx->pool, HY_PACK, 0, touched->count, grain,

@@ -1,5 +1,6 @@
 /* partition/source_subset.c - some rows of X: of an A without its empty columns
-   (compact.h) those that it names. Workers gather them, also where they are pinned. */
+   (hypersparse.h) those that it names. Workers gather them, also where they are pinned.
+ */
 #include <string.h>
 
 #include "base/csr.h"

@@ -71,12 +71,10 @@ hy_dense_sink hy_dense_sink_of(hy_context *ctx, const hy_sink_ops *own,
 {
     const hybrid_dense *Y = update->Y;
 
-    return (hy_dense_sink){.sink   = {.ops     = own,
-                                      .ctx     = ctx,
-                                      .in_cols = Y->order == HYBRID_COL_MAJOR,
-                                      .reads   = update->beta != 0},
-                           .update = *update,
-                           .left   = rows * Y->cols};
+    return (hy_dense_sink){
+        .sink   = {.ops = own, .ctx = ctx, .order = Y->order, .reads = update->beta != 0},
+        .update = *update,
+        .left   = rows * Y->cols};
 }
 
 void hy_dense_sink_open(hy_context *ctx, const hy_update *update, hy_dense_sink *out)

@@ -20,7 +20,8 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     const hy_dense_sink *dense = (const hy_dense_sink *)sink;
     hy_storing storing         = hy_storing_of(&dense->update, part, dense->subset);
 
-    return (sink->in_cols ? hy_store_spread : hy_store_dense)(sink->ctx->pool, &storing);
+    return (sink->order == HYBRID_COL_MAJOR ? hy_store_spread
+                                            : hy_store_dense)(sink->ctx->pool, &storing);
 }
 
 static hybrid_status end_others(hy_dense_sink *dense)
@@ -60,7 +61,7 @@ void hy_subset_sink_open(hy_context *ctx, const hy_update *update,
     out->subset = subset;
     out->sink.own_bytes =
         others * Y->cols * (int64_t)hy_value_size(Y->type) * (out->sink.reads ? 2 : 1);
-    out->others_begun = !out->sink.in_cols;
+    out->others_begun = out->sink.order == HYBRID_ROW_MAJOR;
     if (out->others_begun)
         hy_empty_rows_begin(&out->others, ctx->pool, &out->update, subset);
 }

@@ -157,12 +157,12 @@ hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
     const hy_job *job     = &slot->job;
     const hy_image *image = &job->problem->image;
 
-    return (hy_part){.chunk    = job->chunk,
-                     .nnz      = job->nnz,
-                     .offset   = job->offset,
-                     .rows     = *rows,
-                     .count    = job->nnz,
-                     .in_cols  = image->form == HY_FORM_SLABS || job->turned,
+    return (hy_part){.chunk  = job->chunk,
+                     .nnz    = job->nnz,
+                     .offset = job->offset,
+                     .rows   = *rows,
+                     .count  = job->nnz,
+                     .order = job->turned ? HYBRID_COL_MAJOR : hy_form_order(image->form),
                      .by_lines = image->axis == HY_AXIS_COLS || job->turned,
                      .wrapped  = hy_image_wrapped(image, job->chunk->col_begin)};
 }

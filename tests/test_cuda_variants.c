@@ -11,7 +11,7 @@
 #include "engine/tables.h"
 #include "support/bits.h"
 #include "support/budgets.h"
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 #include "support/large.h"
 #include "support/not_finite.h"
 #include "support/not_read.h"
@@ -135,14 +135,14 @@ static int check_tf32(hybrid_engine *engine)
 /* Matrices with bands, and with empty rows and columns, under small budgets. */
 static int check_budgets(const char *const *names)
 {
-    int64_t banded = 0, windowed = 0, hollow = 0;
+    int64_t banded = 0, windowed = 0, hypersparse = 0;
 
     int failed = budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
     int wrong  = windows_check(open_cuda, names, &banded, &windowed);
     failed += tell("banded products", banded, 2000, wrong);
     failed += tell("of them with a window of X", windowed, 100, 0);
-    wrong = hollow_check(open_cuda, names, &hollow);
-    return failed + tell("plans without empty rows and columns", hollow, 300, wrong);
+    wrong = hypersparse_check(open_cuda, names, &hypersparse);
+    return failed + tell("plans without empty rows and columns", hypersparse, 300, wrong);
 }
 
 /* Y = alpha*A*X + beta*Y with alpha or beta 0, and NaN in what is not to be read. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
+#include "engine/schedule.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
@@ -154,9 +154,11 @@ static hybrid_status dense(world *w)
 /* The same with X on the device in two panels. */
 static hybrid_status panelled(world *w)
 {
+    w->engine->schedule        = &hy_schedule_column_ring;
     w->engine->panels          = 2;
     const hybrid_status status = dense(w);
     w->engine->panels          = 0;
+    w->engine->schedule        = NULL;
     return status;
 }
 

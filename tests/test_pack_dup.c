@@ -29,8 +29,7 @@ static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
                      .out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0)};
 }
 
-static const hy_variant dup = {
-    .name = "test", .op = HY_SPGEMM, .carries_b = 1, .cost = dup_cost};
+static const hy_variant dup = {.name = "test", .op = HY_SPGEMM, .cost = dup_cost};
 
 /* ---- packs ------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
+#include "engine/schedule.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
@@ -201,6 +202,8 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     options.variant = "spmm.fake.rows";
     options.flags   = flags;
     engine->panels  = l->panels;
+    if (l->panels > 0)
+        engine->schedule = &hy_schedule_column_ring;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
     assert_true(plan->layout.image.axis == HY_AXIS_COLS);
     assert_int_equal(run_everywhere(plan, A, kind, &in),

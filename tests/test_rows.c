@@ -56,10 +56,15 @@ static double expected(const hy_problem *p, const hybrid_dense *before, double s
     return p->Y->type == HYBRID_F32 ? (double)(float)y : y;
 }
 
-/* The chunk lies in columns. */
-static int in_cols(const hy_problem *p)
+static hybrid_order order_of(const hy_problem *p)
 {
-    return p->image.form == HY_FORM_SLABS;
+    return hy_form_order(p->image.form);
+}
+
+/* Where element (i, j) of the chunk lies. */
+static int64_t at(const hy_problem *p, int64_t i, int64_t j, int64_t rows, int64_t width)
+{
+    return order_of(p) == HYBRID_COL_MAJOR ? i + j * rows : i * width + j;
 }
 
 /* A chunk has a home where each of its elements is as far from the first as in Y, and
@@ -76,8 +81,7 @@ static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < width; j++)
-            flat &=
-                i * by_row + j * by_col == (in_cols(p) ? i + j * rows : i * width + j);
+            flat &= i * by_row + j * by_col == at(p, i, j, rows, width);
     char *home             = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
     const hy_update update = {p->Y, p->alpha, p->beta};
     hy_row_copy copy[HY_ROW_COPIES];
@@ -93,7 +97,7 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
     const int64_t rows     = chunk->row_end - chunk->row_begin;
     const hy_update update = {p->Y, p->alpha, p->beta};
     const hy_part part     = {
-            .chunk = chunk, .rows = {.val = (void *)(uintptr_t)sums}, .in_cols = in_cols(p)};
+            .chunk = chunk, .rows = {.val = (void *)(uintptr_t)sums}, .order = order_of(p)};
     hy_storing storing = hy_storing_of(&update, &part, NULL);
     hybrid_dense before;
 
@@ -111,8 +115,7 @@ static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
             if (inside)
                 assert_true(y ==
                             expected(p, &before,
-                                     value_at(sums, p->Y->type,
-                                              in_cols(p) ? r + c * rows : r * width + c),
+                                     value_at(sums, p->Y->type, at(p, r, c, rows, width)),
                                      i, j));
             else
                 assert_true(p->beta == 0 ? y != y : y == dense_at(&before, i, j));

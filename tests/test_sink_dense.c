@@ -33,7 +33,8 @@ typedef struct layout {
     hybrid_order order;
     int64_t gap;
     double alpha, beta;
-    int subset, in_cols;
+    int subset;
+    hybrid_order part; /* in which parts lie */
 } layout;
 
 typedef struct piece {
@@ -91,7 +92,8 @@ static void *sums_of(const world *w, const hy_chunk *c)
 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < width; j++)
-            value_set(sums, w->l.type, w->l.in_cols ? i + j * rows : i * width + j,
+            value_set(sums, w->l.type,
+                      w->l.part == HYBRID_COL_MAJOR ? i + j * rows : i * width + j,
                       dense_at(&w->sums, c->row_begin + i, c->col_begin + j));
     return sums;
 }
@@ -108,7 +110,7 @@ static void cut(world *w)
                            .col_end   = col + WIDTH < COLS ? col + WIDTH : COLS};
             p->part = (hy_part){.chunk    = &p->chunk,
                                 .rows     = {.val = sums_of(w, &p->chunk)},
-                                .in_cols  = w->l.in_cols,
+                                .order    = w->l.part,
                                 .by_lines = 1};
         }
 }
@@ -258,13 +260,13 @@ static void each_layout(hy_context *ctx, void (*fn)(hy_context *, const layout *
 
     for (int bits = 0; bits < 32; bits++)
         for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
-            const layout l = {.type    = bits & 1 ? HYBRID_F64 : HYBRID_F32,
-                              .order   = bits & 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR,
-                              .gap     = bits & 4 ? 3 : 0,
-                              .alpha   = scales[s][0],
-                              .beta    = scales[s][1],
-                              .subset  = (bits & 8) != 0,
-                              .in_cols = (bits & 16) != 0};
+            const layout l = {.type   = bits & 1 ? HYBRID_F64 : HYBRID_F32,
+                              .order  = bits & 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR,
+                              .gap    = bits & 4 ? 3 : 0,
+                              .alpha  = scales[s][0],
+                              .beta   = scales[s][1],
+                              .subset = (bits & 8) != 0,
+                              .part   = bits & 16 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR};
             fn(ctx, &l);
         }
 }
@@ -288,7 +290,7 @@ static void parts_are_stored(void **state)
    if it copies lines; or what lies in Y as it is. */
 static void pass_pinned(hy_context *ctx, const layout *l)
 {
-    const int along = (l->order == HYBRID_COL_MAJOR) == l->in_cols;
+    const int along = l->order == l->part;
     const int as_is = l->alpha == 1 && l->beta == 0 && !l->subset;
 
     for (int by_lines = 0; by_lines < 2; by_lines++) {

@@ -10,7 +10,7 @@
 
 #include "base/csr.h"
 #include "support/fake_backend.h"
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 #include "support/places.h"
 #include "support/usage.h"
 #include "support/usage_runs.h"
@@ -106,8 +106,8 @@ static void nor_are_pinned_rows(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 64);
-    w.engine->pinned_panels = 2;
-    hybrid_plan *plan       = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    w.engine->panels  = 2;
+    hybrid_plan *plan = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
     assert_true(plan->layout.if_pinned.axis == HY_AXIS_COLS);
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     for (int run = 0; run < 4; run++) {
@@ -128,7 +128,7 @@ static void panels_are_as_wide_as_they_are(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 80);
-    w.engine->pinned_panels = 2;
+    w.engine->panels = 2;
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     taken t = {&w.A, 0};
     world_pin(&w, BOTH, 1);
@@ -222,9 +222,9 @@ static void empty_rows_are_stored(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
-    w.engine->compact_bytes = 0;
+    w.engine->hypersparse_bytes = 0;
     matrix_free(&w.A);
-    hollow_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
+    hypersparse_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
     dense_free(&w.X);
     dense_free(&w.Y);
     dense_make(700, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w.X);

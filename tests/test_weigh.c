@@ -9,7 +9,7 @@
 #include "engine/plan.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 #include "support/oracle.h"
 #include "support/places.h"
 
@@ -30,7 +30,7 @@ static hybrid_engine *open_with(size_t device_bytes)
     engine->host->measured.launch_s   = 1e-9; /* the product is small */
     engine->host->measured.flops      = 2e10; /* slow enough for a device that X fits */
     engine->device->measured.launch_s = 1e-9;
-    engine->compact_bytes             = 1;
+    engine->hypersparse_bytes         = 1;
     engine->device_first              = 0;
     return engine;
 }
@@ -278,15 +278,15 @@ static void empty_rows_are_made_by_the_host(void **state)
 
     (void)state;
     for (size_t budget = 32 << 10; budget < 1 << 20; budget *= 2)
-        for (int shape = 0; shape < hollow_shapes(); shape++) {
+        for (int shape = 0; shape < hypersparse_shapes(); shape++) {
             hybrid_engine *engine = open_with(budget);
             hybrid_csr A;
-            hollow_make(shape, f64, &A);
-            hybrid_plan *plan = run_planned(engine, &A, &plain);
-            const int compact = hy_is_compact(&plan->product.compact);
+            hypersparse_make(shape, f64, &A);
+            hybrid_plan *plan     = run_planned(engine, &A, &plain);
+            const int hypersparse = hy_is_hypersparse(&plan->product.hypersparse);
             hosts += plan->spared_s > 0;
-            devices += compact;
-            assert_false(plan->spared_s > 0 && compact);
+            devices += hypersparse;
+            assert_false(plan->spared_s > 0 && hypersparse);
             hybrid_plan_destroy(plan);
             matrix_free(&A);
             hybrid_engine_destroy(engine);
@@ -304,7 +304,7 @@ static void failures_leave_nothing(void **state)
     hybrid_csr A;
 
     (void)state;
-    hollow_make(0, f64, &A);
+    hypersparse_make(0, f64, &A);
     for (int64_t n = 1;; n++) {
         hybrid_engine *engine       = open_with(32 << 10);
         hybrid_plan *plan           = NULL;

@@ -153,6 +153,7 @@ static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
     const hy_image *image  = &w->problem.image;
     const hy_update update = {w->problem.Y, w->problem.alpha, w->problem.beta};
     const hy_part part     = {.chunk    = chunk,
+                              .order    = HYBRID_ROW_MAJOR,
                               .rows     = {.val = sums},
                               .by_lines = image->axis == HY_AXIS_COLS,
                               .wrapped  = hy_image_wrapped(image, chunk->col_begin)};

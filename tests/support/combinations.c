@@ -6,19 +6,22 @@
 #include "support/builder.h"
 
 enum {
-    ENTRIES    = 4, /* a row */
-    NEAR       = 6, /* half of the band */
-    LINE_BYTES = 64 /* rows of X and Y of less are not left out */
+    ENTRIES    = 4,  /* a row */
+    NEAR       = 6,  /* half of the band */
+    LINE_BYTES = 64, /* rows of X and Y of less are not left out */
+    LEAST_WIDE = 16  /* columns of an X that is large beside what alignment takes */
 };
-
-const char *const schedule_names[] = {"in place", "whole",    "column blocks",
-                                      "row ring", "gathered", "row subset"};
 
 /* ---- drawing ----------------------------------------------------------------------- */
 
 static int64_t pick(uint64_t number, uint64_t *axis, int64_t count)
 {
     return test_below(number, ++*axis, count);
+}
+
+static hybrid_order pick_order(uint64_t number, uint64_t *axis)
+{
+    return pick(number, axis, 3) == 0 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
 }
 
 combination combination_draw(uint64_t number)
@@ -31,23 +34,28 @@ combination combination_draw(uint64_t number)
                                      HYBRID_CHECK,
                                      HYBRID_EXPLAIN};
     static const double alphas[] = {1, 1, 2}, betas[] = {0, 0, 3};
-    static const hybrid_split of[] = {HYBRID_SPLIT_DEFAULT, HYBRID_SPLIT_AUTO,
-                                      HYBRID_SPLIT_GPU, HYBRID_SPLIT_SHARE};
-    combination c                  = {0};
-    uint64_t axis                  = 0;
+    static const hybrid_split of[]   = {HYBRID_SPLIT_DEFAULT, HYBRID_SPLIT_DEFAULT,
+                                        HYBRID_SPLIT_AUTO,    HYBRID_SPLIT_GPU,
+                                        HYBRID_SPLIT_HOST,    HYBRID_SPLIT_SHARE};
+    static const char *const names[] = {"spmm.fake.rows", "spmm.fake.rows",
+                                        "spmm.fake.tiled"};
+    combination c                    = {0};
+    uint64_t axis                    = 0;
 
-    c.asked   = (schedule)pick(number, &axis, SCHEDULES);
-    c.variant = c.asked == IN_PLACE           ? "spmm.host.rows"
-                : pick(number, &axis, 3) == 0 ? "spmm.fake.tiled"
-                                              : "spmm.fake.rows";
-    c.flags   = flags[pick(number, &axis, 6)];
-    c.split   = of[pick(number, &axis, 4)];
-    c.width   = widths[pick(number, &axis, 5)];
-    if (c.asked == ROW_RING || c.asked == GATHERED) /* else X fits any budget */
-        c.width = c.width < widths[2] ? widths[2] : c.width;
-    c.chunk_rows    = pick(number, &axis, 2) ? COMBINATION_ROWS / 7 : 0;
-    c.x_order       = pick(number, &axis, 3) == 0 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
-    c.y_order       = pick(number, &axis, 3) == 0 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+    c.schedule = hy_schedules[pick(number, &axis, COMBINATION_SCHEDULES)];
+    c.variant  = names[pick(number, &axis, 3)];
+    c.flags    = flags[pick(number, &axis, 6)];
+    c.split    = of[pick(number, &axis, 6)];
+    c.width    = widths[pick(number, &axis, 5)];
+    if (c.schedule == &hy_schedule_column_ring && c.width == 1)
+        c.width = LEAST_WIDE; /* one column is no ring */
+    c.tight = pick(number, &axis, 2) && c.width >= LEAST_WIDE &&
+              c.schedule != &hy_schedule_whole;
+    c.banded        = pick(number, &axis, 2) || c.schedule == &hy_schedule_row_ring;
+    c.sparse        = pick(number, &axis, 3) == 0;
+    c.chunk_rows    = pick(number, &axis, 3) == 0 ? COMBINATION_ROWS / 7 : 0;
+    c.x_order       = pick_order(number, &axis);
+    c.y_order       = pick_order(number, &axis);
     c.x_gap         = pick(number, &axis, 2) * 3;
     c.y_gap         = pick(number, &axis, 2) * 5;
     c.x_pinned      = (int)pick(number, &axis, 2);
@@ -58,7 +66,7 @@ combination combination_draw(uint64_t number)
     c.kind.type     = pick(number, &axis, 2) ? HYBRID_F32 : HYBRID_F64;
     c.kind.offsets  = pick(number, &axis, 2) ? HYBRID_I32 : HYBRID_I64;
     c.kind.integers = 1;
-    if (!c.planned) { /* one call takes neither options nor a variant's name */
+    if (!c.planned) { /* one call takes no options */
         c.flags      = 0;
         c.split      = HYBRID_SPLIT_DEFAULT;
         c.chunk_rows = 0;
@@ -79,90 +87,64 @@ int combination_is_tiled(const combination *c)
 /* ---- what is to happen ---------------------------------------------------------------
  */
 
-/* NULL, or the sentence's beginning where the two values named cannot be combined. */
+static int is_ring(const hy_schedule *schedule)
+{
+    return schedule == &hy_schedule_row_ring || schedule == &hy_schedule_column_ring;
+}
+
+/* Each of two values of two axes (docs/design.md, 2.3.2). */
 const char *combination_refused(const combination *c)
 {
-    if (c->asked == IN_PLACE &&
-        (c->split == HYBRID_SPLIT_GPU || c->split == HYBRID_SPLIT_SHARE))
-        return "a split with the GPU is asked for, and there is none";
-    if (c->asked != IN_PLACE && c->split == HYBRID_SPLIT_SHARE &&
-        c->flags & HYBRID_DETERMINISTIC)
-        return "the product cannot be shared with the host: bits";
+    const int in_place = c->schedule == &hy_schedule_in_place;
+    const int by_host  = c->split == HYBRID_SPLIT_HOST;
+    const int shares   = c->split == HYBRID_SPLIT_SHARE;
+
+    if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
+        return "the host computes in place, and nobody else";
+    if (is_ring(c->schedule) && combination_is_tiled(c))
+        return "packs of this variant name rows of X, and a ring has places";
+    if (is_ring(c->schedule) && shares)
+        return "a ring is filled in order, and a host with a share takes rows from the "
+               "end";
+    if (shares && c->flags & HYBRID_DETERMINISTIC)
+        return "bits of a dense result depend on who computes a row";
     return NULL;
 }
 
-/* The schedule of the plan, where that is not the one asked for. Each line is a pair of
-   values that the engine does not combine: it computes in another way. */
-schedule combination_schedule(const combination *c)
+int combination_leaves_out(const combination *c, const hy_schedule *schedule)
 {
-    const int shares = c->split == HYBRID_SPLIT_SHARE;
-
-    switch (c->asked) {
-    case COLUMN_BLOCKS:
-        if (shares || combination_is_tiled(c) ||
-            c->width * combination_value_bytes(c) <= 16)
-            return WHOLE;
-        break;
-    case ROW_RING:
-        if (shares || combination_is_tiled(c))
-            return GATHERED;
-        break;
-    case ROW_SUBSET:
-        if (shares || c->split == HYBRID_SPLIT_AUTO || c->chunk_rows > 0 ||
-            c->width * combination_value_bytes(c) < LINE_BYTES)
-            return WHOLE;
-        break;
-    case IN_PLACE:
-    case WHOLE:
-    case GATHERED:
-    case SCHEDULES:
-        break;
-    }
-    return c->asked;
+    return c->sparse && schedule != &hy_schedule_in_place &&
+           c->split != HYBRID_SPLIT_SHARE && c->split != HYBRID_SPLIT_AUTO &&
+           c->chunk_rows == 0 && c->width * combination_value_bytes(c) >= LINE_BYTES;
 }
 
-/* By bytes: column blocks may leave more room to an A that stays. */
-int combination_may_take(const combination *c, schedule s)
-{
-    return s == combination_schedule(c) ||
-           (s == COLUMN_BLOCKS && c->asked == ROW_RING && c->flags & HYBRID_RESIDENT &&
-            !combination_is_tiled(c) && c->split != HYBRID_SPLIT_SHARE);
-}
+/* ---- operands ------------------------------------------------------------------------
+ */
 
-/* Banded where rows are to pass through; columns that are not named where chunks are to
-   bring fewer rows than there are, or where these are to be left out. */
 hybrid_csr combination_matrix(const combination *c, uint64_t number)
 {
     builder b = build_start(COMBINATION_ROWS, COMBINATION_COLS);
 
     for (int64_t i = 0; i < COMBINATION_ROWS; i++) {
-        const int empty = c->asked == ROW_SUBSET && i % 3 > 0;
+        const int empty = c->sparse && i % 3 > 0;
         for (uint64_t k = 0; k < ENTRIES && !empty; k++) {
             const uint64_t at  = (uint64_t)i * ENTRIES + k;
             const int64_t far  = test_below(number + 100, at, COMBINATION_COLS);
             const int64_t near = i * COMBINATION_COLS / COMBINATION_ROWS +
                                  test_below(number + 100, at, 2 * NEAR) - NEAR;
-            const int64_t col = c->asked == ROW_RING     ? near
-                                : c->asked == GATHERED   ? far / 100 * 100
-                                : c->asked == ROW_SUBSET ? far / 3 * 3
-                                                         : far;
+            const int64_t col = c->banded ? near : far;
             if (col >= 0 && col < COMBINATION_COLS)
-                build_add(&b, col);
+                build_add(&b, c->sparse ? col / 3 * 3 : col);
         }
         build_end_row(&b);
     }
     return build_finish(&b, number, c->kind);
 }
 
-/* Device memory that leaves the schedule no other: X does not fit where its rows are to
-   pass through, beside an A that stays if it shall, or to be gathered. */
+/* Less than X takes of what it may have, with HYBRID_RESIDENT three quarters. */
 size_t combination_budget(const combination *c)
 {
     const size_t x = (size_t)(COMBINATION_COLS * c->width * combination_value_bytes(c));
 
-    if (c->asked == GATHERED)
-        return x / 2 + 8192;
-    if (c->asked == ROW_RING)
-        return x / 4 * 3 + 12288;
-    return 0;
+    return c->tight ? x / 4 * 5 : 0;
 }

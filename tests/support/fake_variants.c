@@ -179,16 +179,15 @@ static hybrid_status dup_multiply(hy_lane *lane, hy_job *job)
 }
 
 const hy_variant hy_spgemm_fake_dup = {
-    .name      = "spgemm.fake.dup",
-    .summary   = "the same, with the rows of B duplicated by the packer",
-    .source    = "for tests",
-    .op        = HY_SPGEMM,
-    .carries_b = 1,
-    .refuse    = never_refuse,
-    .cost      = dup_cost,
-    .prepare   = hy_pack_dup,
-    .multiply  = dup_multiply,
-    .finish    = spgemm_finish,
+    .name     = "spgemm.fake.dup",
+    .summary  = "the same, with the rows of B duplicated by the packer",
+    .source   = "for tests",
+    .op       = HY_SPGEMM,
+    .refuse   = never_refuse,
+    .cost     = dup_cost,
+    .prepare  = hy_pack_dup,
+    .multiply = dup_multiply,
+    .finish   = spgemm_finish,
 };
 
 const hy_variant hy_spgemm_fake_esc = {
@@ -196,6 +195,7 @@ const hy_variant hy_spgemm_fake_esc = {
     .summary  = "expand, sort, compress, on the fake device",
     .source   = "for tests",
     .op       = HY_SPGEMM,
+    .form     = HY_FORM_CSR,
     .refuse   = never_refuse,
     .cost     = spgemm_cost,
     .prepare  = hy_pack_csr,
@@ -253,8 +253,9 @@ const hy_variant hy_spmm_fake_rows = {
     .summary    = "row after row, on the fake device",
     .source     = "for tests",
     .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
     .tail_lines = 1,
-    .row_rings  = 1,
+    .rings      = 1,
     .refuse     = never_refuse,
     .cost       = spmm_cost,
     .prepare    = hy_pack_csr,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
+#include "engine/schedule.h"
 #include "support/oracle.h"
 #include "support/plans.h"
 
@@ -52,10 +53,14 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
     return failed;
 }
 
+static int may_have(const char *name, const hybrid_csr *A)
+{
+    return !strstr(name, ".tiled") && A->rows > 0 && A->cols > 0;
+}
+
 static int has_panels(const trial *t)
 {
-    return !strstr(t->name, ".tiled") && t->plan->layout.count > 0 &&
-           t->plan->product.b_rows > 0;
+    return t->engine->schedule && t->plan->layout.count > 0;
 }
 
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
@@ -167,11 +172,14 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
                                   .place  = (size_t)(*checked % 16),
                                   .width  = widths[k / 2]};
                 engine->panels = panels[(i + k) % PANELS];
+                engine->schedule =
+                    may_have(*name, &c.A) ? &hy_schedule_column_ring : NULL;
                 failed += check_plan(t, &c.A, checked);
             }
         case_free(&c);
     }
-    engine->panels = 0;
+    engine->panels   = 0;
+    engine->schedule = NULL;
     return failed;
 }
 

@@ -48,8 +48,8 @@ static hybrid_order order_of(const trial *t)
 static int complain(const trial *t, const char *what)
 {
     fprintf(stderr, "pinned panels %s, %lld columns in %lld, flags %u, run %d%s%s: %s\n",
-            t->name, (long long)t->width, (long long)t->engine->pinned_panels, t->flags,
-            t->turn, is_pinned(t) ? ", pinned" : "", has_beta(t) ? ", beta" : "", what);
+            t->name, (long long)t->width, (long long)t->engine->panels, t->flags, t->turn,
+            is_pinned(t) ? ", pinned" : "", has_beta(t) ? ", beta" : "", what);
     return 1;
 }
 
@@ -159,17 +159,17 @@ int pinned_panels_check(hybrid_engine *engine, const char *const *names, int64_t
         case_make(i / PLAN_KINDS, kind, &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < 2 * WIDTHS && strncmp(*name, "spgemm", 6) != 0; k++) {
-                const trial t         = {.engine       = engine,
-                                         .name         = *name,
-                                         .kind         = kind,
-                                         .flags        = k % 2 ? HYBRID_RESIDENT : 0,
-                                         .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
-                                         .width        = widths[k / 2]};
-                engine->pinned_panels = panels[(i + k) % WIDTHS];
+                const trial t  = {.engine       = engine,
+                                  .name         = *name,
+                                  .kind         = kind,
+                                  .flags        = k % 2 ? HYBRID_RESIDENT : 0,
+                                  .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
+                                  .width        = widths[k / 2]};
+                engine->panels = panels[(i + k) % WIDTHS];
                 failed += check_plan(t, &c.A, checked);
             }
         case_free(&c);
     }
-    engine->pinned_panels = 0;
+    engine->panels = 0;
     return failed;
 }

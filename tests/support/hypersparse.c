@@ -1,6 +1,7 @@
-/* tests/support/hollow.c - products of matrices of which many rows and columns are empty.
+/* tests/support/hypersparse.c - products of matrices of which many rows and columns are
+ * empty.
  */
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ typedef enum shape {
     SHAPES
 } shape;
 
-int hollow_shapes(void)
+int hypersparse_shapes(void)
 {
     return SHAPES;
 }
@@ -74,7 +75,7 @@ static void add_row(builder *b, shape s)
     }
 }
 
-void hollow_make(int s, test_kind kind, hybrid_csr *out)
+void hypersparse_make(int s, test_kind kind, hybrid_csr *out)
 {
     builder b = build_start(s == TALL ? 5 * ROWS : ROWS, s == WIDE ? 5 * ROWS : ROWS);
 
@@ -101,7 +102,8 @@ typedef struct trial {
 
 static int complain(const trial *t, const char *what)
 {
-    fprintf(stderr, "hollow %s, shape %d, f%d, budget %zu, flags %u, %lld columns: %s\n",
+    fprintf(stderr,
+            "hypersparse %s, shape %d, f%d, budget %zu, flags %u, %lld columns: %s\n",
             t->name, t->shape, t->kind.type == HYBRID_F64 ? 64 : 32, t->budget, t->flags,
             (long long)t->width, what);
     return 1;
@@ -123,10 +125,10 @@ static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
 /* What belongs to empty rows and columns stays where it is. */
 static int sends_less(const trial *t, const hybrid_csr *A)
 {
-    const hy_compact *c = &t->plan->product.compact;
-    const int64_t size  = A->type == HYBRID_F64 ? 8 : 4;
-    hybrid_report r     = HYBRID_REPORT_INIT;
-    int failed          = 0;
+    const hy_hypersparse *c = &t->plan->product.hypersparse;
+    const int64_t size      = A->type == HYBRID_F64 ? 8 : 4;
+    hybrid_report r         = HYBRID_REPORT_INIT;
+    int failed              = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "no report");
@@ -137,7 +139,7 @@ static int sends_less(const trial *t, const hybrid_csr *A)
         failed += complain(t, "rows are not those of A, or more was sent than predicted");
     if (r.peak_device_bytes > (int64_t)t->budget && t->budget > 0)
         failed += complain(t, "more device memory was used");
-    if (hy_is_compact(c) && r.d2h_bytes != c->A.rows * t->width * size)
+    if (hy_is_hypersparse(c) && r.d2h_bytes != c->A.rows * t->width * size)
         failed += complain(t, "more of Y came back than rows that are not empty");
     return failed;
 }
@@ -184,7 +186,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
         return 0;
     if (status != HYBRID_OK)
         return complain(&t, hybrid_engine_message(t.engine));
-    if (!hy_is_compact(&t.plan->product.compact))
+    if (!hy_is_hypersparse(&t.plan->product.hypersparse))
         failed = complain(&t, "empty rows and columns were sent");
     for (int turn = 0; turn < TURNS; turn++)
         failed += run(&t, A, turn);
@@ -206,14 +208,14 @@ static int check_budget(trial t, const char *const *names, int64_t *checked)
             t.kind  = plan_kinds[k % PLAN_KINDS];
             t.flags = (k / 2 + k) % 2 ? HYBRID_RESIDENT : 0;
             t.width = widths[k % 3];
-            hollow_make(t.shape, t.kind, &A);
+            hypersparse_make(t.shape, t.kind, &A);
             failed += check_plan(t, &A, checked);
             matrix_free(&A);
         }
     return failed;
 }
 
-int hollow_check(budget_open open, const char *const *names, int64_t *checked)
+int hypersparse_check(budget_open open, const char *const *names, int64_t *checked)
 {
     static const size_t budgets[] = {0, (size_t)1 << 20, 150000, 80000, 40000};
     int failed                    = 0;
@@ -222,7 +224,7 @@ int hollow_check(budget_open open, const char *const *names, int64_t *checked)
         trial t = {.budget = budgets[i]};
         if (open(t.budget, &t.engine) != HYBRID_OK)
             return failed + 1;
-        t.engine->compact_bytes = 1;
+        t.engine->hypersparse_bytes = 1;
         failed += check_budget(t, names, checked);
         hybrid_engine_destroy(t.engine);
     }

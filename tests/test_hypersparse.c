@@ -1,4 +1,4 @@
-/* tests/test_hollow.c - plans that do without the empty rows and columns of A. */
+/* tests/test_hypersparse.c - plans that do without the empty rows and columns of A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "engine/plan.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
-#include "support/hollow.h"
+#include "support/hypersparse.h"
 #include "support/oracle.h"
 
 enum { COLUMNS = 32 };
@@ -24,7 +24,7 @@ static void every_shape_is_right(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    assert_int_equal(hollow_check(fake_spmm_open, names, &checked), 0);
+    assert_int_equal(hypersparse_check(fake_spmm_open, names, &checked), 0);
     assert_true(checked > 100);
     assert_int_equal(fake_alive(), 0);
 }
@@ -42,7 +42,7 @@ static hybrid_engine *open_for_all(void)
     hybrid_engine *engine;
 
     assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
-    engine->compact_bytes = 1;
+    engine->hypersparse_bytes = 1;
     return engine;
 }
 
@@ -52,7 +52,7 @@ static int spares(hybrid_engine *engine, const hybrid_csr *A, int64_t cols,
     hybrid_plan *plan;
 
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, options, &plan), HYBRID_OK);
-    const int spared = hy_is_compact(&plan->product.compact);
+    const int spared = hy_is_hypersparse(&plan->product.hypersparse);
     hybrid_plan_destroy(plan);
     return spared;
 }
@@ -61,30 +61,30 @@ static void only_where_it_pays(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_engine *engine = open_for_all();
-    hybrid_csr hollow, full;
+    hybrid_csr hypersparse, full;
 
     (void)state;
-    hollow_make(0, f64, &hollow);
+    hypersparse_make(0, f64, &hypersparse);
     matrix_random(700, 700, 12, 1, f64, &full);
-    assert_true(spares(engine, &hollow, COLUMNS, &o));
+    assert_true(spares(engine, &hypersparse, COLUMNS, &o));
     assert_false(spares(engine, &full, COLUMNS, &o));
-    assert_false(spares(engine, &hollow, 7, &o)); /* less than a line in a row */
+    assert_false(spares(engine, &hypersparse, 7, &o)); /* less than a line in a row */
     o.chunk_rows = 10;
-    assert_false(spares(engine, &hollow, COLUMNS, &o));
+    assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     o.chunk_rows = 0;
     o.split      = HYBRID_SPLIT_AUTO;
-    assert_false(spares(engine, &hollow, COLUMNS, &o));
+    assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     o.split      = HYBRID_SPLIT_SHARE;
     o.host_share = 0.5;
-    assert_false(spares(engine, &hollow, COLUMNS, &o));
+    assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     o.split   = HYBRID_SPLIT_DEFAULT;
     o.variant = "spmm.host";
-    assert_false(spares(engine, &hollow, COLUMNS, &o));
-    o.variant             = NULL;
-    engine->compact_bytes = HY_COMPACT_BYTES;
-    assert_false(spares(engine, &hollow, COLUMNS, &o));
+    assert_false(spares(engine, &hypersparse, COLUMNS, &o));
+    o.variant                 = NULL;
+    engine->hypersparse_bytes = HY_HYPERSPARSE_BYTES;
+    assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     hybrid_engine_destroy(engine);
-    matrix_free(&hollow);
+    matrix_free(&hypersparse);
     matrix_free(&full);
 }
 
@@ -99,7 +99,7 @@ static void columns_are_looked_at_where_they_may_be_empty(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         hybrid_csr A;
-        hollow_make(shapes[i], f64, &A);
+        hypersparse_make(shapes[i], f64, &A);
         o.flags = HYBRID_RESIDENT;
         assert_true(spares(engine, &A, COLUMNS, &o));
         matrix_free(&A);
@@ -115,7 +115,7 @@ static void a_plan_says_so(void **state)
     hybrid_csr A;
 
     (void)state;
-    hollow_make(2, f64, &A); /* 11 of 700 rows, as many columns */
+    hypersparse_make(2, f64, &A); /* 11 of 700 rows, as many columns */
     assert_int_equal(hybrid_spmm_plan(engine, &A, COLUMNS, NULL, &plan), HYBRID_OK);
     hybrid_plan_explain(plan, text, sizeof text);
     assert_non_null(strstr(text, "A 700 x 700, "));
@@ -154,9 +154,9 @@ static void the_reference_is_that_of_all_rows(void **state)
     hybrid_csr A;
 
     (void)state;
-    hollow_make(0, f64, &A);
-    const double rest     = reference_of(engine, &A);
-    engine->compact_bytes = INT64_MAX;
+    hypersparse_make(0, f64, &A);
+    const double rest         = reference_of(engine, &A);
+    engine->hypersparse_bytes = INT64_MAX;
     assert_true(fabs(rest - reference_of(engine, &A)) < 1e-3 * rest);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
@@ -181,7 +181,7 @@ static void events_name_rows_of_a(void **state)
     hybrid_csr A;
 
     (void)state;
-    hollow_make(2, f64, &A);
+    hypersparse_make(2, f64, &A);
     dense_make(A.cols, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(A.rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
     hybrid_engine_trace(engine, note_rows, &last);
@@ -220,7 +220,7 @@ static void columns_do_without_them_too(void **state)
     hybrid_csr A;
 
     (void)state;
-    hollow_make(2, f64, &A);
+    hypersparse_make(2, f64, &A);
     assert_int_equal(sent_down(engine, &A, row, row), 11 * COLUMNS * 8);
     assert_int_equal(sent_down(engine, &A, col, row), 11 * COLUMNS * 8);
     assert_int_equal(sent_down(engine, &A, row, col), 11 * COLUMNS * 8);
@@ -241,7 +241,7 @@ static hybrid_status multiply(hybrid_engine *engine, void *arg)
     const product *p = arg;
     hybrid_dense Y   = p->Y;
 
-    engine->compact_bytes = 1;
+    engine->hypersparse_bytes = 1;
     const hybrid_status status =
         fake_explained(engine, hybrid_spmm(engine, 2, &p->A, &p->X, 0, &Y));
     if (status == HYBRID_OK)
@@ -271,7 +271,7 @@ static void each_failure_is_told_or_survived(void **state)
     const fake_failing failing = {multiply, &p, 0, 400, 1000};
 
     (void)state;
-    hollow_make(0, f64, &p.A);
+    hypersparse_make(0, f64, &p.A);
     dense_make(p.A.cols, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &p.X);
     dense_make(p.A.rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &p.Y);
     dense_copy(&p.Y, &p.before);

@@ -1,5 +1,5 @@
-/* partition/compact.c - A without its empty rows and columns. */
-#include "partition/compact.h"
+/* partition/hypersparse.c - A without its empty rows and columns. */
+#include "partition/hypersparse.h"
 
 #include <string.h>
 
@@ -11,17 +11,17 @@ enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time *
 
 typedef struct making {
     const hybrid_csr *A;
-    const hy_compact *compact;
+    const hy_hypersparse *to;
 } making;
 
 static hybrid_status make_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
     const making *m  = arg;
-    int64_t *row_ptr = m->compact->A.row_ptr;
+    int64_t *row_ptr = m->to->A.row_ptr;
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
-        row_ptr[i] = hy_offset(m->A, m->compact->rows.rows[i]);
+        row_ptr[i] = hy_offset(m->A, m->to->rows.rows[i]);
     return HYBRID_OK;
 }
 
@@ -30,8 +30,7 @@ static hybrid_status make_cols(void *arg, int part, int64_t begin, int64_t end)
     const making *m = arg;
 
     (void)part;
-    hy_renumber(&m->compact->cols, m->A->col + begin, end - begin,
-                m->compact->A.col + begin);
+    hy_renumber(&m->to->cols, m->A->col + begin, end - begin, m->to->A.col + begin);
     return HYBRID_OK;
 }
 
@@ -46,15 +45,15 @@ static hybrid_status open_arrays(hy_context *ctx, hybrid_csr *out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *compact)
+hybrid_status hy_hypersparse_make(hy_context *ctx, const hybrid_csr *A, hy_hypersparse *h)
 {
-    hybrid_csr *out = &compact->A;
-    making m        = {A, compact};
+    hybrid_csr *out = &h->A;
+    making m        = {A, h};
 
-    HY_TRY(hy_touched_list(ctx, &compact->rows));
-    HY_TRY(hy_touched_list(ctx, &compact->cols));
-    *out = (hybrid_csr){.rows        = compact->rows.count,
-                        .cols        = compact->cols.count,
+    HY_TRY(hy_touched_list(ctx, &h->rows));
+    HY_TRY(hy_touched_list(ctx, &h->cols));
+    *out = (hybrid_csr){.rows        = h->rows.count,
+                        .cols        = h->cols.count,
                         .nnz         = A->nnz,
                         .offset_type = HYBRID_I64,
                         .type        = A->type};
@@ -64,11 +63,11 @@ hybrid_status hy_compact_make(hy_context *ctx, const hybrid_csr *A, hy_compact *
     return hy_pool_for(ctx->pool, HY_PLAN, 0, out->nnz, ENTRIES, make_cols, &m);
 }
 
-void hy_compact_free(hy_context *ctx, hy_compact *compact)
+void hy_hypersparse_free(hy_context *ctx, hy_hypersparse *h)
 {
-    hy_results_release(ctx, compact->A.row_ptr);
-    hy_results_release(ctx, compact->A.col);
-    hy_touched_free(ctx, &compact->rows);
-    hy_touched_free(ctx, &compact->cols);
-    memset(compact, 0, sizeof *compact);
+    hy_results_release(ctx, h->A.row_ptr);
+    hy_results_release(ctx, h->A.col);
+    hy_touched_free(ctx, &h->rows);
+    hy_touched_free(ctx, &h->cols);
+    memset(h, 0, sizeof *h);
 }

@@ -1,10 +1,11 @@
-/* engine/empty.c - whether a product is computed without the empty rows and columns of A.
+/* engine/reduce.c - whether a product is computed without the empty rows and columns of
+   A.
 
    Which rows are empty is known soon; which columns are takes a look at all entries, as
    long as a small part of the bus's time. So it is taken where rows are empty or entries
    few, and by plans for many runs. Workers gather X and store Y then, even if these are
    pinned: a quarter less for the bus is worth that. */
-#include "engine/empty.h"
+#include "engine/reduce.h"
 
 #include "base/csr.h"
 #include "engine/weigh.h"
@@ -36,7 +37,7 @@ static int may_pay(const hy_product *product, const hy_candidate *best,
 
     return product->op == HY_SPMM && best->backend->ops->copy && !shares &&
            o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
-           A->rows + A->cols >= product->engine->compact_bytes / row;
+           A->rows + A->cols >= product->engine->hypersparse_bytes / row;
 }
 
 static int64_t empty_of(const hy_touched *touched, int64_t all)
@@ -47,7 +48,7 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
 /* Of what is found empty, if it is enough, and the host does not have all of it sooner.
  */
 static hybrid_status find(const hy_product *product, const hy_candidate *best,
-                          const hybrid_csr *A, hy_compact *c, double *device_s)
+                          const hybrid_csr *A, hy_hypersparse *c, double *device_s)
 {
     hy_context *ctx = &product->engine->ctx;
 
@@ -61,35 +62,36 @@ static hybrid_status find(const hy_product *product, const hy_candidate *best,
     if (empty < (A->rows + A->cols) / LEAST_PART)
         return HYBRID_OK;
     HY_TRY(hy_weigh(product, best, A, c->rows.count, c->cols.count, device_s));
-    return *device_s > 0 ? HYBRID_OK : hy_compact_make(ctx, A, c);
+    return *device_s > 0 ? HYBRID_OK : hy_hypersparse_make(ctx, A, c);
 }
 
-hybrid_status hy_empty_find(const hy_product *product, const hy_candidates *candidates,
-                            const hybrid_csr *A, hy_compact *rest, double *device_s)
+hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *candidates,
+                             const hybrid_csr *A, hy_hypersparse *reduced,
+                             double *device_s)
 {
     const hy_candidate *best = first_of(candidates);
     hy_context *ctx          = &product->engine->ctx;
     hybrid_status status     = HYBRID_OK;
 
     if (may_pay(product, best, A))
-        status = find(product, best, A, rest, device_s);
-    if (status != HYBRID_OK || !hy_is_compact(rest))
-        hy_compact_free(ctx, rest);
+        status = find(product, best, A, reduced, device_s);
+    if (status != HYBRID_OK || !hy_is_hypersparse(reduced))
+        hy_hypersparse_free(ctx, reduced);
     if (status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* all of A needs less */
     return HYBRID_OK;
 }
 
-void hy_empty_bind(const hy_product *product, hy_problem *problem, hybrid_csr *rest)
+void hy_reduce_bind(const hy_product *product, hy_problem *problem, hybrid_csr *reduced)
 {
-    const hy_compact *c = &product->compact;
+    const hy_hypersparse *c = &product->hypersparse;
 
-    if (!hy_is_compact(c))
+    if (!hy_is_hypersparse(c))
         return;
-    *rest           = c->A;
-    rest->val       = problem->A->val;
-    problem->A      = rest;
+    *reduced        = c->A;
+    reduced->val    = problem->A->val;
+    problem->A      = reduced;
     problem->source = hy_source_subset(problem->ctx, problem->X, c->cols.rows, c->A.cols);
     problem->a_rows = c->rows.rows;
 }
