@@ -12,7 +12,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/panels.h"
+#include "engine/estimate.h"
 #include "engine/rank.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
@@ -90,7 +90,8 @@ static double device_seconds(const hy_product *product, const hy_layout *layout,
     if (kind == HY_RUNS_PAGEABLE)
         return longest(t);
     if (layout->if_pinned.axis == HY_AXIS_COLS)
-        return hy_panels_pinned_s(product, layout);
+        return hy_estimated_s(product, layout,
+                              &(hy_circumstances){.pinned = 1, .in_panels = 1});
     return fmax(longest(t), most - both + both / BOTH_WAYS);
 }
 
