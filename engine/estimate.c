@@ -95,18 +95,23 @@ static double bus_s(const hy_estimate *e, const hy_rates *site)
     return fmax(either, both) + over(e->last_bytes, site->d2h_Bps);
 }
 
+double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
+{
+    const double prepare[] = {e->core_s / fmax(host->width, 1),
+                              over(e->memory_bytes, host->mem_Bps)};
+
+    return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
+}
+
 /* The first chunk, and what it waits for, pays all stages; of the others the longest is
    what counts. */
 double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
 {
-    const double chunks    = (double)hy_greater(e->chunks, 1);
-    const double core      = e->core_s / fmax(host->width, 1);
-    const double memory    = over(e->memory_bytes, host->mem_Bps),
-                 stored    = over(e->stored_bytes, host->mem_Bps);
-    const double prepare[] = {core, memory};
-    const double busy[]    = {bus_s(e, site), e->device_s, core, memory + stored};
-    const double stages    = over(e->up_bytes, site->h2d_Bps) + norm(prepare, 2) +
-                          e->device_s + over(e->down_bytes, site->d2h_Bps) + stored;
+    const double chunks = (double)hy_greater(e->chunks, 1);
+    const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
+                           over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
+    const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +
+                          e->device_s + over(e->down_bytes, site->d2h_Bps);
 
     return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
            stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
@@ -237,10 +242,14 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
-/* The host begins with what would come last. */
+/* The host begins with what would come last, which spares the bus what no other rows need
+   of X. In panels that is nothing: these are the same rows as those of other panels. */
 static hy_estimate part_of(hy_estimate e, double share)
 {
-    e.last_bytes = fmax(0, e.last_bytes - (1 - share) * e.down_bytes);
+    if (e.last_bytes > 0)
+        e.last_bytes = fmax(0, e.last_bytes - (1 - share) * e.down_bytes);
+    else
+        e.up_bytes *= share;
     e.down_bytes *= share;
     e.device_s *= share;
     e.core_s *= share;

@@ -38,6 +38,9 @@ typedef struct hy_circumstances {
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
+/* For how much of it packing and storing keep all workers busy. */
+double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
+
 /* The same on the product's backend. */
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
