@@ -47,7 +47,8 @@ extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with 
 int hy_slots(const hy_product *product);
 int hy_slots_fewer(const hy_product *product);
 
-/* Whether the part of the budget that B or X is to have holds all of it. */
+/* Whether all of B or X leaves slots so much of the budget that no ring of rows, and no
+   chunks that gather it, can take less time. */
 int hy_fits_whole(const hy_product *product);
 
 /* NULL, or why no ring can hold B or X. */

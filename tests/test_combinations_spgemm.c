@@ -153,11 +153,11 @@ static int64_t b_bytes(const trial *t)
     return t->B->nnz * (4 + size) + (ROWS + 1) * 8;
 }
 
-/* Of device memory; 0: no cap. B does not fit in half of it where it is to be gathered.
- */
+/* Of device memory; 0: no cap. B takes more than seven eighths where it is to be
+   gathered. */
 static size_t budget_of(const trial *t)
 {
-    return t->c.asked == GATHERED ? (size_t)b_bytes(t) / 2 * 3 : 0;
+    return t->c.asked == GATHERED ? (size_t)b_bytes(t) / 9 * 10 : 0;
 }
 
 /* One call takes the device only if there is nothing else. */
