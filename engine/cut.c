@@ -114,7 +114,7 @@ static option *find_best(choice *c)
 
     for (int i = 0; i < c->count && best; i++)
         if (!is_on_device(&c->of[i]) &&
-            c->of[i].seconds < c->of[i].schedule->worth * best->seconds)
+            hy_in_place_is_sooner(c->of[i].seconds, best->seconds))
             return &c->of[i];
     return best;
 }

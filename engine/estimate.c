@@ -19,6 +19,11 @@ static const double NORM = 4;
  */
 static const double BOTH_WAYS = 0.885;
 
+/* In rows of so many bytes, which the device copies by itself, it carries half of that:
+   of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
+   (docs/performance.md). */
+static const double HALF_ROW = 86;
+
 /* Fixed costs of a device, in launches of a kernel (5 us where they were fitted): of a
    run; if workers load X and store Y; if they pack rows of A; and of each chunk. */
 static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
@@ -78,22 +83,35 @@ static double over(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
+/* Both ways of the bus are used at once until the last bytes are left. */
+static double bus_s(const hy_estimate *e, const hy_rates *site)
+{
+    const double before = e->down_bytes - e->last_bytes;
+    const double both   = over(e->up_bytes + before + e->short_bytes,
+                               BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps));
+    const double either =
+        fmax(over(e->up_bytes, site->h2d_Bps), over(before, site->d2h_Bps));
+
+    return fmax(either, both) + over(e->last_bytes, site->d2h_Bps);
+}
+
+double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
+{
+    const double prepare[] = {e->core_s / fmax(host->width, 1),
+                              over(e->memory_bytes, host->mem_Bps)};
+
+    return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
+}
+
 /* The first chunk, and what it waits for, pays all stages; of the others the longest is
    what counts. */
 double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
 {
-    const double chunks    = (double)hy_greater(e->chunks, 1);
-    const double up        = over(e->up_bytes, site->h2d_Bps),
-                 down      = over(e->down_bytes, site->d2h_Bps),
-                 both      = over(e->up_bytes + e->down_bytes,
-                                  BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps)),
-                 core      = e->core_s / fmax(host->width, 1);
-    const double memory    = over(e->memory_bytes, host->mem_Bps),
-                 stored    = over(e->stored_bytes, host->mem_Bps);
-    const double prepare[] = {core, memory};
-    const double busy[]    = {fmax(fmax(up, down), both), e->device_s, core,
-                              memory + stored};
-    const double stages    = up + norm(prepare, 2) + e->device_s + down + stored;
+    const double chunks = (double)hy_greater(e->chunks, 1);
+    const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
+                           over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
+    const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +
+                          e->device_s + over(e->down_bytes, site->d2h_Bps);
 
     return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
            stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
@@ -135,21 +153,27 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
     e->memory_bytes = PACK_PASSES * e->up_bytes;
 }
 
+/* What the first chunk needs of B or X. */
+static double first_part(const hy_product *product, const hy_layout *layout)
+{
+    const hy_image *image = &layout->image;
+    const double needs =
+        (double)layout->chunks[0].needs / (double)hy_greater(product->b_rows, 1);
+    const double cols =
+        image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
+
+    return fmin(needs, 1) * cols;
+}
+
 /* B or X: what the first chunk needs of it comes before all else, unless it came while
    the product was planned. */
 static void add_image(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
-    const hy_chunk *chunk = layout->count > 0 ? &layout->chunks[0] : NULL;
-    const double all      = layout->gathered ? 0 : (double)layout->resident_bytes;
-    const double left     = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
-    const double needs =
-        chunk ? (double)chunk->needs / (double)hy_greater(product->b_rows, 1) : 0;
-    const double cols = layout->image.axis == HY_AXIS_COLS
-                            ? (double)layout->image.block / (double)layout->image.cols
-                            : 1;
+    const double all  = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double left = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
 
-    e->first_bytes = fmin(left, fmin(needs, 1) * cols * all);
+    e->first_bytes = fmin(left, first_part(product, layout) * all);
     e->up_bytes += left - e->first_bytes;
 }
 
@@ -169,6 +193,23 @@ static double store_passes(const hy_product *product, const hy_image *image)
     return in_lines ? part_passes[i].lines : part_passes[i].else_;
 }
 
+/* Of panels that the device copies by itself. As the first one waits for its part of X
+   while nothing goes down, so does nothing come while the last one's part of Y goes. */
+static void add_rows_of_panels(const hy_product *product, const hy_layout *layout,
+                               hy_estimate *e)
+{
+    const hy_image *image = &layout->image;
+    const double row =
+        (double)image->block * (double)hy_value_size(product->profile.type);
+
+    if (image->axis != HY_AXIS_COLS)
+        return;
+    e->last_bytes = first_part(product, layout) * e->down_bytes;
+    e->short_bytes =
+        HALF_ROW * HALF_ROW / (row * row) *
+        ((double)layout->resident_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
+}
+
 static void add_dense_result(const hy_product *product, const hy_layout *layout,
                              const hy_circumstances *found, hy_estimate *e)
 {
@@ -179,8 +220,10 @@ static void add_dense_result(const hy_product *product, const hy_layout *layout,
     e->call_s += launch_s * CALL;
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
-    if (found->pinned)
+    if (found->pinned) {
+        add_rows_of_panels(product, layout, e);
         return;
+    }
     e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;
     e->call_s += launch_s * WORKERS;
     e->chunk_s += launch_s * WORKERS_CHUNK;
@@ -199,8 +242,14 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
+/* The host begins with what would come last, which spares the bus what no other rows need
+   of X. In panels that is nothing: these are the same rows as those of other panels. */
 static hy_estimate part_of(hy_estimate e, double share)
 {
+    if (e.last_bytes > 0)
+        e.last_bytes = fmax(0, e.last_bytes - (1 - share) * e.down_bytes);
+    else
+        e.up_bytes *= share;
     e.down_bytes *= share;
     e.device_s *= share;
     e.core_s *= share;
@@ -230,7 +279,15 @@ static hy_estimate estimate_of(const hy_product *product, const hy_layout *layou
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found)
 {
-    return estimate_of(product, layout, 1, found);
+    hy_layout in_panels = *layout;
+
+    if (!found->in_panels)
+        return estimate_of(product, layout, 1, found);
+    in_panels.image          = layout->if_pinned;
+    in_panels.resident_bytes = hy_image_bytes(&layout->if_pinned);
+    hy_estimate e            = estimate_of(product, &in_panels, 1, found);
+    e.chunks *= hy_image_col_blocks(&layout->if_pinned);
+    return e;
 }
 
 /* One of so many equal parts. */

@@ -11,7 +11,9 @@
 typedef struct hy_estimate {
     double first_bytes; /* to the device before the first chunk can compute */
     double up_bytes,
-        down_bytes;         /* over the bus: the others, as they are expected to go */
+        down_bytes;         /* over the bus: the others, as they are expected to go; */
+    double last_bytes;      /* down, those for which nothing is left to go up, */
+    double short_bytes;     /* and what rows too short for both ways at once take more */
     double device_s;        /* kernels */
     double core_s;          /* packing and computing: seconds of one core */
     double memory_bytes;    /* of host memory, which packing and computing move, */
@@ -23,6 +25,7 @@ typedef struct hy_estimate {
 /* What a run finds that its plan could not know. */
 typedef struct hy_circumstances {
     int pinned;     /* the device copies X and Y by itself */
+    int in_panels;  /* X comes in the panels that the layout has for such runs */
     int rows_of_b;  /* SpGEMM: rows of A are rows of the B on the device, not packed */
     int packed;     /* all packs that stay are there from an earlier run */
     double ahead_s; /* B has been on its way for so long */
@@ -35,13 +38,16 @@ typedef struct hy_circumstances {
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
+/* For how much of it packing and storing keep all workers busy. */
+double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
+
 /* The same on the product's backend. */
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
 /* What a run finds that is planned for: of an A that stays a later one. */
 hy_circumstances hy_circumstances_planned(const hy_planning *p);
 
-/* A run of these chunks on the product's device. */
+/* A run of these chunks on the product's device; in panels, of all packs that stay. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);
 

@@ -169,9 +169,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     history->bound   = hy_bind(product, &plan->layout, &plan->traffic, direct, &problem);
     const hy_sites sites =
         hy_split_sites(&plan->split, product, plan->site, &problem, direct, 1);
-    const hy_circumstances found = {.pinned = direct,
-                                    .packed = is_packed(plan),
-                                    .share  = hy_split_share(&plan->split, &sites)};
+    const int in_panels          = problem.image.axis != plan->layout.image.axis;
+    const hy_circumstances found = {.pinned    = direct,
+                                    .in_panels = in_panels,
+                                    .packed    = is_packed(plan),
+                                    .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
     HY_TRY(run_chunks(plan, &sites, &problem, history));

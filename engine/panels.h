@@ -19,10 +19,6 @@ hy_image hy_panels_within(const hy_product *product, size_t bytes);
    should they be a gain, and A and X fit so. layout->if_pinned says. */
 void hy_panels_offer(const hy_product *product, hy_layout *layout);
 
-/* Seconds that the device is expected to take alone for such a run, if it is the first.
- */
-double hy_panels_pinned_s(const hy_product *product, const hy_layout *layout);
-
 /* Bits of a sum depend on the lanes that share a row, those on a panel's width: where
    they shall be the same in every run, panels are the same wherever Y lies. */
 int hy_panels_may_move(const hy_product *product);

@@ -87,7 +87,7 @@ static int is_settled(hybrid_plan *plan, const hybrid_csr *A)
     const int host = hy_rank_first_host(&plan->candidates);
 
     if (host > 0)
-        plan->spared_s = hy_weigh_unseen(&plan->product, &plan->candidates, A);
+        plan->spared_s = hy_weigh_fitting(&plan->product, &plan->candidates, A, NULL);
     return host == 0 || plan->spared_s > 0;
 }
 

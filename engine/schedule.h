@@ -31,6 +31,12 @@ typedef struct hy_schedule {
 extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_column_ring,
     hy_schedule_gather, hy_schedule_in_place;
 
+/* Whether the host is to compute a product that it and a device can. */
+static inline int hy_in_place_is_sooner(double host_s, double device_s)
+{
+    return host_s < hy_schedule_in_place.worth * device_s;
+}
+
 extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with NULL */
 
 /* ---- for schedules ------------------------------------------------------------------
@@ -41,7 +47,8 @@ extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with 
 int hy_slots(const hy_product *product);
 int hy_slots_fewer(const hy_product *product);
 
-/* Whether the part of the budget that B or X is to have holds all of it. */
+/* Whether all of B or X leaves slots so much of the budget that no ring of rows, and no
+   chunks that gather it, can take less time. */
 int hy_fits_whole(const hy_product *product);
 
 /* NULL, or why no ring can hold B or X. */

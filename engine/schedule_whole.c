@@ -5,13 +5,21 @@
 #include "engine/panels.h"
 #include "engine/schedule.h"
 
+/* As much as leaves slots some room: what that makes of chunks an estimate tells. */
+static int fits(const hy_product *product)
+{
+    const hy_image image = hy_product_image(product);
+
+    return hy_align(hy_image_room(&image)) <=
+           hy_allowed(product->rates.memory, HY_ALLOW_MOST);
+}
+
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_layout asked = {
         .image = hy_product_image(p->product), .depth = hy_slots(p->product), .share = 1};
 
-    return hy_fits_whole(p->product) ? hy_schedule_even(p, &asked)
-                                     : (hy_estimate){.chunks = 0};
+    return fits(p->product) ? hy_schedule_even(p, &asked) : (hy_estimate){.chunks = 0};
 }
 
 /* With pinned X and Y it may come in panels after all. */
@@ -30,13 +38,11 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     const hy_product *product = p->product;
     const hy_image image      = hy_product_image(product);
     const int resident        = (product->options.flags & HYBRID_RESIDENT) != 0;
-    const int usual =
-        hy_align(hy_image_room(&image)) <= hy_allowed(product->rates.memory, HY_ALLOW);
     const int slots = hy_slots(product), fewer = hy_slots_fewer(product);
     const hy_layout asked[] = {
         {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
-        {.image = image, .depth = usual ? slots : 0, .share = 1},
-        {.image = image, .depth = usual ? fewer : 0, .share = 1}};
+        {.image = image, .depth = slots, .share = 1},
+        {.image = image, .depth = fewer, .share = 1}};
 
     HY_TRY(hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out));
     complete(product, out);

@@ -1,18 +1,16 @@
 /* engine/split.c - how much of a product the host takes from the device.
 
-   Both are predicted by their cost models: of the device the longest stage of the whole
-   product, with the bytes that are expected to be copied; of the host its time on the
-   cores that are left. Packing for the device keeps all of them busy for a while, and so
-   do, unless X and Y are pinned, filling the ring that feeds it and storing dense
-   results. Of an A that stays on the device runs after the first are meant, which pack
-   what does not stay. */
+   Both are predicted by their estimates, of the host on the cores that are left. Packing
+   for the device keeps all of them busy for a while, and so do, unless X and Y are
+   pinned, filling the ring that feeds it and storing results. Of an A that stays on the
+   device runs after the first are meant, which pack what does not stay. */
 #include "engine/split.h"
 
 #include <math.h>
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "engine/panels.h"
+#include "engine/estimate.h"
 #include "engine/rank.h"
 #include "engine/resident.h"
 #include "partition/chunks.h"
@@ -29,8 +27,8 @@ static const double LEAST_GAIN = 0.05; /* of the device's time, */
 static const double LEAST_GAIN_S =
     200e-6; /* and in seconds: less is not worth its slots */
 
-/* What the bus gives each way while it is used both ways (docs/performance.md). */
-static const double BOTH_WAYS = 0.9;
+/* Bytes of host memory moved for a byte of B or X that workers bring to the ring. */
+static const double LOAD_PASSES = 2;
 
 /* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
 static int has_kinds(const hy_product *product)
@@ -41,94 +39,48 @@ static int has_kinds(const hy_product *product)
 /* ---- prediction ---------------------------------------------------------------------
  */
 
-/* Bytes of the result, as far as is known. */
-static double result_bytes(const hy_product *product)
+/* Of a run in which the host takes so much of the work. */
+static hy_estimate estimate(const hy_product *product, const hy_layout *layout,
+                            hy_run_kind kind, double share)
 {
-    const hy_features *f = &product->profile.features;
-    const double size    = (double)hy_value_size(f->type);
+    hy_circumstances found = hy_circumstances_planned(&(hy_planning){.product = product});
 
-    if (product->op == HY_SPMM)
-        return (double)f->out_bound * size;
-    return (double)f->products / f->out_ratio * (4 + size) + 8 * (double)f->rows;
+    found.pinned    = kind == HY_RUNS_PINNED;
+    found.in_panels = found.pinned && layout->if_pinned.axis == HY_AXIS_COLS;
+    found.share     = share;
+    return hy_estimate_device(product, layout, &found);
 }
 
-/* Seconds that each stage of the device takes for all chunks. */
-typedef struct stage_times {
-    double prepare, h2d, run, d2h;
-} stage_times;
-
-static double longest(const stage_times *t)
+/* For how much of such a run workers have no time to compute. */
+static double busy_seconds(const hy_layout *layout, hy_run_kind kind,
+                           const hy_estimate *run, const hy_rates *host)
 {
-    return fmax(fmax(t->prepare, t->h2d), fmax(t->run, t->d2h));
-}
+    const double loaded =
+        kind == HY_RUNS_PINNED ? 0 : LOAD_PASSES * (double)layout->shared_bytes;
 
-static stage_times device_stages(const hy_product *product, const hy_layout *layout)
-{
-    const hy_rates *rates = &product->rates;
-    stage_times sum       = {0, 0, 0, 0};
-
-    for (int64_t i = 0; i < layout->count; i++) {
-        const hy_chunk *chunk = &layout->chunks[i];
-        const hy_cost cost    = chunk->variant->cost(&chunk->features, rates);
-        sum.run += cost.multiply_s + cost.finish_s;
-        if (chunk->kept && product->options.flags & HYBRID_RESIDENT)
-            continue;
-        sum.prepare += cost.prepare_s / hy_pool_threads(product->engine->ctx.pool);
-        sum.h2d += hy_sent_bytes(&cost) / rates->h2d_Bps;
-    }
-    sum.h2d += (double)layout->shared_bytes / rates->h2d_Bps;
-    sum.d2h = result_bytes(product) / rates->d2h_Bps;
-    return sum;
-}
-
-/* Where no worker holds it up, the bus is used both ways at once. */
-static double device_seconds(const hy_product *product, const hy_layout *layout,
-                             const stage_times *t, hy_run_kind kind)
-{
-    const double both = fmin(t->h2d, t->d2h), most = fmax(t->h2d, t->d2h);
-
-    if (kind == HY_RUNS_PAGEABLE)
-        return longest(t);
-    if (layout->if_pinned.axis == HY_AXIS_COLS)
-        return hy_panels_pinned_s(product, layout);
-    return fmax(longest(t), most - both + both / BOTH_WAYS);
-}
-
-/* Seconds for which the device's pipeline keeps all cores busy. */
-static double busy_seconds(const hy_product *product, const hy_layout *layout,
-                           const stage_times *device, hy_run_kind kind, double mem_Bps)
-{
-    const double stored = product->op == HY_SPMM ? result_bytes(product) : 0;
-
-    if (kind == HY_RUNS_PINNED)
-        return device->prepare;
-    return device->prepare + ((double)layout->shared_bytes + stored) / mem_Bps;
-}
-
-static double host_seconds(const hy_product *product, const hy_sharing *s)
-{
-    const hy_cost cost = s->variant->cost(&product->profile.features, &s->rates);
-
-    return cost.multiply_s + cost.finish_s;
+    return hy_workers_seconds(run, host) + loaded / host->mem_Bps;
 }
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
 static double predict(const hy_product *product, const hy_layout *layout,
-                      const stage_times *device, hy_run_kind kind, hy_forecast *forecast)
+                      hy_run_kind kind, hy_forecast *forecast)
 {
-    hy_sharing *s         = &forecast->sharing;
-    const hy_features *f  = &product->profile.features;
-    const double work     = (double)f->products + (double)f->rows;
-    const double device_s = device_seconds(product, layout, device, kind);
-    const double busy_s   = busy_seconds(product, layout, device, kind, s->rates.mem_Bps);
-    const double left_s   = fmax(device_s - busy_s, 0);
+    hy_sharing *s           = &forecast->sharing;
+    const hy_features *f    = &product->profile.features;
+    const double work       = (double)f->products + (double)f->rows;
+    const hy_estimate alone = estimate(product, layout, kind, 0);
+    const hy_estimate host  = hy_estimate_host(product, s->variant, &s->rates);
+    const double device_s   = hy_seconds(&alone, &product->rates, &s->rates);
+    const double left_s =
+        fmax(device_s - busy_seconds(layout, kind, &alone, &s->rates), 0);
 
     if (device_s <= 0)
         return 0;
     s->device_rate  = work / device_s;
-    s->host_rate    = left_s / device_s * work / host_seconds(product, s);
+    s->host_rate    = left_s / device_s * work / hy_seconds(&host, &s->rates, &s->rates);
     forecast->share = s->host_rate / (s->host_rate + s->device_rate);
-    return forecast->share * device_s;
+    const hy_estimate rest = estimate(product, layout, kind, forecast->share);
+    return device_s - hy_seconds(&rest, &product->rates, &s->rates);
 }
 
 /* ---- whether --------------------------------------------------------------------------
@@ -274,14 +226,13 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
 static hybrid_status open_predicted(const hy_product *product, const hy_layout *layout,
                                     hy_split *split)
 {
-    const stage_times device = device_stages(product, layout);
-    int any                  = 0;
+    int any = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =
             has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
         hy_forecast *forecast = &split->of[kind];
-        const double gain_s   = predict(product, layout, &device, like, forecast);
+        const double gain_s   = predict(product, layout, like, forecast);
         forecast->why_not =
             find_small_gain(product, layout, like, forecast->share, gain_s);
         any |= !forecast->why_not;

@@ -58,7 +58,7 @@ hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
     if (isinf(product->host_s) || hy_fits_whole(&rest))
         return HYBRID_OK;
     HY_TRY(hy_cut_least(&rest, A, device_s));
-    if (product->host_s * left > hy_schedule_in_place.worth * *device_s)
+    if (!hy_in_place_is_sooner(product->host_s * left, *device_s))
         *device_s = 0;
     return HYBRID_OK;
 }
@@ -74,38 +74,23 @@ static double fitting_s(hy_product *product, const hy_candidate *device,
     return e.chunks > 0 ? hy_estimate_seconds(product, &e) : INFINITY;
 }
 
-/* Of a host that finds A as the first has it, and a device for which it is as the second.
- */
-static double weigh(const hy_product *on_host, hy_product *on_device,
-                    const hy_candidates *candidates, const hybrid_csr *A,
-                    const hybrid_csr *B)
-{
-    const hy_candidate *host = find_host(on_host, candidates);
-
-    if (!host || candidates->of[0].refused || on_host->engine->device_first)
-        return 0;
-    const double s = fitting_s(on_device, &candidates->of[0], A, B);
-    return isfinite(s) && hy_estimated_host_s(on_host, host->variant) <=
-                              hy_schedule_in_place.worth * s
-               ? s
-               : 0;
-}
-
+/* Unless somebody has looked how the entries of A lie (hy_product_inspect_tiles()), the
+   host finds them as they are worst for it, and the device as they are best. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    hy_product on_device = *product; /* as if it were computed there */
+    const hy_candidate *host = find_host(product, candidates);
+    const double fill        = product->profile.features.tile_fill;
+    hy_product on_host = *product, on_device = *product;
 
-    return hy_product_in_columns(product) ? 0
-                                          : weigh(product, &on_device, candidates, A, B);
-}
-
-double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidates,
-                       const hybrid_csr *A)
-{
-    hy_product worst = *product, best = *product;
-
-    worst.profile.features.tile_fill = LEAST_FILL;
-    best.profile.features.tile_fill  = 1;
-    return hy_product_in_columns(product) ? 0 : weigh(&worst, &best, candidates, A, NULL);
+    if (!host || candidates->of[0].refused || product->engine->device_first ||
+        hy_product_in_columns(product))
+        return 0;
+    on_host.profile.features.tile_fill   = fill > 0 ? fill : LEAST_FILL;
+    on_device.profile.features.tile_fill = fill > 0 ? fill : 1;
+    const double s = fitting_s(&on_device, &candidates->of[0], A, B);
+    return isfinite(s) &&
+                   hy_in_place_is_sooner(hy_estimated_host_s(&on_host, host->variant), s)
+               ? s
+               : 0;
 }

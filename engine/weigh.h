@@ -13,14 +13,10 @@ double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 
-/* The same of all of A where B or X fits, by estimates of both (estimate.h); 0 with several
-   columns of X and Y in columns. B NULL: SpMM. */
+/* The same of all of A where B or X fits, by estimates of both (estimate.h); 0 with
+   several columns of X and Y in columns. B NULL: SpMM. Before anybody has looked how the
+   entries of A lie only if the host is sooner however that is. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B);
-
-/* The same of an SpMM before anybody has looked how the entries of A lie
-   (hy_product_inspect_tiles()): if the host is sooner however that is. */
-double hy_weigh_unseen(const hy_product *product, const hy_candidates *candidates,
-                       const hybrid_csr *A);
 
 #endif /* HY_WEIGH_H */

@@ -167,10 +167,10 @@ static int64_t b_bytes(const trial *t)
     return t->B->nnz * (4 + size) + (ROWS + 1) * 8;
 }
 
-/* Of device memory, of which B may have half; 0: no cap. */
+/* Of device memory, of which B takes more than seven eighths; 0: no cap. */
 static size_t budget_of(const trial *t)
 {
-    return t->c.tight ? (size_t)b_bytes(t) / 2 * 3 : 0;
+    return t->c.tight ? (size_t)b_bytes(t) / 9 * 10 : 0;
 }
 
 /* One call cannot name a variant. */

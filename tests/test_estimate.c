@@ -105,6 +105,20 @@ static void both_ways_share_the_bus(void **state)
     assert_true(s > 1.05 && s < 1.5);
 }
 
+/* What goes down alone, and rows too short for both ways, take longer. */
+static void panels_use_one_way_at_last(void **state)
+{
+    hy_estimate e       = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
+    const double both_s = hy_seconds(&e, &device, &host);
+
+    (void)state;
+    e.last_bytes        = 25e9;
+    const double last_s = hy_seconds(&e, &device, &host);
+    assert_true(last_s > 1.3 * both_s && fabs(last_s - 1.5) < 1e-3);
+    e.short_bytes = 75e9;
+    assert_true(hy_seconds(&e, &device, &host) > last_s);
+}
+
 /* On the host nothing is copied: there is no rate to divide by. */
 static void the_host_has_no_bus(void **state)
 {
@@ -228,6 +242,7 @@ int main(void)
         cmocka_unit_test(has_units),
         cmocka_unit_test(chunks_overlap),
         cmocka_unit_test(both_ways_share_the_bus),
+        cmocka_unit_test(panels_use_one_way_at_last),
         cmocka_unit_test(the_host_has_no_bus),
         cmocka_unit_test(a_plan_predicts_a_run_whose_operands_are_not_pinned),
         cmocka_unit_test(a_run_knows_what_is_pinned_and_what_is_there),

@@ -144,7 +144,7 @@ static void every_part_of_a_product_knows_of_tf32(void **state)
 
     (void)state;
     listening.cost = listening_cost;
-    for (size_t budget = 4 << 20; budget > 100 << 10; budget /= 5)
+    for (size_t budget = 4 << 20; budget > 100 << 10; budget /= 6)
         for (int i = 0; i < 6; i++) {
             const unsigned resident = i < 2 ? HYBRID_RESIDENT : 0;
             allowed                 = i % 2;

@@ -128,7 +128,7 @@ static void each_way_predicts_the_other(void **state)
     matrix_random(1000, 4000, 6, 1, f64, &A);
     matrix_random(4000, 500, 6, 2, f64, &B);
     const hybrid_report all  = chunks_of_50((size_t)16 << 20, &A, &B);
-    const hybrid_report some = chunks_of_50((size_t)450 << 10, &A, &B);
+    const hybrid_report some = chunks_of_50((size_t)350 << 10, &A, &B);
     assert_int_equal(all.chunks, 20);
     assert_int_equal(some.chunks, 20);
     assert_true(!all.gathered && some.gathered);
