@@ -81,10 +81,21 @@ static hybrid_status count(void *early, const uint32_t **products)
     return hy_loader_count(early, products);
 }
 
-hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_csr *B)
+/* Whether B is A, and so large that the device has counted before workers could have. */
+static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
+                      const hybrid_csr *B)
 {
-    if (!early || !early->first || A->rows != B->rows || A->nnz != B->nnz ||
-        A->offset_type != B->offset_type || A->row_ptr != B->row_ptr || A->col != B->col)
+    const hy_image image = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
+
+    return hy_image_bytes(&image) >= engine->counted_bytes && A->rows == B->rows &&
+           A->nnz == B->nnz && A->offset_type == B->offset_type &&
+           A->row_ptr == B->row_ptr && A->col == B->col;
+}
+
+hy_counter hy_early_counter(const hybrid_engine *engine, hy_loader *early,
+                            const hybrid_csr *A, const hybrid_csr *B)
+{
+    if (!early || !early->first || !has_counts(engine, A, B))
         return (hy_counter){NULL, NULL, 0};
     return (hy_counter){count, early, HY_COUNTED_ROW};
 }

@@ -17,10 +17,11 @@
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
 
-/* Who counts the products of A's rows for the plan: the device, if A is B and nothing
-   else can begin before all of it is there; `count` is NULL if not, as without `early`.
- */
-hy_counter hy_early_counter(hy_loader *early, const hybrid_csr *A, const hybrid_csr *B);
+/* Who counts the products of A's rows for the plan: the device, if A is B, has
+   engine->counted_bytes, and nothing else can begin before all of it is there; `count` is
+   NULL if not, as without `early`. */
+hy_counter hy_early_counter(const hybrid_engine *engine, hy_loader *early,
+                            const hybrid_csr *A, const hybrid_csr *B);
 
 /* Stop, and give memory and lanes back: nobody wants it. What went wrong meanwhile is
    told. *loader may be NULL, and is then. */

@@ -136,6 +136,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     engine->process            = getpid();
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
+    engine->counted_bytes      = HY_COUNTED_BYTES;
     engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
     const hybrid_status status = open_parts(engine, o, backends);
     if (status == HYBRID_OK) {

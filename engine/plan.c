@@ -257,7 +257,7 @@ static hybrid_status open_site(hybrid_plan *plan, hy_loader **early)
 static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           hy_loader **early)
 {
-    const hy_counter counter = hy_early_counter(*early, A, B);
+    const hy_counter counter = hy_early_counter(plan->product.engine, *early, A, B);
 
     HY_TRY(look_and_choose(plan, A, B, counter.count ? &counter : NULL));
     HY_TRY(open_site(plan, early));

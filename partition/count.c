@@ -15,9 +15,11 @@
 #include "partition/lengths.h"
 
 enum {
-    PIECE = 1 << 15, /* rows and entries that one worker inspects at a time */
-    BLOCK = 512,     /* entries that are summed up before rows are looked at */
-    LARGE = 1 << 20  /* bytes of an array whose pages are kept from plan to plan */
+    PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, some 8 us; */
+    FINE  = 4,       /* so many pieces are worth waking one. At most: */
+    MOST_PIECES = 1 << 13,
+    BLOCK       = 512,    /* entries that are summed up before rows are looked at */
+    LARGE       = 1 << 20 /* bytes of an array whose pages are kept from plan to plan */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -324,7 +326,7 @@ static hybrid_status sum_up(hy_context *ctx, inspection *in)
         products += own[0];
         bound += own[1];
     }
-    return hy_pool_for(ctx->pool, HY_PLAN, 0, in->pieces, 1, sum_pieces, in);
+    return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in->pieces, 1, FINE, sum_pieces, in);
 }
 
 /* Where no row has more products than there are columns, these are the bound. */
@@ -345,18 +347,19 @@ static hybrid_status count_later(hy_context *ctx, inspection *in,
         HY_TRY(counter->count(counter->arg, &in->counted));
     if (!in->counted)
         HY_TRY(hy_lengths_note(ctx, in->B, &in->lengths));
-    return hy_pool_for(ctx->pool, HY_PLAN, 0, in->pieces, 1, add_products, in);
+    return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in->pieces, 1, FINE, add_products, in);
 }
 
 hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                             const hy_counter *counter, hy_profile *profile,
                             hy_row_counts *out)
 {
-    inspection in = {.A       = A,
-                     .B       = B,
-                     .profile = profile,
-                     .later   = B && counter,
-                     .pieces  = (B ? A->rows + A->nnz : A->rows) / PIECE + 1};
+    inspection in = {
+        .A       = A,
+        .B       = B,
+        .profile = profile,
+        .later   = B && counter,
+        .pieces  = hy_lesser((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MOST_PIECES)};
     hybrid_status status;
     void *memory;
 
@@ -366,7 +369,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
     if (B && !in.later)
         HY_TRY_ELSE_DONE(hy_lengths_note(ctx, B, &in.lengths));
     HY_TRY_ELSE_DONE(
-        hy_pool_for(ctx->pool, HY_PLAN, 0, in.pieces, 1, inspect_pieces, &in));
+        hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in.pieces, 1, FINE, inspect_pieces, &in));
     if (in.later)
         HY_TRY_ELSE_DONE(count_later(ctx, &in, counter));
     *out = total(&in);

@@ -5,7 +5,10 @@
 #include "base/extremes.h"
 #include "base/pool.h"
 
-enum { ROWS = 1 << 14 /* of which one worker notes the lengths at a time */ };
+enum {
+    ROWS = 1 << 12, /* of which one worker notes the lengths at a time, some 2 us; */
+    FINE = 8        /* so many times is worth waking one */
+};
 
 typedef struct noting {
     const hybrid_csr *B;
@@ -66,7 +69,7 @@ static hybrid_status note_in(hy_context *ctx, noting *n, int bytes)
 {
     n->lengths->bytes = bytes;
     HY_TRY(hy_array(ctx, n->B->rows, (size_t)bytes, "lengths of rows", &n->lengths->of));
-    return hy_pool_for(ctx->pool, HY_PLAN, 0, n->B->rows, ROWS, note, n);
+    return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, n->B->rows, ROWS, FINE, note, n);
 }
 
 /* Rows are seldom long: bytes are tried, which also tells what is needed. */

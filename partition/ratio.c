@@ -13,14 +13,15 @@ enum {
     MIN_SAMPLES = 16,      /* at first, */
     MORE        = 4,       /* and so many times as many if they differ much */
     SAMPLE_COST = 2 << 20, /* their products, at most, */
-    LOOKED_AT   = 128,     /* one in so many of all, or */
+    LOOKED_AT   = 512,     /* one in so many of all, or */
     LEAST_COST  = 1 << 14, /* so many, */
     BOUND_PART  = 8,       /* and in so many entries that C may have: bytes of the others
                               take longer than to look at more */
     DRAWS     = 64,        /* that one worker makes at a time, */
     NEAR_ROWS = 1 << 15,   /* or all of so few rows, whose sums are in its caches */
-    PIECE     = 1 << 13,   /* products that one worker counts at a time, some 30 us; */
-    SHARE     = 1 << 16,   /* of one row, if it has entries */
+    PIECE     = 1 << 11,   /* products that one worker counts at a time, some 8 us; */
+    FINE      = 4,         /* so many times is worth waking one; */
+    SHARE     = 1 << 13,   /* of one row, if it has entries */
     MANY      = 1 << 12,   /* entries of which all are counted */
     PLACES    = 4 * MANY   /* that they take in a table, at most */
 };
@@ -266,7 +267,7 @@ static hybrid_status count_samples(sample *s, int64_t cost)
     HY_TRY_ELSE_DONE(share_out(s, &tables));
     const int64_t shares = s->first[s->count], grain = shares * PIECE / (cost + 1) + 1;
     HY_TRY_ELSE_DONE(
-        hy_pool_for(s->ctx->pool, HY_PLAN, 0, shares, grain, count_shares, s));
+        hy_pool_for_fine(s->ctx->pool, HY_PLAN, 0, shares, grain, FINE, count_shares, s));
     for (int k = 0; k < s->count; k++)
         note_density(s, k);
 done:

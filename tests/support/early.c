@@ -58,7 +58,8 @@ void early_open(early_world *w, const hy_variant *const *variants, size_t device
     options.threads      = 2;
     options.device_bytes = device_bytes;
     assert_int_equal(fake_engine_open(&options, fakes, variants, &w->engine), HYBRID_OK);
-    w->engine->early_bytes = 1;
+    w->engine->early_bytes   = 1;
+    w->engine->counted_bytes = 1;
 }
 
 void early_close(early_world *w)
