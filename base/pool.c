@@ -340,33 +340,46 @@ const char *hy_pool_worker_name(const hy_pool *pool, int index)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-/* Who looks sees the offer: he comes by himself, one of those who look and of whom no
-   other task is sure already. Else one is woken. */
-static void call_one(hy_pool *pool, const hy_task *task)
+static struct hy_worker *find_looking(const hy_pool *pool)
 {
-    for (int i = 0; i < pool->active; i++) {
-        struct hy_worker *w = &pool->workers[i];
-        if (!hy_worker_looks(w))
-            continue;
-        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
-        return;
-    }
-    hy_pool_rouse(pool, task, 1);
+    for (int i = 0; i < pool->active; i++)
+        if (hy_worker_looks(&pool->workers[i]))
+            return &pool->workers[i];
+    return NULL;
 }
 
+/* To the queue. Who looks sees the offer: he comes by himself, one of those who look and
+   of whom no other task is sure already. Else one is woken. */
+static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    hy_tasks_push(&pool->queues[urgency], task);
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
+    struct hy_worker *w = find_looking(pool);
+    if (w)
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+    else
+        hy_pool_rouse(pool, task, 1);
+}
+
+/* An offer makes all who look try for it, in case the one who is counted on has lost its
+   core. What is not urgent, and may come in dozens, is given to one. */
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    hy_tasks_push(&pool->queues[urgency], task);
-    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
-    call_one(pool, task);
+    struct hy_worker *w = urgency == HY_IDLE ? find_looking(pool) : NULL;
+    if (w)
+        hy_worker_give(w, task);
+    else
+        offer(pool, urgency, task);
     pthread_mutex_unlock(&pool->lock);
 }
 
 int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    const int found = hy_tasks_take_out(&pool->queues[urgency], task);
+    int found = hy_tasks_take_out(&pool->queues[urgency], task);
+    for (int i = 0; i < pool->active && !found; i++)
+        found = hy_worker_take_back(&pool->workers[i], task);
     pthread_mutex_unlock(&pool->lock);
     return found;
 }

@@ -70,7 +70,7 @@ const char *hy_pool_worker_name(const hy_pool *pool, int worker); /* "cpu3"; -1:
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
 
-/* Take back a task that no worker has begun: 1 if it was still queued. */
+/* Take back a task that no worker has begun: 1 if none had. */
 int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task);
 
 /* [begin, end) of a loop. `part` is unique among the threads that are inside the

@@ -23,7 +23,8 @@ struct hy_worker {
     int index;
     int state;      /* hy_worker_state: atomic; a worker that begins to look says so without
                        the lock, all else is written with it */
-    hy_task *given; /* to one that looks: a loop that counts it as inside. Atomic */
+    hy_task *given; /* to one that looks: a loop that counts it as inside, or a task that is
+                       not urgent. Atomic */
     int cpu;        /* where it last went to sleep; -1: nowhere yet; atomic */
     int64_t worked_ns; /* in tasks; if negative, less the time when the present one began;
                           atomic */

@@ -45,10 +45,25 @@ static void run(hy_task *task, int worker)
     hy_pool_submit(a->ctx->pool, HY_IDLE, task);
 }
 
+/* No more tasks than there is something for. */
+static void submit(hy_ahead *a)
+{
+    const int threads   = hy_pool_threads(a->ctx->pool);
+    const int64_t most  = threads < HY_AHEAD_TASKS ? threads : HY_AHEAD_TASKS;
+    const int64_t steps = a->pins + a->touches;
+
+    if (threads < 2)
+        return;
+    a->submitted = (int)(steps < most ? steps : most);
+    for (int i = 0; i < a->submitted; i++) {
+        a->tasks[i] = (hy_ahead_task){{run, NULL}, a};
+        hy_pool_submit(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
+    }
+}
+
 void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_span *val,
                     size_t value_size, int64_t expected)
 {
-    const int threads = hy_pool_threads(ctx->pool);
     const int64_t used =
         (int64_t)(col->touched / 4);                /* entries whose pages are present */
     const int64_t likely = expected + expected / 4; /* at most */
@@ -68,13 +83,7 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
     }
-    if (threads < 2 || a->pins + a->touches == 0)
-        return;
-    a->submitted = threads < HY_AHEAD_TASKS ? threads : HY_AHEAD_TASKS;
-    for (int i = 0; i < a->submitted; i++) {
-        a->tasks[i] = (hy_ahead_task){{run, NULL}, a};
-        hy_pool_submit(ctx->pool, HY_IDLE, &a->tasks[i].task);
-    }
+    submit(a);
 }
 
 int hy_ahead_goes_on(const hy_ahead *a)
