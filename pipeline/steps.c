@@ -2,6 +2,7 @@
 #include "pipeline/steps.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pinned.h"
 #include "partition/pack.h"
 #include "pipeline/packed.h"
@@ -121,25 +122,20 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
     return HYBRID_OK;
 }
 
-static int64_t turn_entries(const hy_job *job, int64_t first)
+/* Entries [first, first + count) to where `back` has entry `at`. */
+static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first,
+                               int64_t count, int64_t at)
 {
-    const int64_t left = job->nnz - first;
-    return left < job->back_room ? left : job->back_room;
-}
-
-/* As many entries from `first` on as `back` has room for. */
-static hybrid_status copy_turn(const hy_slot *slot, hy_lane *lane, int64_t first)
-{
-    const hy_job *job  = &slot->job;
-    const size_t size  = (size_t)value_bytes(job);
-    const size_t count = (size_t)turn_entries(job, first);
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_job *job         = &slot->job;
+    const size_t size         = (size_t)value_bytes(job);
 
     if (job->out.col)
-        HY_TRY(lane->backend->ops->copy(lane, job->back.col, job->out.col + first,
-                                        count * 4));
-    return lane->backend->ops->copy(lane, job->back.val,
-                                    (const char *)job->out.val + (size_t)first * size,
-                                    count * size);
+        HY_TRY(
+            ops->copy(lane, job->back.col + at, job->out.col + first, (size_t)count * 4));
+    return ops->copy(lane, (char *)job->back.val + (size_t)at * size,
+                     (const char *)job->out.val + (size_t)first * size,
+                     (size_t)count * size);
 }
 
 /* Whether the backend makes such copies. */
@@ -163,7 +159,7 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     job->direct = can_copy(lane, &to);
     job->stored = job->direct && to.all;
     if (!job->direct)
-        return copy_turn(slot, lane, 0);
+        return copy_some(slot, lane, 0, hy_lesser(job->nnz, job->back_room), 0);
     job->unpacks = hy_packed_pay(slot);
     if (job->unpacks)
         HY_TRY(hy_packed_copy(slot, lane));
@@ -184,16 +180,54 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
     return hy_turned_is(slot) ? hy_turned_back(slot, lane) : copy_entries(slot, lane);
 }
 
-/* The worker that stores a chunk with more entries than `back` holds fetches the rest. */
-static hybrid_status fetch_turn(const hy_slot *slot, int64_t first)
-{
-    const hy_backend_ops *ops = slot->site->backend->ops;
-    hy_lane *lane             = slot->site->lane_set->lanes[HY_ON_OUT];
-    hy_mark *mark             = slot->passage[HY_STEP_D2H].end;
+/* Turn k of a chunk with more entries than `back` holds, each of half as many: while one
+   is stored the next one comes to the other half. */
+typedef struct turns {
+    const hy_slot *slot;
+    int64_t half; /* entries */
+} turns;
 
-    HY_TRY(copy_turn(slot, lane, first));
-    HY_TRY(ops->mark_set(lane, mark));
-    return ops->host_wait(mark);
+static int64_t turn_entries(const turns *t, int64_t k)
+{
+    return hy_lesser(t->half, t->slot->job.nnz - k * t->half);
+}
+
+static hybrid_status fetch_turn(const turns *t, int64_t k)
+{
+    const hy_slot *slot = t->slot;
+    hy_lane *lane       = slot->site->lane_set->lanes[HY_ON_OUT];
+
+    HY_TRY(copy_some(slot, lane, k * t->half, turn_entries(t, k), k % 2 * t->half));
+    return lane->backend->ops->mark_set(lane, slot->passage[HY_STEP_D2H].end);
+}
+
+static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
+{
+    const int64_t at = k % 2 * t->half;
+
+    part.first    = k * t->half;
+    part.count    = turn_entries(t, k);
+    part.rows.val = (char *)part.rows.val + (size_t)(at * value_bytes(&t->slot->job));
+    if (part.rows.col)
+        part.rows.col += at;
+    return t->slot->sink->ops->store(t->slot->sink, &part);
+}
+
+/* The first two came with the chunk. */
+static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
+{
+    const turns t             = {slot, slot->job.back_room / 2};
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const int64_t count       = (slot->job.nnz + t.half - 1) / t.half;
+
+    for (int64_t k = 0; k < count; k++) {
+        if (k >= 2)
+            HY_TRY(ops->host_wait(slot->passage[HY_STEP_D2H].end));
+        if (k >= 1 && k + 1 < count)
+            HY_TRY(fetch_turn(&t, k + 1));
+        HY_TRY(store_turn(&t, k, *part));
+    }
+    return HYBRID_OK;
 }
 
 static hybrid_status store(const hy_slot *slot)
@@ -203,18 +237,13 @@ static hybrid_status store(const hy_slot *slot)
     hy_part part      = hy_slot_part(slot, &job->back);
 
     part.counted = *job->out_nnz;
-    if (!job->back.row_at) /* else it was never copied: all of it is here */
-        part.count = job->direct ? 0 : turn_entries(job, 0);
+    if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
+        return store_turns(slot, &part);
+    if (job->direct &&
+        !job->back.row_at) /* else it was never copied: all of it is here */
+        part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
-    if (job->unpacks)
-        return hy_packed_store(slot, &part);
-    for (part.first = part.count; part.count > 0 && part.first < job->nnz;
-         part.first += part.count) {
-        part.count = turn_entries(job, part.first);
-        HY_TRY(fetch_turn(slot, part.first));
-        HY_TRY(sink->ops->store(sink, &part));
-    }
-    return HYBRID_OK;
+    return job->unpacks ? hy_packed_store(slot, &part) : HYBRID_OK;
 }
 
 static hybrid_status reserve(hy_slot *slot)
