@@ -253,9 +253,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    where X exceeds what the caches of all cores hold. Fitted, in logarithms, to every
    second matrix of a collection of 43, with 1, 8 and 64 columns, on 16 cores
    (docs/lab/planning-in-proportion.md). */
-static const double SINGLE_ROW = 243, SINGLE_ENTRY = 34;
-static const double ROW = 400, Y_ELEMENT = 10.6, ENTRY = 63, WIDE = 256;
-static const double X_BYTE = 1.03, X_ROW = 190;
+static const double SINGLE_ROW = 265, SINGLE_ENTRY = 26;
+static const double ROW = 80, Y_ELEMENT = 13.7, ENTRY = 44, WIDE = 256;
+static const double X_BYTE = 1.21, X_ROW = 222;
 
 static double operations(const hy_features *f, const hy_rates *r)
 {

@@ -9,9 +9,10 @@ enum {
     SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
     MIN_COUNT = 8,       /* and at least; */
     COLUMNS   = 1 << 14, /* all of their columns, at most, */
-    LOOKED_AT = 64,      /* and one for so many entries; */
+    LOOKED_AT = 128,     /* and one for so many entries; */
     MOST      = 1 << 10, /* of each, from the left, at most */
-    PIECE     = 1 << 10  /* columns that one worker looks at, some 20 us */
+    PIECE     = 1 << 8,  /* columns that one worker looks at, some 5 us; */
+    FINE      = 4        /* so many times is worth waking one */
 };
 
 typedef struct sample {
@@ -50,12 +51,13 @@ static int64_t columns_of(const hybrid_csr *A)
     return hy_lesser(mean * HY_PANEL_ROWS, MOST);
 }
 
+/* An even number, as many from either half of the rows. */
 static int64_t count_panels(const hybrid_csr *A)
 {
     const int64_t columns = hy_lesser(A->nnz / LOOKED_AT, COLUMNS);
     const int64_t count   = hy_lesser(columns / columns_of(A), SAMPLES);
 
-    return hy_greater(count, MIN_COUNT);
+    return hy_greater(count / 2 * 2, MIN_COUNT);
 }
 
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
@@ -64,8 +66,8 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     int64_t entries = 0, columns = 0;
 
     s.count = (int)hy_lesser(s.panels, count_panels(A));
-    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, PIECE / columns_of(A) + 1,
-                       count_columns, &s));
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, PIECE / columns_of(A) + 1,
+                            FINE, count_columns, &s));
     for (int k = 0; k < s.count; k++) {
         entries += s.entries[k];
         columns += s.columns[k];
