@@ -21,6 +21,7 @@ import os
 import re
 import sys
 
+import real_table
 from summary import ms, read, usable
 
 DOCUMENTS = ["README.md", "docs/performance.md"]
@@ -274,14 +275,15 @@ def core_vector_block(lines):
     return short_items(lines).replace(":", f" ({days}):")
 
 
-BLOCKS = {"fastest": fastest_block, "peers": peers_block, "core": core_block,
+BLOCKS = {"real": real_table.items, "fastest": fastest_block, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-short": core_short_block,
           "core-vector": core_vector_block}
 
 
 def lines_for(kind, lines):
     """Those that a block of this kind is made from."""
-    mode, vector = "core" if kind.startswith("core") else "end", kind == "core-vector"
+    mode = "core" if kind.startswith("core") else "real" if kind == "real" else "end"
+    vector = kind == "core-vector"
     return [line for line in lines
             if line["mode"] == mode and (line["op"] == "spmv") == vector]
 

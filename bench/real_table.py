@@ -92,6 +92,42 @@ def table(lines):
                    for cells in [head, ["---"] * len(head), *rows])
 
 
+def natural(product):
+    """A*X 8 before A*X 64."""
+    return [int(part) if part.isdigit() else part for part in product.split()]
+
+
+def by_machine(lines):
+    """{what ours computed on: lines}: files follow each other, each of one machine, and ours
+    is the first of each product."""
+    machines, name = {}, None
+    for line in lines:
+        if line["engine"] == "auto":
+            name = f"{line['device']}, {line['threads']} threads"
+        machines.setdefault(name, []).append(line)
+    return machines
+
+
+def mean_of(problems):
+    ratios = ratios_of(problems, fastest_peer)
+    return f"{mean(ratios.values()):.2f} ({len(slow(ratios))}/{len(ratios)})" if ratios else "-"
+
+
+def items(lines):
+    """The fastest peer over ours, geometric mean (slower/of), as README.md has it."""
+    texts = []
+    for machine, own in by_machine(lines).items():
+        tables = collect(own)
+        keys = sorted({(condition, kind) for _, kind, condition in tables})
+        text = f"{machine}: {', '.join(f'{kind} {condition}' for condition, kind in keys)}\n\n"
+        for product in sorted({key[0] for key in tables}, key=natural):
+            cells = [mean_of(tables.get((product, kind, condition), {}))
+                     for condition, kind in keys]
+            text += f"- {product.replace(' ', '-')}: {', '.join(cells)}\n"
+        texts.append(text)
+    return "\n".join(texts)
+
+
 def failures(lines):
     seen = {f"{line['problem']} {product_of(line)} {line['type']}, {who_of(line)}: "
             f"{line['error']}": None for line in lines if line["error"]}
