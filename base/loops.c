@@ -35,7 +35,7 @@
 #include "base/look.h"
 #include "base/pool_inside.h"
 
-enum { PATIENCE = 40 /* looks, some us: who has begun leaves soon */ };
+enum { PATIENCE = HY_LOOKS / 20 }; /* looks, some us: who has begun leaves soon */
 
 /* ---- who takes part ------------------------------------------------------------- */
 

@@ -81,15 +81,22 @@ static hy_task *look(struct hy_worker *me, unsigned seen)
     return task;
 }
 
-/* The same without having looked into the queues, if there is nothing in them. */
-static hy_task *look_at_once(struct hy_worker *me)
+/* The same without having looked into the queues, if there is nothing in them. *tired: it
+   has looked in vain, or may not. */
+static hy_task *look_at_once(struct hy_worker *me, int *tired)
 {
-    const unsigned seen = __atomic_load_n(&me->pool->offers, __ATOMIC_SEQ_CST);
+    const hy_pool *pool = me->pool;
+    const unsigned seen = __atomic_load_n(&pool->offers, __ATOMIC_SEQ_CST);
 
-    if (!may_look(me))
+    *tired = !may_look(me);
+    if (*tired)
         return NULL;
     begin_to_look(me);
-    return something_waits(me->pool) ? NULL : look(me, seen);
+    if (something_waits(pool))
+        return NULL;
+    hy_task *task = look(me, seen);
+    *tired        = __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+    return task;
 }
 
 /* With the lock held, which is given up meanwhile. */
@@ -149,8 +156,8 @@ static hy_task *find_task(struct hy_worker *me)
 static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
-    hy_task *task = look_at_once(me);
-    int stop = 0, tired = !may_look(me);
+    int stop      = 0, tired;
+    hy_task *task = look_at_once(me, &tired);
 
     while (!task && !stop) {
         pthread_mutex_lock(&pool->lock);

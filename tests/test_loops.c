@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/pool.h"
+#include "base/pool_inside.h"
 #include "tests/support/context.h"
 #include "tests/support/gate.h"
 
@@ -333,6 +333,32 @@ static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t 
     return sum == end - begin ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
+/* A worker that seems to look and has lost its core, here for standing in a gate: what it
+   was given is taken back. */
+static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
+{
+    unsigned char times[64] = {0};
+    covering c              = {.times = times, .grain = 8};
+    gate g;
+
+    (void)state;
+    ctx = test_context(1);
+    gate_close(&g, ctx->pool);
+    struct hy_worker *worker = &ctx->pool->workers[0];
+    worker->state            = HY_WORKER_LOOKS;
+    hy_loop loop;
+    hy_pool_begin(&loop, ctx->pool, HY_COMPUTE, 0, 8, 8, cover, &c);
+    assert_ptr_equal(worker->given, &loop.task);
+    loop.part = 0; /* who waits draws as well */
+    assert_int_equal(hy_pool_end(&loop), HYBRID_OK);
+    assert_null(worker->given);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(times[i], 1);
+    worker->state = HY_WORKER_AWAKE;
+    gate_open(&g);
+    test_context_free(ctx);
+}
+
 static void pools_are_independent(void **state)
 {
     hy_pool *other;
@@ -357,6 +383,7 @@ int main(void)
         cmocka_unit_test(loops_nest_and_run_side_by_side),
         cmocka_unit_test(a_loop_waits_for_no_busy_worker),
         cmocka_unit_test(all_workers_take_part),
+        cmocka_unit_test(a_loop_waits_for_no_worker_that_lost_its_core),
         cmocka_unit_test(pools_are_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
