@@ -36,7 +36,9 @@ static hy_task *pop(const struct hy_worker *me)
 
 /* ---- workers ----------------------------------------------------------------- */
 
-/* Whoever pushes a task does so before it reads a worker's state. */
+/* Who submits a task pushes it before it reads a worker's state, so a worker that begins
+   to look misses none. A loop is given first: who begins to look meanwhile comes later.
+ */
 static int something_waits(const hy_pool *pool)
 {
     int count = 0;

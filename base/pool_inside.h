@@ -57,12 +57,13 @@ struct hy_pool {
    queues; each that takes a task wakes some more, if there is more. */
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 
-/* With the lock held. It takes the task as if it had found it in a queue. */
+/* With the lock held, the next two. */
 static inline int hy_worker_looks(const struct hy_worker *w)
 {
     return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_LOOKS;
 }
 
+/* It takes the task as if it had found it in a queue. */
 static inline void hy_worker_give(struct hy_worker *w, hy_task *task)
 {
     __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);

@@ -47,7 +47,7 @@ double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimat
 /* What a run finds that is planned for: of an A that stays a later one. */
 hy_circumstances hy_circumstances_planned(const hy_planning *p);
 
-/* A run of these chunks on the product's device; in panels, of all packs that stay. */
+/* A run of these chunks on the product's device; in panels all packs stay. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);
 

@@ -2,7 +2,7 @@
 
    The plan fills it in: sizes and options as they were asked for, what inspection finds,
    and who computes the product. Whoever compares ways of computing it (rank, weigh, reduce,
-   window, panels, layout, traffic, cut, split) reads it and changes nothing. */
+   schedules, panels, layout, traffic, cut, split) reads it and changes nothing. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 

@@ -23,7 +23,7 @@ enum {
     SPARE_ROWS  = 1024
 };
 
-static const double LEAST_GAIN = 0.05; /* of the device's time, */
+static const double LEAST_GAIN = 0.05; /* of the work, */
 static const double LEAST_GAIN_S =
     200e-6; /* and in seconds: less is not worth its slots */
 

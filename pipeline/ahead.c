@@ -26,7 +26,7 @@ static void touch_step(const hy_ahead *a, size_t k)
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
-/* One step, then to the end of the queue, behind whatever came meanwhile. */
+/* One step; the next one when there is nothing else to do. */
 static void run(hy_task *task, int worker)
 {
     hy_ahead *a        = ((hy_ahead_task *)task)->ahead;

@@ -249,7 +249,7 @@ static hybrid_status multiply(hybrid_engine *engine, void *arg)
     return status;
 }
 
-/* Without memory for the rest of A the plan is for all of it. */
+/* Without memory for the reduced A the plan is for all of it. */
 static int64_t survive_each_allocation(product *p)
 {
     for (int64_t n = 1;; n++) {
