@@ -275,14 +275,14 @@ def core_vector_block(lines):
     return short_items(lines).replace(":", f" ({days}):")
 
 
-BLOCKS = {"real": real_table.items, "fastest": fastest_block, "peers": peers_block, "core": core_block,
+BLOCKS = {"real": real_table.items, "real-kept": real_table.kept_items, "fastest": fastest_block, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-short": core_short_block,
           "core-vector": core_vector_block}
 
 
 def lines_for(kind, lines):
     """Those that a block of this kind is made from."""
-    mode = "core" if kind.startswith("core") else "real" if kind == "real" else "end"
+    mode = "core" if kind.startswith("core") else "real" if kind.startswith("real") else "end"
     vector = kind == "core-vector"
     return [line for line in lines
             if line["mode"] == mode and (line["op"] == "spmv") == vector]

@@ -113,19 +113,22 @@ def mean_of(problems):
     return f"{mean(ratios.values()):.2f} ({len(slow(ratios))}/{len(ratios)})" if ratios else "-"
 
 
-def items(lines):
-    """The fastest peer over ours, geometric mean (slower/of), as README.md has it."""
+def items(lines, condition="freed"):
+    """The fastest peer over ours, geometric mean (slower/of), of results freed or kept."""
     texts = []
     for machine, own in by_machine(lines).items():
-        tables = collect(own)
-        keys = sorted({(condition, kind) for _, kind, condition in tables})
-        text = f"{machine}: {', '.join(f'{kind} {condition}' for condition, kind in keys)}\n\n"
+        tables = {key: rows for key, rows in collect(own).items() if key[2] == condition}
+        kinds = sorted({kind for _, kind, _ in tables})
+        text = f"{machine}: {', '.join(kinds)}\n\n"
         for product in sorted({key[0] for key in tables}, key=natural):
-            cells = [mean_of(tables.get((product, kind, condition), {}))
-                     for condition, kind in keys]
+            cells = [mean_of(tables.get((product, kind, condition), {})) for kind in kinds]
             text += f"- {product.replace(' ', '-')}: {', '.join(cells)}\n"
-        texts.append(text)
+        texts += [text] if tables else []
     return "\n".join(texts)
+
+
+def kept_items(lines):
+    return items(lines, "kept")
 
 
 def failures(lines):
