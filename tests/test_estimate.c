@@ -200,16 +200,24 @@ static void the_share_of_the_host_is_not_the_device_s(void **state)
     world_close(&w);
 }
 
+/* Of a one-shot call. */
+static hybrid_report call_once(world *w, double alpha, double beta)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+
+    assert_int_equal(hybrid_spmm(w->engine, alpha, &w->A, &w->X, beta, &w->Y), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(w->engine, &r), HYBRID_OK);
+    return r;
+}
+
 /* Of one call it is a part of the time; a plan's run has none of its own. */
 static void planning_is_told(void **state)
 {
-    hybrid_report once = HYBRID_REPORT_INIT;
     world w;
 
     (void)state;
     open_slow(&w);
-    assert_int_equal(hybrid_spmm(w.engine, 1, &w.A, &w.X, 0, &w.Y), HYBRID_OK);
-    assert_int_equal(hybrid_engine_report(w.engine, &once), HYBRID_OK);
+    const hybrid_report once = call_once(&w, 1, 0);
     assert_true(once.plan_s > 0 && once.plan_s < once.total_s);
     hybrid_plan *plan       = runs_plan(&w, 0, HYBRID_SPLIT_GPU, 0);
     const hybrid_report was = report_of(plan), is = run_once(&w, plan, 0);
@@ -220,17 +228,12 @@ static void planning_is_told(void **state)
 
 static void nothing_is_predicted_where_alpha_is_0(void **state)
 {
-    hybrid_report r = HYBRID_REPORT_INIT;
     world w;
 
     (void)state;
     open_slow(&w);
-    assert_int_equal(hybrid_spmm(w.engine, 1, &w.A, &w.X, 0, &w.Y), HYBRID_OK);
-    assert_int_equal(hybrid_engine_report(w.engine, &r), HYBRID_OK);
-    assert_true(r.predicted_s > 0);
-    assert_int_equal(hybrid_spmm(w.engine, 0, &w.A, &w.X, 1, &w.Y), HYBRID_OK);
-    assert_int_equal(hybrid_engine_report(w.engine, &r), HYBRID_OK);
-    assert_true(r.predicted_s <= 0);
+    assert_true(call_once(&w, 1, 0).predicted_s > 0);
+    assert_true(call_once(&w, 0, 1).predicted_s <= 0);
     world_close(&w);
 }
 
