@@ -22,14 +22,12 @@ import re
 import sys
 
 import real_table
-from summary import ms, read, usable
+from summary import PEER_NAMES, ms, read, usable
 
 DOCUMENTS = ["README.md", "docs/performance.md"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 GPU, CPU = "hybrid_spmm, GPU", "hybrid_spmm, CPU"
-PEERS = {"cusparse": "cuSPARSE", "cupy": "CuPy", "torch-cuda": "PyTorch-CUDA",
-         "torch-cpu": "PyTorch-CPU", "scipy": "SciPy", "graphblas": "GraphBLAS"}
 CONDITIONS = {"first": "cold_s", "freed": "freed_s", "kept": "kept_s"}
 
 
@@ -46,7 +44,7 @@ def plain(line):
 
 def program(line):
     if line["peer"]:
-        return PEERS[line["peer"]]
+        return PEER_NAMES[line["peer"]]
     return GPU if line.get("engine", line["backend"]) == "cuda" else CPU
 
 
@@ -160,7 +158,7 @@ def peers_block(lines):
     head = ["product", "program", *CONDITIONS, "calls freed, kept"]
     rows = []
     for name, row_of in table.items():
-        for who in [GPU, CPU, *PEERS.values()]:
+        for who in [GPU, CPU, *PEER_NAMES.values()]:
             if who in row_of:
                 line = row_of[who]
                 calls = f"{line.get('reps', '-')}, {line.get('kept_reps', '-')}"
@@ -275,14 +273,15 @@ def core_vector_block(lines):
     return short_items(lines).replace(":", f" ({days}):")
 
 
-BLOCKS = {"real": real_table.items, "real-kept": real_table.kept_items, "fastest": fastest_block, "peers": peers_block, "core": core_block,
+BLOCKS = {"real": real_table.items, "fastest": fastest_block, "peers": peers_block,
+          "core": core_block,
           "core-summary": core_summary_block, "core-short": core_short_block,
           "core-vector": core_vector_block}
 
 
 def lines_for(kind, lines):
     """Those that a block of this kind is made from."""
-    mode = "core" if kind.startswith("core") else "real" if kind.startswith("real") else "end"
+    mode = "core" if kind.startswith("core") else "real" if kind == "real" else "end"
     vector = kind == "core-vector"
     return [line for line in lines
             if line["mode"] == mode and (line["op"] == "spmv") == vector]

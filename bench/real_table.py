@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """bench/real_table.py FILE.jsonl... - lines of bench/real.py as tables.
 
-For each product, type and condition (results freed, results kept): on how many matrices; the
-geometric mean of the time of the fastest peer over ours, and of each peer over ours; on how
-many ours is slower than the fastest by more than 5 %, and the worst of these. Where ours was
-also timed on the host and on the device alone, what was chosen is compared with the faster.
-Of several lines about the same thing the last counts.
+For each product, type and condition (first call of the matrix, results freed, results kept): on
+how many matrices; the geometric mean of the time of the fastest peer over ours, and of each peer
+over ours; on how many ours is slower than the fastest by more than 5 %, and the worst of these.
+Where ours was also timed on the host and on the device alone, what was chosen is compared with
+the faster. Of several lines about the same thing the last counts.
 """
 import math
 import sys
 
+from summary import PEER_NAMES, read
+
 SLOWER = 1.05
+CONDITIONS = ("first", "freed", "kept")
 WORST = 6
 OURS = "ours"
 
@@ -29,7 +32,7 @@ def collect(lines):
     """{(product, type, condition): {problem: {who: seconds}}}, of lines without an error."""
     tables = {}
     for line in lines:
-        for condition in ("freed", "kept"):
+        for condition in CONDITIONS:
             seconds = line.get(condition + "_s")
             if seconds and not line["error"]:
                 key = (product_of(line), line["type"], condition)
@@ -97,15 +100,12 @@ def natural(product):
     return [int(part) if part.isdigit() else part for part in product.split()]
 
 
-def by_machine(lines):
-    """{what ours computed on: lines}: files follow each other, each of one machine, and ours
-    is the first of each product."""
-    machines, name = {}, None
-    for line in lines:
-        if line["engine"] == "auto":
-            name = f"{line['device']}, {line['threads']} threads"
-        machines.setdefault(name, []).append(line)
-    return machines
+def setting(lines):
+    """What ours computed on, and who the peers are, of lines of one machine."""
+    ours = next(line for line in lines if line["engine"] == "auto")
+    peers = sorted({f"{PEER_NAMES[line['peer']]} {line['version']}"
+                    for line in lines if line["peer"]})
+    return f"{ours['device']}, {ours['threads']} threads, {', '.join(peers)}"
 
 
 def mean_of(problems):
@@ -113,22 +113,18 @@ def mean_of(problems):
     return f"{mean(ratios.values()):.2f} ({len(slow(ratios))}/{len(ratios)})" if ratios else "-"
 
 
-def items(lines, condition="freed"):
-    """The fastest peer over ours, geometric mean (slower/of), of results freed or kept."""
-    texts = []
-    for machine, own in by_machine(lines).items():
-        tables = {key: rows for key, rows in collect(own).items() if key[2] == condition}
-        kinds = sorted({kind for _, kind, _ in tables})
-        text = f"{machine}: {', '.join(kinds)}\n\n"
-        for product in sorted({key[0] for key in tables}, key=natural):
-            cells = [mean_of(tables.get((product, kind, condition), {})) for kind in kinds]
-            text += f"- {product.replace(' ', '-')}: {', '.join(cells)}\n"
-        texts += [text] if tables else []
-    return "\n".join(texts)
-
-
-def kept_items(lines):
-    return items(lines, "kept")
+def items(lines):
+    """The fastest peer over ours, geometric mean (slower/of), if there are lines."""
+    if not lines:
+        return ""
+    tables = collect(lines)
+    keys = [(condition, kind) for condition in CONDITIONS
+            for kind in sorted({key[1] for key in tables if key[2] == condition})]
+    text = f"{setting(lines)}: {', '.join(f'{condition} {kind}' for condition, kind in keys)}\n\n"
+    for product in sorted({key[0] for key in tables}, key=natural):
+        cells = [mean_of(tables.get((product, kind, condition), {})) for condition, kind in keys]
+        text += f"- {product.replace(' ', '-')}: {', '.join(cells)}\n"
+    return text
 
 
 def failures(lines):
@@ -153,7 +149,6 @@ def show_table(lines):
 
 
 if __name__ == "__main__":
-    from summary import read
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     show_table(list(read(sys.argv[1:])))

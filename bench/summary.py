@@ -10,6 +10,9 @@ import json
 import sys
 
 PEERS = ["cusparse", "cupy", "torch-cuda", "torch-cpu", "scipy"]
+PEER_NAMES = {"cusparse": "cuSPARSE", "cupy": "CuPy", "torch-cuda": "PyTorch-CUDA",
+              "torch-cpu": "PyTorch-CPU", "scipy": "SciPy", "graphblas": "GraphBLAS",
+              "mkl": "oneMKL"}
 
 
 def read(paths):
