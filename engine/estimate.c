@@ -37,7 +37,7 @@ static const double SPARSE_CALL = 60, SPARSE_CHUNK = 9;
 
 /* Fixed costs of the host: of a call, in seconds; and starts of parallel loops (20 us
    each where they were fitted) of SpMM, and of SpGEMM. */
-static const double HOST_S = 3e-6, HOST_LOOPS = 0.7, HOST_SPARSE_LOOPS = 5.4;
+static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
 /* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
    each is read and written. */

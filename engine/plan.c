@@ -1,6 +1,7 @@
 /* engine/plan.c - inspect, rank, cut, open the site, let the host take part. */
 #include "engine/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/cut.h"
@@ -10,6 +11,9 @@
 #include "engine/grain.h"
 #include "engine/resident.h"
 #include "engine/weigh.h"
+
+/* To look at how entries lie takes some 10 us, a small part of such a run. */
+static const double LOOKED_AT_S = 0.2e-3;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -105,36 +109,41 @@ static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
     return hy_grain_chunks(&planning, &layout) == 1;
 }
 
-/* By sizes alone, where that is enough to know that the host computes a product once. */
+/* The host's estimate; INFINITY: it does not compute. */
+static double host_seconds(const hy_candidates *candidates)
+{
+    const int host = hy_rank_first_host(candidates);
+
+    return host < candidates->count && !candidates->of[host].refused
+               ? candidates->of[host].predicted_s
+               : INFINITY;
+}
+
+/* By sizes alone, where these tell that the host computes a product once, and that soon;
+   else by how entries lie, too. */
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
 {
     hy_product *product = &plan->product;
 
     HY_TRY(hy_product_size_up(product, A));
     HY_TRY(rank(plan));
+    if (!is_settled(plan, A) || host_seconds(&plan->candidates) > LOOKED_AT_S) {
+        HY_TRY(hy_product_inspect_tiles(product, A));
+        HY_TRY(rank(plan));
+    }
     *enough = is_settled(plan, A) && is_one_chunk(product, &plan->candidates, A);
     return HYBRID_OK;
 }
 
-/* No further than is needed to know who computes. */
+/* No further than is needed to know who computes, and how long that takes. */
 static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B, const hy_counter *counter)
 {
-    hy_product *product = &plan->product;
-    int enough          = 0;
+    int enough = 0;
 
-    if (!may_be_settled(product))
-        return look(plan, A, B, counter);
-    if (product->once)
+    if (plan->product.once && may_be_settled(&plan->product))
         HY_TRY(look_at_sizes(plan, A, &enough));
-    if (enough)
-        return HYBRID_OK;
-    HY_TRY(hy_product_inspect(product, A, B, counter));
-    HY_TRY(rank(plan));
-    if (is_settled(plan, A))
-        return HYBRID_OK;
-    HY_TRY(hy_product_inspect_tiles(product, A));
-    return rank(plan);
+    return enough ? HYBRID_OK : look(plan, A, B, counter);
 }
 
 /* By a device: the host reads operands in place. */

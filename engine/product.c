@@ -52,9 +52,7 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
     /* blocks pay in many runs; who names a variant or asks why has them looked for */
     const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
 
-    const int on_host = !product->engine->device || o->split == HYBRID_SPLIT_HOST;
-
-    if (product->op != HY_SPMM || (on_host && !(o->flags & HYBRID_EXPLAIN)))
+    if (product->op != HY_SPMM)
         return HYBRID_OK;
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }

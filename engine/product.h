@@ -45,7 +45,7 @@ hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
-/* And how the entries of A lie, for SpMM on a device, or whoever asks for an explanation. */
+/* And how the entries of A lie, of an SpMM. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
 /* This variant computes it on this backend. */

@@ -248,29 +248,34 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 
 /* What a core does meanwhile, in operations of hy_rates.flops. With one column: for a
    row, and for an entry. With more: for a row of A and of Y, an element of Y, and an
-   entry, if its row of X has no more than WIDE bytes. For a byte of a row of X that
-   neighbouring rows of A do not share, where X exceeds a core's cache; and for such a row
-   where X exceeds what the caches of all cores hold. Fitted, in logarithms, to every
-   second matrix of a collection of 43, with 1, 8 and 64 columns, on 16 cores
+   entry, if its row of X has no more than WIDE bytes. And for a line of a row of X that
+   neighbouring rows of A do not share, where X exceeds a core's first cache, FIRST, and
+   where it exceeds REACH times its last. Fitted, in logarithms, to every second matrix of
+   a collection of 43, with 1, 8 and 64 columns, on 16 cores
    (docs/lab/planning-in-proportion.md). */
-static const double SINGLE_ROW = 265, SINGLE_ENTRY = 26;
-static const double ROW = 80, Y_ELEMENT = 13.7, ENTRY = 44, WIDE = 256;
-static const double X_BYTE = 1.21, X_ROW = 222;
+static const double SINGLE_ROW = 148, SINGLE_ENTRY = 20;
+static const double ROW = 83, Y_ELEMENT = 11.5, ENTRY = 37, WIDE = 256;
+static const double LINE_NEAR = 42, LINE_FAR = 71, FIRST = 32 << 10, REACH = 2;
+
+/* Of 16 rows of A that are neighbours, the part of the entries whose row of X no entry
+   before it has named, where nobody has looked (hy_inspect_fill()). */
+static const double APART = 0.39;
 
 static double operations(const hy_features *f, const hy_rates *r)
 {
     const double rows = (double)f->rows, nnz = (double)f->nnz, n = (double)f->out_cols;
-    const double x_row = n * (double)hy_value_size(f->type);
-    const double x = (double)f->cols * x_row, core = (double)r->core_cache;
-    const double apart =
-        nnz / fmax(1, 16 * f->tile_fill); /* rows of X, as they are read */
-    const double fetch =
-        (x > core ? X_BYTE * x_row : 0) + (x > r->width * core ? X_ROW : 0);
+    const double x_row = n * (double)hy_value_size(f->type),
+                 lines = fmax(1, x_row / HY_LINE);
+    const double x     = (double)f->cols * x_row,
+                 far   = x / fmax(1, REACH * (double)r->core_cache);
+    const double apart = f->tile_fill > 0 ? 1 / fmax(1, 16 * f->tile_fill) : APART;
+    const double line =
+        LINE_NEAR * x / (x + FIRST) + LINE_FAR * far * far / (far * far + 1);
     const double own = f->out_cols == 1 ? SINGLE_ROW * rows + SINGLE_ENTRY * nnz
                                         : (ROW + Y_ELEMENT * n) * rows +
                                               ENTRY * fmax(1, x_row / WIDE) * nnz;
 
-    return own + fetch * apart;
+    return own + line * lines * apart * nnz;
 }
 
 /* Of A, X and Y, what the last-level cache does not hold from one run to the next. */
