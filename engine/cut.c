@@ -102,7 +102,7 @@ static option *find_best_of_device(choice *c)
     for (int i = 0; i < c->count; i++) {
         option *o = &c->of[i];
         if (is_on_device(o) && isfinite(o->seconds) &&
-            (!best || o->seconds < o->schedule->worth * best->seconds))
+            (!best || hy_is_sooner(o->seconds, best->seconds)))
             best = o;
     }
     return best;
@@ -113,8 +113,7 @@ static option *find_best(choice *c)
     option *best = find_best_of_device(c);
 
     for (int i = 0; i < c->count && best; i++)
-        if (!is_on_device(&c->of[i]) &&
-            hy_in_place_is_sooner(c->of[i].seconds, best->seconds))
+        if (!is_on_device(&c->of[i]) && hy_is_sooner(c->of[i].seconds, best->seconds))
             return &c->of[i];
     return best;
 }

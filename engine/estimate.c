@@ -125,11 +125,17 @@ double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimat
     return hy_seconds(estimate, &product->rates, &host);
 }
 
+hy_circumstances hy_circumstances_of(const hy_product *product)
+{
+    return (hy_circumstances){.packed = (product->options.flags & HYBRID_RESIDENT) != 0};
+}
+
 hy_circumstances hy_circumstances_planned(const hy_planning *p)
 {
-    return (hy_circumstances){.rows_of_b = hy_traffic_same(p->product, p->A, p->B),
-                              .packed =
-                                  (p->product->options.flags & HYBRID_RESIDENT) != 0};
+    hy_circumstances found = hy_circumstances_of(p->product);
+
+    found.rows_of_b = hy_traffic_same(p->product, p->A, p->B);
+    return found;
 }
 
 /* ---- a device ---------------------------------------------------------------------- */
@@ -290,8 +296,7 @@ hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layou
     return e;
 }
 
-/* One of so many equal parts. */
-static hy_features share_of(const hy_features *all, int64_t parts)
+hy_features hy_features_share(const hy_features *all, int64_t parts)
 {
     hy_features f = *all;
 
@@ -309,9 +314,9 @@ static hy_features share_of(const hy_features *all, int64_t parts)
 hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
                              int64_t needs, int64_t chunks, const hy_circumstances *found)
 {
-    hy_chunk part  = {.features = share_of(&product->profile.features, chunks),
+    hy_chunk part  = {.features = hy_features_share(&product->profile.features, chunks),
                       .needs    = chunks > 1 ? needs : product->b_rows,
-                      .kept     = found->packed,
+                      .kept     = found->packed && !layout->gathered,
                       .variant  = product->variant};
     hy_layout even = *layout;
 

@@ -38,18 +38,30 @@ typedef struct hy_circumstances {
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
+/* Whether a way that takes so long by its estimate is taken instead of a simpler one.
+   Estimates err by a tenth: within that they are equal. */
+static inline int hy_is_sooner(double seconds, double simpler_s)
+{
+    return seconds < 0.9 * simpler_s;
+}
+
 /* For how much of it packing and storing keep all workers busy. */
 double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 
 /* The same on the product's backend. */
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
-/* What a run finds that is planned for: of an A that stays a later one. */
+/* What a run finds that is planned for: of an A that stays a later one. And of these
+   operands: whether rows of A are rows of B. */
+hy_circumstances hy_circumstances_of(const hy_product *product);
 hy_circumstances hy_circumstances_planned(const hy_planning *p);
 
 /* A run of these chunks on the product's device; in panels all packs stay. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);
+
+/* Of one of so many equal parts. */
+hy_features hy_features_share(const hy_features *all, int64_t parts);
 
 /* The same of so many equal chunks, before there are any: of the layout as it is asked
    for. `needs`: rows of B or X for which the first of several waits. */

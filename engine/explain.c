@@ -109,9 +109,8 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
 /* The estimate of a run, and for how long each resource would be busy by itself. */
 static void put_estimate(writer *w, const hybrid_plan *plan)
 {
-    const hy_product *product = &plan->product;
-    const hy_circumstances found =
-        hy_circumstances_planned(&(hy_planning){.product = product});
+    const hy_product *product    = &plan->product;
+    const hy_circumstances found = hy_circumstances_of(product);
     hy_rates host;
 
     if (!hy_product_on_device(product) || plan->layout.count == 0)

@@ -12,6 +12,7 @@
 #include "base/extremes.h"
 #include "engine/early.h"
 #include "engine/estimate.h"
+#include "partition/chunks.h"
 
 enum {
     DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
@@ -61,6 +62,25 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
     return hy_greater(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
 }
 
+/* Chunks that slots have room for: those of a B or X that leaves them little are small.
+ */
+static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
+{
+    const size_t image = layout->gathered ? 0 : hy_align(hy_image_room(&layout->image));
+    const size_t memory =
+        product->rates.memory > image ? product->rates.memory - image : 0;
+    const size_t slot = memory / (size_t)(layout->share * layout->depth);
+    int64_t n         = 1;
+
+    for (; n < product->rows; n += n / 4 + 1) {
+        const hy_features f = hy_features_share(&product->profile.features, n);
+        const hy_cost cost  = product->variant->cost(&f, &product->rates);
+        if (hy_cost_bytes(&cost) <= slot)
+            break;
+    }
+    return n;
+}
+
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Of so many equal chunks. */
@@ -76,9 +96,10 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t nee
 /* From the least number on, in steps of a half or a third, as long as it becomes less. */
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    const int64_t least = least_chunks(p->product, layout);
-    const int64_t most  = hy_lesser(
-         MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
+    const int64_t least =
+        hy_greater(least_chunks(p->product, layout), least_of_room(p->product, layout));
+    const int64_t most = hy_lesser(
+        MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
     const int64_t needs = hy_early_needs(p->A);
     double best_s       = seconds(p, layout, needs, least);
     int64_t best        = least;

@@ -15,8 +15,6 @@ enum {
     FORCED_ROW  = 16
 };
 
-static const double WORTH = 0.9; /* of the time of X whole: less is worth it */
-
 static int64_t value_size(const hy_product *product)
 {
     return (int64_t)hy_value_size(product->profile.type);
@@ -146,7 +144,7 @@ hy_image hy_panels_within(const hy_product *product, size_t bytes)
 static double seconds_in(const hy_product *product, const hy_layout *layout,
                          const hy_image *panels)
 {
-    hy_circumstances found = hy_circumstances_planned(&(hy_planning){.product = product});
+    hy_circumstances found = hy_circumstances_of(product);
     hy_layout with         = *layout;
 
     found.pinned    = 1;
@@ -159,14 +157,15 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
 {
     const hy_image whole = hy_product_image(product);
     hy_image best        = {.axis = HY_AXIS_NONE};
-    double least         = WORTH * seconds_in(product, layout, &whole);
+    const double whole_s = seconds_in(product, layout, &whole);
+    double least         = whole_s;
 
     for (int64_t n = 2; n <= MOST_PINNED; n++) {
         const hy_image p = in_panels(product, n, 1);
         if (p.axis == HY_AXIS_NONE)
             continue;
         const double s = seconds_in(product, layout, &p);
-        if (s >= least)
+        if (s >= least || !hy_is_sooner(s, whole_s))
             continue;
         least = s;
         best  = p;

@@ -88,3 +88,11 @@ hy_image hy_product_image(const hy_product *product)
     return hy_variant_image(product->variant, product->b_rows, product->b_cols,
                             product->b_nnz, product->profile.type);
 }
+
+int hy_product_fits(const hy_product *product)
+{
+    const hy_image image = hy_product_image(product);
+
+    return hy_align(hy_image_room(&image)) <=
+           hy_allowed(product->rates.memory, HY_ALLOW_MOST);
+}

@@ -48,6 +48,10 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
 /* And how the entries of A lie, of an SpMM. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
+/* Whether all of B or X leaves slots some room on the backend: what that makes of chunks
+   an estimate tells. */
+int hy_product_fits(const hy_product *product);
+
 /* This variant computes it on this backend. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);

@@ -21,9 +21,8 @@ static int runs_on(const hy_variant *variant, const hy_backend *backend)
 /* With an A that is resident, of a later run. */
 static double predict(const hy_product *product, const hy_candidate *c)
 {
-    const hy_circumstances found =
-        hy_circumstances_planned(&(hy_planning){.product = product});
-    hy_product as = *product;
+    const hy_circumstances found = hy_circumstances_of(product);
+    hy_product as                = *product;
 
     hy_product_assign(&as, c->variant, c->backend);
     if (!hy_product_on_device(&as))

@@ -35,15 +35,6 @@ int hy_slots(const hy_product *product)
     return hy_slots_fewer(product);
 }
 
-int hy_fits_whole(const hy_product *product)
-{
-    const hy_allowance part =
-        product->options.flags & HYBRID_RESIDENT ? HY_ALLOW_MORE : HY_ALLOW;
-    const hy_image whole = hy_product_image(product);
-
-    return hy_align(hy_image_room(&whole)) <= hy_allowed(product->rates.memory, part);
-}
-
 /* ---- rings --------------------------------------------------------------------------
  */
 

@@ -11,7 +11,6 @@
 
 typedef struct hy_schedule {
     const char *name;
-    double worth; /* it is taken for less than this part of the time of those before it */
 
     /* (optional) NULL, or why not, as a static sentence. Pure. */
     const char *(*refuse)(const hy_product *product);
@@ -31,12 +30,6 @@ typedef struct hy_schedule {
 extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_column_ring,
     hy_schedule_gather, hy_schedule_in_place;
 
-/* Whether the host is to compute a product that it and a device can. */
-static inline int hy_in_place_is_sooner(double host_s, double device_s)
-{
-    return host_s < hy_schedule_in_place.worth * device_s;
-}
-
 extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with NULL */
 
 /* ---- for schedules ------------------------------------------------------------------
@@ -46,10 +39,6 @@ extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with 
  * room. */
 int hy_slots(const hy_product *product);
 int hy_slots_fewer(const hy_product *product);
-
-/* Whether all of B or X leaves slots so much of the budget that no ring of rows, and no
-   chunks that gather it, can take less time. */
-int hy_fits_whole(const hy_product *product);
 
 /* NULL, or why no ring can hold B or X. */
 const char *hy_refuse_ring(const hy_product *product);

@@ -48,7 +48,7 @@ static hy_image best(const hy_planning *p)
 {
     const size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW);
 
-    if (!hy_fits_whole(p->product))
+    if (!hy_product_fits(p->product))
         return hy_panels_within(p->product, part);
     return is_named(p->product->engine) ? hy_panels_forced(p->product) : shortest(p);
 }
@@ -109,16 +109,14 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     *out = (hy_layout){.depth = 0};
-    if (!hy_fits_whole(p->product))
-        return cut_ring(p, out);
-    HY_TRY(try(p, best(p), out));
-    if (out->depth > 0 && !hy_layout_keeps_all(out))
+    if (hy_product_fits(p->product)) {
+        HY_TRY(try(p, best(p), out));
+        if (hy_layout_keeps_all(out))
+            return HYBRID_OK;
         hy_layout_free(p->product, out);
-    return HYBRID_OK;
+    }
+    return cut_ring(p, out);
 }
 
-const hy_schedule hy_schedule_column_ring = {.name    = "ring of columns",
-                                             .worth   = 0.9,
-                                             .refuse  = hy_refuse_ring,
-                                             .promise = promise,
-                                             .cut     = cut};
+const hy_schedule hy_schedule_column_ring = {
+    .name = "ring of columns", .refuse = hy_refuse_ring, .promise = promise, .cut = cut};

@@ -24,11 +24,15 @@ static hy_estimate bring(const hy_planning *p, hy_touch touch)
     return hy_schedule_even(&with, &asked);
 }
 
-/* Where all of B or X fits it comes once, and what chunks touch at least as often. */
+/* Of a B or X that fits chunks together bring all: what nobody touches the reduced A
+   leaves out (reduce.h). Of another they bring what a look at A will tell. */
 static hy_estimate promise(const hy_planning *p)
 {
-    return hy_fits_whole(p->product) ? (hy_estimate){.chunks = 0}
-                                     : bring(p, (hy_touch){.rows = 0});
+    const hy_product *product = p->product;
+
+    return bring(p, hy_product_fits(product)
+                        ? (hy_touch){.rows = product->b_rows, .nnz = product->b_nnz}
+                        : (hy_touch){.rows = 0});
 }
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
@@ -53,4 +57,4 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 }
 
 const hy_schedule hy_schedule_gather = {
-    .name = "gather", .worth = 0.9, .promise = promise, .cost = cost, .cut = cut};
+    .name = "gather", .promise = promise, .cost = cost, .cut = cut};

@@ -33,7 +33,7 @@ static hy_estimate promise(const hy_planning *p)
 {
     const hy_product *product = p->product;
 
-    if (isinf(product->host_s) || hy_fits_whole(product) ||
+    if (isinf(product->host_s) || hy_product_fits(product) ||
         !hy_product_has_views(product))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(product);
@@ -83,4 +83,4 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 }
 
 const hy_schedule hy_schedule_in_place = {
-    .name = "in place", .worth = 0.78, .promise = promise, .cost = cost, .cut = cut};
+    .name = "in place", .promise = promise, .cost = cost, .cut = cut};

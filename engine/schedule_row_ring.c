@@ -43,14 +43,14 @@ static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t r
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
 }
 
-/* Of an X that does not fit. */
+/* A ring of all rows is none. */
 static hy_estimate promise(const hy_planning *p)
 {
     int64_t rows = 0;
 
-    for (int i = 0; i < TRIES && rows == 0 && !hy_fits_whole(p->product); i++)
+    for (int i = 0; i < TRIES && rows == 0; i++)
         rows = hy_ring_rows(p->product, tries[i].part);
-    if (rows == 0)
+    if (rows == 0 || rows >= p->product->b_rows)
         return (hy_estimate){.chunks = 0};
     const hy_layout asked = asked_for(p, hy_slots(p->product), 1, rows);
     return hy_schedule_even(p, &asked);
@@ -141,7 +141,6 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 }
 
 const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",
-                                          .worth   = 1,
                                           .refuse  = hy_refuse_ring,
                                           .promise = promise,
                                           .cost    = cost,

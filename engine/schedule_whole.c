@@ -5,21 +5,13 @@
 #include "engine/panels.h"
 #include "engine/schedule.h"
 
-/* As much as leaves slots some room: what that makes of chunks an estimate tells. */
-static int fits(const hy_product *product)
-{
-    const hy_image image = hy_product_image(product);
-
-    return hy_align(hy_image_room(&image)) <=
-           hy_allowed(product->rates.memory, HY_ALLOW_MOST);
-}
-
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_layout asked = {
         .image = hy_product_image(p->product), .depth = hy_slots(p->product), .share = 1};
 
-    return fits(p->product) ? hy_schedule_even(p, &asked) : (hy_estimate){.chunks = 0};
+    return hy_product_fits(p->product) ? hy_schedule_even(p, &asked)
+                                       : (hy_estimate){.chunks = 0};
 }
 
 /* With pinned X and Y it may come in panels after all. */
@@ -49,5 +41,4 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return HYBRID_OK;
 }
 
-const hy_schedule hy_schedule_whole = {
-    .name = "whole", .worth = 1, .promise = promise, .cut = cut};
+const hy_schedule hy_schedule_whole = {.name = "whole", .promise = promise, .cut = cut};

@@ -43,7 +43,7 @@ static int has_kinds(const hy_product *product)
 static hy_estimate estimate(const hy_product *product, const hy_layout *layout,
                             hy_run_kind kind, double share)
 {
-    hy_circumstances found = hy_circumstances_planned(&(hy_planning){.product = product});
+    hy_circumstances found = hy_circumstances_of(product);
 
     found.pinned    = kind == HY_RUNS_PINNED;
     found.in_panels = found.pinned && layout->if_pinned.axis == HY_AXIS_COLS;

@@ -55,10 +55,10 @@ hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
     f->out_bound          = rows * product->b_cols;
     hy_product_assign(&rest, device->variant, device->backend);
     *device_s = 0;
-    if (isinf(product->host_s) || hy_fits_whole(&rest))
+    if (isinf(product->host_s) || hy_product_fits(&rest))
         return HYBRID_OK;
     HY_TRY(hy_cut_least(&rest, A, device_s));
-    if (!hy_in_place_is_sooner(product->host_s * left, *device_s))
+    if (!hy_is_sooner(product->host_s * left, *device_s))
         *device_s = 0;
     return HYBRID_OK;
 }
@@ -89,8 +89,7 @@ double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidat
     on_host.profile.features.tile_fill   = fill > 0 ? fill : LEAST_FILL;
     on_device.profile.features.tile_fill = fill > 0 ? fill : 1;
     const double s = fitting_s(&on_device, &candidates->of[0], A, B);
-    return isfinite(s) &&
-                   hy_in_place_is_sooner(hy_estimated_host_s(&on_host, host->variant), s)
+    return isfinite(s) && hy_is_sooner(hy_estimated_host_s(&on_host, host->variant), s)
                ? s
                : 0;
 }
