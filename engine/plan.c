@@ -119,15 +119,22 @@ static double host_seconds(const hy_candidates *candidates)
                : INFINITY;
 }
 
-/* By sizes alone, where these tell that the host computes a product once, and that soon;
-   else by how entries lie, too. */
+/* Whether the host computes whatever a closer look would find, and so soon that nobody
+   waits for the look. */
+static int is_known(hybrid_plan *plan, const hybrid_csr *A)
+{
+    return is_settled(plan, A) && host_seconds(&plan->candidates) < LOOKED_AT_S;
+}
+
+/* By sizes alone, and by how entries lie, where that is enough for a product that the
+   host computes once. */
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
 {
     hy_product *product = &plan->product;
 
     HY_TRY(hy_product_size_up(product, A));
     HY_TRY(rank(plan));
-    if (!is_settled(plan, A) || host_seconds(&plan->candidates) > LOOKED_AT_S) {
+    if (!is_known(plan, A)) {
         HY_TRY(hy_product_inspect_tiles(product, A));
         HY_TRY(rank(plan));
     }
@@ -139,11 +146,21 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
 static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B, const hy_counter *counter)
 {
-    int enough = 0;
+    hy_product *product = &plan->product;
+    int enough          = 0;
 
-    if (plan->product.once && may_be_settled(&plan->product))
+    if (!may_be_settled(product))
+        return look(plan, A, B, counter);
+    if (product->once)
         HY_TRY(look_at_sizes(plan, A, &enough));
-    return enough ? HYBRID_OK : look(plan, A, B, counter);
+    if (enough)
+        return HYBRID_OK;
+    HY_TRY(hy_product_inspect(product, A, B, counter));
+    HY_TRY(rank(plan));
+    if (is_known(plan, A))
+        return HYBRID_OK;
+    HY_TRY(hy_product_inspect_tiles(product, A));
+    return rank(plan);
 }
 
 /* By a device: the host reads operands in place. */

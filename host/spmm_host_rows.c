@@ -248,34 +248,58 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 
 /* What a core does meanwhile, in operations of hy_rates.flops. With one column: for a
    row, and for an entry. With more: for a row of A and of Y, an element of Y, and an
-   entry, if its row of X has no more than WIDE bytes. And for a line of a row of X that
-   neighbouring rows of A do not share, where X exceeds a core's first cache, FIRST, and
-   where it exceeds REACH times its last. Fitted, in logarithms, to every second matrix of
-   a collection of 43, with 1, 8 and 64 columns, on 16 cores
-   (docs/lab/planning-in-proportion.md). */
-static const double SINGLE_ROW = 148, SINGLE_ENTRY = 20;
-static const double ROW = 83, Y_ELEMENT = 11.5, ENTRY = 37, WIDE = 256;
-static const double LINE_NEAR = 42, LINE_FAR = 71, FIRST = 32 << 10, REACH = 2;
+   entry, if its row of X has no more than WIDE bytes. All constants here are fitted, in
+   logarithms, to every second matrix of a collection of 43, with 1, 8 and 64 columns, on
+   16 cores (docs/lab/planning-in-proportion.md). */
+static const double SINGLE_ROW = 130, SINGLE_ENTRY = 21;
+static const double ROW = 82, Y_ELEMENT = 12.2, ENTRY = 35, WIDE = 256;
 
-/* Of 16 rows of A that are neighbours, the part of the entries whose row of X no entry
-   before it has named, where nobody has looked (hy_inspect_fill()). */
+/* And to fetch X: for a line of a row that comes from a core's second cache; for one from
+   beyond it, where X exceeds it REACH times; and for a row where X has more pages than a
+   core has addresses of at hand. */
+static const double LINE_NEAR = 55, LINE_FAR = 52, ROW_FAR = 170;
+static const double FIRST = 32 << 10, REACH = 2.2, PAGES = 30e6;
+
+/* Rows of X that BLOCK_ROWS rows of A name find room in the first cache. */
+static const double BLOCK_ROWS = 16, ROOM = 64 << 10;
+
+/* Of entries of neighbouring rows of A, the part whose row of X no entry before names,
+   where nobody has looked (hy_inspect_fill()). */
 static const double APART = 0.39;
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* From 0 to 1: how much of so many bytes a cache of that size does not hold. */
+static double beyond(double bytes, double cache)
+{
+    return square(bytes) / (square(bytes) + square(fmax(1, cache)));
+}
+
+/* For an entry. Of BLOCK_ROWS times as many neighbours the part apart is its square. */
+static double fetching(const hy_features *f, const hy_rates *r, double x_row)
+{
+    const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);
+    const double apart = f->tile_fill > 0 ? 1 / fmax(1, 16 * f->tile_fill) : APART;
+    const double near =
+        apart + (1 - apart) * beyond(apart * BLOCK_ROWS * f->row_mean * x_row, ROOM);
+
+    return LINE_NEAR * lines * near * x / (x + FIRST) +
+           square(apart) * (LINE_FAR * lines * beyond(x, REACH * (double)r->core_cache) +
+                            ROW_FAR * beyond(square(x), square(PAGES)));
+}
 
 static double operations(const hy_features *f, const hy_rates *r)
 {
     const double rows = (double)f->rows, nnz = (double)f->nnz, n = (double)f->out_cols;
-    const double x_row = n * (double)hy_value_size(f->type),
-                 lines = fmax(1, x_row / HY_LINE);
-    const double x     = (double)f->cols * x_row,
-                 far   = x / fmax(1, REACH * (double)r->core_cache);
-    const double apart = f->tile_fill > 0 ? 1 / fmax(1, 16 * f->tile_fill) : APART;
-    const double line =
-        LINE_NEAR * x / (x + FIRST) + LINE_FAR * far * far / (far * far + 1);
-    const double own = f->out_cols == 1 ? SINGLE_ROW * rows + SINGLE_ENTRY * nnz
-                                        : (ROW + Y_ELEMENT * n) * rows +
+    const double x_row = n * (double)hy_value_size(f->type);
+    const double own   = f->out_cols == 1 ? SINGLE_ROW * rows + SINGLE_ENTRY * nnz
+                                          : (ROW + Y_ELEMENT * n) * rows +
                                               ENTRY * fmax(1, x_row / WIDE) * nnz;
 
-    return own + line * lines * apart * nnz;
+    return own + nnz * fetching(f, r, x_row);
 }
 
 /* Of A, X and Y, what the last-level cache does not hold from one run to the next. */

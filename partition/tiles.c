@@ -8,9 +8,9 @@
 enum {
     SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
     MIN_COUNT = 8,       /* and at least; */
-    COLUMNS   = 1 << 14, /* all of their columns, at most, */
-    LOOKED_AT = 128,     /* and one for so many entries; */
-    MOST      = 1 << 10, /* of each, from the left, at most */
+    COLUMNS   = 1 << 13, /* all of their columns, at most, */
+    LOOKED_AT = 256,     /* and one for so many entries; */
+    MOST      = 1 << 9,  /* of each, from the left, at most */
     PIECE     = 1 << 8,  /* columns that one worker looks at, some 5 us; */
     FINE      = 4        /* so many times is worth waking one */
 };
@@ -65,9 +65,11 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     sample s        = {.A = A, .panels = (A->rows + HY_PANEL_ROWS - 1) / HY_PANEL_ROWS};
     int64_t entries = 0, columns = 0;
 
-    s.count = (int)hy_lesser(s.panels, count_panels(A));
-    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, PIECE / columns_of(A) + 1,
-                            FINE, count_columns, &s));
+    s.count             = (int)hy_lesser(s.panels, count_panels(A));
+    const int64_t grain = PIECE / columns_of(A) + 1; /* panels */
+    const int64_t fine  = FINE * PIECE / (grain * columns_of(A)) + 1;
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, grain, (int)fine,
+                            count_columns, &s));
     for (int k = 0; k < s.count; k++) {
         entries += s.entries[k];
         columns += s.columns[k];
