@@ -70,7 +70,8 @@ HYBRID_API int hybrid_version(void);
     X(NO_DEVICE,        8, "requested device is absent")                       \
     X(DEVICE_FAILED,    9, "device reported an error")                         \
     X(IO_FAILED,       10, "file could not be read or written")                \
-    X(BAD_FILE,        11, "file is not in the expected format")
+    X(BAD_FILE,        11, "file is not in the expected format")               \
+    X(CANCELLED,       12, "a function of the caller ended the call")
 
 typedef enum hybrid_status {
 #define HYBRID_ENUM(name, number, text) HYBRID_##name = number,
@@ -430,6 +431,28 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
    Of alpha == 0, beta and overlap hybrid_spmm() says what holds for hybrid_spmm_run(). */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, hybrid_csr *C);
+
+/* Rows of C in order, some at a time: `rows` is a matrix of its own, of rows row_begin to
+   row_begin + rows->rows - 1 of C with all of its columns, and 64-bit offsets from 0 on. Its
+   arrays are there until the function returns. Return 0 to go on, else the call ends. */
+typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *rows);
+
+/* The same, but C is not stored: `fn` is given each row once, in ascending order, a chunk of
+   the plan at a time, always by the thread that makes this call. Later chunks are computed
+   meanwhile, as many as slots hold them; memory is that of the slots and of one chunk,
+   whatever the size of C. Rows have the bits of hybrid_spgemm_run().
+   CANCELLED if fn returns other than 0. After that, and after any error, fn is not called
+   any more; the plan can be run again. fn must return: no exception, no longjmp().
+   From inside fn calls on the same engine and its plans are refused with BAD_STATE; those
+   that return nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which
+   free. Other engines can be used.
+   The GPU is alone, or the CPU, however the plan splits other runs, since who takes rows
+   from the end cannot hand them over. With HYBRID_REUSE patterns are compared as above;
+   where rows of C start is neither used nor kept. In the report place_s has the time of fn,
+   and host_bytes what fn was given. */
+HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                            const hybrid_csr *B, hybrid_each_fn fn,
+                                            void *user);
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
                                          const hybrid_csr *A, const hybrid_dense *X,
                                          double beta, hybrid_dense *Y);
