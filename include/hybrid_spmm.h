@@ -431,31 +431,36 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
    Of alpha == 0, beta and overlap hybrid_spmm() says what holds for hybrid_spmm_run(). */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, hybrid_csr *C);
-
-/* Rows of C in order, some at a time: `rows` is a matrix of its own, of rows row_begin to
-   row_begin + rows->rows - 1 of C with all of its columns, and 64-bit offsets from 0 on. Its
-   arrays are there until the function returns. Return 0 to go on, else the call ends. */
-typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *rows);
-
-/* The same, but C is not stored: `fn` is given each row once, in ascending order, a chunk of
-   the plan at a time, always by the thread that makes this call. Later chunks are computed
-   meanwhile, as many as slots hold them; memory is that of the slots and of one chunk,
-   whatever the size of C. Rows have the bits of hybrid_spgemm_run().
-   CANCELLED if fn returns other than 0. After that, and after any error, fn is not called
-   any more; the plan can be run again. fn must return: no exception, no longjmp().
-   From inside fn calls on the same engine and its plans are refused with BAD_STATE; those
-   that return nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which
-   free. Other engines can be used.
-   The GPU is alone, or the CPU, however the plan splits other runs, since who takes rows
-   from the end cannot hand them over. With HYBRID_REUSE patterns are compared as above;
-   where rows of C start is neither used nor kept. In the report place_s has the time of fn,
-   and host_bytes what fn was given. */
-HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
-                                            const hybrid_csr *B, hybrid_each_fn fn,
-                                            void *user);
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
                                          const hybrid_csr *A, const hybrid_dense *X,
                                          double beta, hybrid_dense *Y);
+
+/* Rows row_begin to row_begin + rows->rows - 1 of C, one at least: `rows` is a matrix of
+   its own, with all columns of C, and offsets of 64 bit that begin at 0. Its arrays are the
+   library's, not to be written, and there until the function returns. 0: go on; anything
+   else ends the call. */
+typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *rows);
+
+/* C = A*B with a plan, but C is not stored: `fn` is given its rows, each once and in ascending
+   order, a chunk of the plan at a time, always by the thread that makes this call. Later
+   chunks are computed meanwhile, as many as are in flight (hybrid_plan_options.depth). Memory
+   is that of these chunks and of one more, whatever the size of C. Rows are as
+   hybrid_spgemm_run() stores them, with HYBRID_DETERMINISTIC bit by bit. What is said there
+   of A and B holds here too.
+   CANCELLED if fn returned other than 0. Then, and after any other error, fn is not called
+   again; the engine is as good as before, and after CANCELLED so is the plan. fn returns: it
+   is not left by an exception or longjmp().
+   From inside fn, calls on this engine and its plans return BAD_STATE. Those that return
+   nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which free. Other
+   engines can be used, with `rows` as an operand too.
+   The GPU computes alone, or the CPU, however the plan is split: the CPU's part would be the
+   last rows. With HYBRID_REUSE patterns are compared; where rows of C start is
+   neither used nor kept for later runs. In the report place_s includes the time of fn, and
+   what fn was given counts as stored. */
+HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                            const hybrid_csr *B, hybrid_each_fn fn,
+                                            void *user);
+
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 
 /* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if
