@@ -12,8 +12,9 @@
 
    A variant that stores the result itself (hy_variant.in_place) has its parts reserved only.
 
-   One thread reserves, finishes and aborts; any worker stores a part, and several store
-   different parts at once. Functions are called for a part, never for a row. */
+   One thread, which runs the product, reserves, finishes and aborts. Any worker stores a
+   part, and several store different parts at once; or that thread does, one part after the
+   other (by_caller). Functions are called for a part, never for a row. */
 #ifndef HY_SINK_H
 #define HY_SINK_H
 
@@ -68,6 +69,9 @@ typedef struct hy_update {
 
 /* Everything is required unless marked optional. */
 typedef struct hy_sink_ops {
+    int by_caller; /* 1: the thread that runs the product stores, parts in the order in which
+                      they were reserved; 0: any worker */
+
     /* Set part->nnz and part->offset. If in_order, part->counted is known; BAD_STATE if it
        is not the part's turn. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);

@@ -53,6 +53,7 @@ static int code_of(hybrid_status status)
     case HYBRID_UNSUPPORTED:
     case HYBRID_NO_DEVICE:
     case HYBRID_DEVICE_FAILED:
+    case HYBRID_CANCELLED:
     case HYBRID_STATUS_FORCE_INT:
         break;
     }

@@ -111,22 +111,50 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
+/* They are those that the plan was made for. */
+static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A,
+                                    const hybrid_csr *B)
+{
+    hy_context *ctx = &plan->product.engine->ctx;
+
+    HY_TRY(hy_check_spgemm(ctx, A, B));
+    HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
+    return plan->history.pattern.row_ptr
+               ? hy_pattern_check(ctx, &plan->history.pattern, A, B)
+               : HYBRID_OK;
+}
+
 hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, hybrid_csr *C)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
-    hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     if (!C)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
-    if (plan->history.pattern.row_ptr)
-        HY_TRY(hy_pattern_check(ctx, &plan->history.pattern, A, B));
+        return hy_fail(&plan->product.engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(check_operands(plan, A, B));
     return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
+}
+
+hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, hybrid_each_fn fn, void *user)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    hybrid_engine *engine = plan->product.engine;
+    HY_TRY(hy_engine_begin(engine));
+    const hy_beginning start = hy_usage_begin(engine);
+
+    if (!fn)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
+    HY_TRY(check_operands(plan, A, B));
+    engine->handing = 1;
+    const hybrid_status status =
+        hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
+    engine->handing = 0;
+    return status;
 }
 
 /* What is resident, and of how many chunks, is as it was. */
@@ -160,7 +188,7 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
-    if (plan && !hy_engine_inherited(plan->product.engine))
+    if (plan && !hy_engine_barred(plan->product.engine))
         hy_pack_cache_forget(&plan->site->cache);
 }
 
@@ -228,7 +256,7 @@ hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *o
 {
     if (!engine || !out || out->struct_size != sizeof *out)
         return HYBRID_BAD_ARGUMENT;
-    if (engine->report.struct_size == 0 || hy_engine_inherited(engine))
+    if (engine->report.struct_size == 0 || hy_engine_barred(engine))
         return HYBRID_BAD_STATE;
     *out = engine->report;
     return HYBRID_OK;
@@ -238,7 +266,7 @@ hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
 {
     if (!plan || !out || out->struct_size != sizeof *out)
         return HYBRID_BAD_ARGUMENT;
-    if (hy_engine_inherited(plan->product.engine))
+    if (hy_engine_barred(plan->product.engine))
         return HYBRID_BAD_STATE;
     *out = plan->history.report;
     return HYBRID_OK;
@@ -248,7 +276,7 @@ hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i, hybrid_candi
 {
     if (!plan || !out || i < 0 || i >= plan->candidates.count)
         return HYBRID_BAD_ARGUMENT;
-    if (hy_engine_inherited(plan->product.engine))
+    if (hy_engine_barred(plan->product.engine))
         return HYBRID_BAD_STATE;
     const hy_candidate *c = &plan->candidates.of[i];
     *out = (hybrid_candidate){c->variant->name, c->refused, c->predicted_s,

@@ -154,6 +154,11 @@ int hy_engine_inherited(const hybrid_engine *engine)
     return engine->process != getpid();
 }
 
+int hy_engine_barred(const hybrid_engine *engine)
+{
+    return engine->handing || hy_engine_inherited(engine);
+}
+
 /* Without the lock of the message, which a thread of the parent may have held. */
 static hybrid_status refuse_child(hybrid_engine *engine)
 {
@@ -170,6 +175,8 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
+    if (engine->handing) /* the sentences of the run stay: hybrid_engine_message() */
+        return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     return HYBRID_OK;
 }
@@ -192,6 +199,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         free(engine);
         return;
     }
+    if (engine->handing)
+        return;
     hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
     hy_results_destroy(ctx, ctx->results);
@@ -207,7 +216,13 @@ void hybrid_engine_destroy(hybrid_engine *engine)
 
 const char *hybrid_engine_message(const hybrid_engine *engine)
 {
-    return engine ? engine->ctx.message.text : "no engine";
+    if (!engine)
+        return "no engine";
+    if (engine->handing)
+        return "rows are being handed to a function of the caller: the engine takes no "
+               "other "
+               "call before hybrid_spgemm_each() returns";
+    return engine->ctx.message.text;
 }
 
 hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)
@@ -227,7 +242,7 @@ int hybrid_engine_threads(const hybrid_engine *engine)
 
 void hybrid_engine_trim(hybrid_engine *engine)
 {
-    if (!engine || hy_engine_inherited(engine))
+    if (!engine || hy_engine_barred(engine))
         return;
     hy_lane_sets_trim(&engine->ctx);
     hy_results_trim(&engine->ctx);
@@ -238,7 +253,7 @@ void hybrid_engine_trim(hybrid_engine *engine)
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
 {
-    if (!engine)
+    if (!engine || engine->handing)
         return;
     engine->trace      = fn;
     engine->trace_user = user;

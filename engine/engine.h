@@ -34,6 +34,8 @@ struct hybrid_engine {
     int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
                                   empty */
+    int handing; /* a run hands rows to a function of the caller, from inside which other
+                    calls are refused */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
@@ -60,8 +62,12 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
    the parent's: nothing but reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
-/* A public call begins: the sentence of the last one goes. No engine, no call, and none in
-   a child of the process that made it. */
+/* Whether calls fail, and those that return nothing do nothing: in such a child, and from
+   inside a function that is handed rows. */
+int hy_engine_barred(const hybrid_engine *engine);
+
+/* A public call begins: the sentence of the last one goes. No engine, no call, and none
+   where it is barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
 /* The backend on which products run unless a variant says otherwise. */

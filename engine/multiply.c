@@ -11,6 +11,7 @@
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
 #include "pipeline/sink_dense.h"
+#include "pipeline/sink_each.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -24,8 +25,7 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
 {
     const hy_product *product = &plan->product;
 
-    history->report                = hy_plan_report(plan, &history->bound);
-    history->report.reused_pattern = history->pattern.known;
+    history->report = hy_plan_report(plan, &history->bound);
     if (product->once)
         history->report.plan_s = passed_s(start);
     history->report.predicted_s =
@@ -85,24 +85,50 @@ static double ahead_s(const hybrid_plan *plan, const hy_beginning *start)
 
 /* ---- C = AB ------------------------------------------------------------------------ */
 
+/* Bind the operands and compute C to the sink. `places_known`: each of its rows has its
+   place there before it is computed. */
+static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, const hy_beginning *start,
+                                int places_known, hy_sink *sink, hy_history *history)
+{
+    const hy_product *product = &plan->product;
+    hybrid_engine *engine     = product->engine;
+    hy_problem problem        = {.op      = HY_SPGEMM,
+                                 .ctx     = &engine->ctx,
+                                 .A       = A,
+                                 .B       = B,
+                                 .source  = hy_source_csr(&engine->ctx, B),
+                                 .profile = &product->profile};
+    const hy_sites sites =
+        hy_split_sites(&plan->split, product, plan->site, &problem, 0, places_known);
+
+    history->bound = hy_bind(product, &plan->layout, &plan->traffic, 0, &problem);
+    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B),
+                                    .packed    = is_packed(plan),
+                                    .ahead_s   = ahead_s(plan, start),
+                                    .share     = hy_split_share(&plan->split, &sites)};
+    begin_report(plan, start, &found, history);
+    history->report.reused_pattern = places_known;
+    return hy_run_product(&sites, &history->bound.list, &problem, sink, engine->trace,
+                          engine->trace_user, &history->report);
+}
+
+static void end_sparse(const hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                       const hy_beginning *start, int64_t nnz, hy_history *history)
+{
+    const int64_t b_bytes        = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
+    const hy_reference reference = reference_of(&plan->product, 0, b_bytes, nnz);
+
+    end_report(plan, start, &reference, nnz, history);
+}
+
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C)
 {
-    const hy_product *product = &plan->product;
-    hybrid_engine *engine     = product->engine;
-    hy_context *ctx           = &engine->ctx;
-    const hy_features *f      = &product->profile.features;
-    const hy_pattern *pattern = &history->pattern;
-    const int64_t *known      = pattern->known ? pattern->row_ptr : NULL;
-    hy_problem problem        = {.op      = HY_SPGEMM,
-                                 .ctx     = ctx,
-                                 .A       = A,
-                                 .B       = B,
-                                 .source  = hy_source_csr(ctx, B),
-                                 .profile = &product->profile};
-    const hy_sites sites =
-        hy_split_sites(&plan->split, product, plan->site, &problem, 0, known != NULL);
+    hy_context *ctx          = &plan->product.engine->ctx;
+    const hy_features *f     = &plan->product.profile.features;
+    const int64_t *known     = history->pattern.known ? history->pattern.row_ptr : NULL;
     const hy_csr_shape shape = {.rows     = A->rows,
                                 .cols     = B->cols,
                                 .type     = A->type,
@@ -111,19 +137,23 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 .known    = known};
     hy_csr_sink sink;
 
-    history->bound = hy_bind(product, &plan->layout, &plan->traffic, 0, &problem);
-    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B),
-                                    .packed    = is_packed(plan),
-                                    .ahead_s   = ahead_s(plan, start),
-                                    .share     = hy_split_share(&plan->split, &sites)};
-    begin_report(plan, start, &found, history);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
-    HY_TRY(hy_run_product(&sites, &history->bound.list, &problem, &sink.sink,
-                          engine->trace, engine->trace_user, &history->report));
+    HY_TRY(run_sparse(plan, A, B, start, known != NULL, &sink.sink, history));
     hy_pattern_keep(ctx, &history->pattern, C);
-    const int64_t b_bytes        = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
-    const hy_reference reference = reference_of(product, 0, b_bytes, C->nnz);
-    end_report(plan, start, &reference, C->nnz, history);
+    end_sparse(plan, A, B, start, C->nnz, history);
+    return HYBRID_OK;
+}
+
+/* The device is alone: where rows start is not of use to who takes them in order. */
+hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
+                               const hybrid_csr *B, const hy_beginning *start,
+                               hy_history *history, hybrid_each_fn fn, void *user)
+{
+    hy_each_sink sink;
+
+    hy_each_sink_open(&plan->product.engine->ctx, A, B, fn, user, &sink);
+    HY_TRY(run_sparse(plan, A, B, start, 0, &sink.sink, history));
+    end_sparse(plan, A, B, start, sink.nnz, history);
     return HYBRID_OK;
 }
 

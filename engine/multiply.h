@@ -12,6 +12,11 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);
 
+/* The same, but rows of C go to `fn`. */
+hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
+                               const hybrid_csr *B, const hy_beginning *start,
+                               hy_history *history, hybrid_each_fn fn, void *user);
+
 /* Y = alpha*A*X + beta*Y, alpha not 0; the same. */
 hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                 const hybrid_csr *A, const hybrid_dense *X, double beta,

@@ -336,7 +336,7 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 
 void hybrid_plan_destroy(hybrid_plan *plan)
 {
-    if (!plan || hy_engine_inherited(plan->product.engine))
+    if (!plan || hy_engine_barred(plan->product.engine))
         return;
     hy_context *ctx = &plan->product.engine->ctx;
     hy_split_close(&plan->split);

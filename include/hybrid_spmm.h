@@ -70,7 +70,8 @@ HYBRID_API int hybrid_version(void);
     X(NO_DEVICE,        8, "requested device is absent")                       \
     X(DEVICE_FAILED,    9, "device reported an error")                         \
     X(IO_FAILED,       10, "file could not be read or written")                \
-    X(BAD_FILE,        11, "file is not in the expected format")
+    X(BAD_FILE,        11, "file is not in the expected format")               \
+    X(CANCELLED,       12, "a function of the caller ended the call")
 
 typedef enum hybrid_status {
 #define HYBRID_ENUM(name, number, text) HYBRID_##name = number,
@@ -433,6 +434,33 @@ HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
                                          const hybrid_csr *A, const hybrid_dense *X,
                                          double beta, hybrid_dense *Y);
+
+/* Rows row_begin to row_begin + rows->rows - 1 of C, one at least: `rows` is a matrix of
+   its own, with all columns of C, and offsets of 64 bit that begin at 0. Its arrays are the
+   library's, not to be written, and there until the function returns. 0: go on; anything
+   else ends the call. */
+typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *rows);
+
+/* C = A*B with a plan, but C is not stored: `fn` is given its rows, each once and in ascending
+   order, a chunk of the plan at a time, always by the thread that makes this call. Later
+   chunks are computed meanwhile, as many as are in flight (hybrid_plan_options.depth). Memory
+   is that of these chunks and of one more, whatever the size of C. Rows are as
+   hybrid_spgemm_run() stores them, with HYBRID_DETERMINISTIC bit by bit. What is said there
+   of A and B holds here too.
+   CANCELLED if fn returned other than 0. Then, and after any other error, fn is not called
+   again; the engine is as good as before, and after CANCELLED so is the plan. fn returns: it
+   is not left by an exception or longjmp().
+   From inside fn, calls on this engine and its plans return BAD_STATE. Those that return
+   nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which free. Other
+   engines can be used, with `rows` as an operand too.
+   The GPU computes alone, or the CPU, however the plan is split: the CPU's part would be the
+   last rows. With HYBRID_REUSE patterns are compared; where rows of C start is
+   neither used nor kept for later runs. In the report place_s includes the time of fn, and
+   what fn was given counts as stored. */
+HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                            const hybrid_csr *B, hybrid_each_fn fn,
+                                            void *user);
+
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 
 /* A has changed values: the next run packs it anew. With HYBRID_RESIDENT, if

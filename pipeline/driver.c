@@ -24,20 +24,28 @@ static int stopped(const hy_run *run)
     return __atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE);
 }
 
+/* The calling thread does a stage. */
+static hybrid_status do_timed(hy_slot *slot, const hy_stage *stage)
+{
+    hy_passage *passage = &slot->passage[stage->step];
+
+    passage->worker            = hy_pool_worker(slot->site->ctx->pool);
+    passage->begin_ns          = hy_now_ns();
+    const hybrid_status status = hy_step_run(slot, stage, slot->run);
+    passage->end_ns            = hy_now_ns();
+    passage->done              = 1;
+    return status;
+}
+
 /* A worker does a stage on the CPU. */
 static void cpu_stage(hy_task *task, int worker)
 {
-    hy_slot *slot       = (hy_slot *)task;
-    hy_run *run         = slot->side->run;
-    hy_passage *passage = &slot->passage[slot->stage->step];
+    hy_slot *slot = (hy_slot *)task;
+    hy_run *run   = slot->side->run;
 
-    if (!stopped(run)) {
-        passage->worker   = worker;
-        passage->begin_ns = hy_now_ns();
-        slot->status      = hy_step_run(slot, slot->stage, NULL);
-        passage->end_ns   = hy_now_ns();
-        passage->done     = 1;
-    }
+    (void)worker;
+    if (!stopped(run))
+        slot->status = do_timed(slot, slot->stage);
     slot->stage++;
     hy_inbox_push(&run->inbox, &slot->task);
 }
@@ -181,10 +189,11 @@ static hybrid_status advance(hy_slot *slot)
 {
     for (; slot->stage->name; slot->stage++) {
         const hy_stage *stage = slot->stage;
+        const hy_where where  = hy_step_where(slot, stage);
 
         if (!hy_step_applies(slot, stage->step))
             continue;
-        if (stage->where < HY_LANES) {
+        if (where < HY_LANES) {
             if (!slot->on_lanes && !may_enter(slot)) {
                 slot->parked = 1;
                 return HYBRID_OK;
@@ -194,13 +203,13 @@ static hybrid_status advance(hy_slot *slot)
             HY_TRY(lane_stage(slot));
         } else if (slot->unseen && hy_step_waits(slot, stage->step)) {
             break;
-        } else if (stage->where == HY_ON_CPU) {
+        } else if (where == HY_ON_CPU) {
             slot->task    = (hy_task){.run = cpu_stage};
             slot->placing = stage->step == HY_STEP_PLACE;
             hy_pool_submit(slot->site->ctx->pool, urgency(slot), &slot->task);
             return HYBRID_OK;
         } else {
-            HY_TRY(hy_step_run(slot, stage, NULL));
+            HY_TRY(do_timed(slot, stage));
         }
     }
     return slot->unseen ? let_see(slot) : finish(slot);
@@ -316,15 +325,11 @@ static void drop_parked(hy_run *run)
 
 static hybrid_status do_stage(hy_slot *slot, const hy_stage *stage)
 {
-    hy_pool *pool        = slot->site->ctx->pool;
-    hy_passage *passage  = &slot->passage[stage->step];
-    const int64_t waited = hy_pool_waited_ns(pool);
+    hy_pool *pool              = slot->site->ctx->pool;
+    const hy_passage *passage  = &slot->passage[stage->step];
+    const int64_t waited       = hy_pool_waited_ns(pool);
+    const hybrid_status status = do_timed(slot, stage);
 
-    passage->worker            = hy_pool_worker(pool);
-    passage->begin_ns          = hy_now_ns();
-    const hybrid_status status = hy_step_run(slot, stage, slot->run);
-    passage->end_ns            = hy_now_ns();
-    passage->done              = 1;
     hy_pool_worked(pool, passage->end_ns - passage->begin_ns -
                              (hy_pool_waited_ns(pool) - waited));
     return status;

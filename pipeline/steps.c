@@ -32,6 +32,12 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
     return 1;
 }
 
+hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage)
+{
+    const int by_caller = stage->step == HY_STEP_PLACE && slot->sink->ops->by_caller;
+    return by_caller ? HY_ON_DRIVER : stage->where;
+}
+
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
     return step != HY_STEP_RESERVE || slot->sink->in_order || slot->job.deltas;

@@ -7,6 +7,10 @@
 /* Whether this backend and variant have anything to do in that step. */
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
+/* Where the stage runs: as the product's table says, but a result that is stored by the
+   thread that runs the product is stored by the driver. */
+hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage);
+
 /* Whether the host must have seen the stage before it finish; for steps on the pool or the
    driver. Reserve need not when what a chunk has is known, unless its columns were packed:
    how much they take is not. */

@@ -11,6 +11,7 @@
 #include "engine/plan.h"
 #include "engine/schedule.h"
 #include "support/builder.h"
+#include "support/each.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
 #include "support/oracle.h"
@@ -271,6 +272,23 @@ static int check_result(const trial *t, hybrid_status status, hybrid_csr *C)
     return wrong == NULL;
 }
 
+/* The rows go to a function: none of them are the host's. */
+static void hand_over(trial *t, hybrid_plan *plan, const hy_schedule *s)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+    collected rows;
+
+    t->loaded                  = 0;
+    const hybrid_status status = collect(plan, &t->A, t->B, -1, &rows);
+    const char *wrong = status == HYBRID_OK ? oracle_check(&t->product, &rows.C, 1)
+                                            : hybrid_engine_message(t->engine);
+    matrix_free(&rows.C);
+    expect_that(t, wrong == NULL, wrong ? wrong : "");
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    check_bytes(t, s, &report);
+    expect_that(t, report.host_chunks == 0, "the host took rows from the end");
+}
+
 static void run_plan(trial *t, hybrid_plan *plan)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -290,6 +308,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
                     "the host took rows whose place was not known");
         t->shared += report.host_chunks > 0;
     }
+    hand_over(t, plan, s);
 }
 
 /* Returns whether it was refused. */

@@ -1,0 +1,27 @@
+/* pipeline/sink_each.h - rows of a result in CSR, handed to a function of the caller.
+
+   Nothing of the result is kept. A part is handed over from the slot that it lies in, or
+   from arrays that hold one part, if its rows have gaps between them or come in turns.
+   The next part waits meanwhile, in its slot. */
+#ifndef HY_SINK_EACH_H
+#define HY_SINK_EACH_H
+
+#include "base/sink.h"
+
+typedef struct hy_each_sink {
+    hy_sink sink; /* first */
+    int64_t rows, cols;
+    hybrid_type type;
+    hybrid_each_fn fn;
+    void *user;
+    int64_t next_row; /* rows before it are reserved, */
+    int64_t nnz;      /* and their entries */
+    int64_t room;     /* entries of these, of which one part is put together: */
+    void *col, *val;
+} hy_each_sink;
+
+/* Rows of C = AB go to `fn`. Nothing is held before the first part. */
+void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                       hybrid_each_fn fn, void *user, hy_each_sink *out);
+
+#endif /* HY_SINK_EACH_H */
