@@ -140,6 +140,17 @@ hy_circumstances hy_circumstances_planned(const hy_planning *p)
 
 /* ---- a device ---------------------------------------------------------------------- */
 
+/* Of a chunk's pack the part that this run makes. */
+static double made_of(const hy_layout *layout, const hy_chunk *chunk,
+                      const hy_circumstances *found)
+{
+    if (found->rows_of_b && !layout->gathered)
+        return 0;
+    if (!chunk->kept)
+        return 1;
+    return chunk->col_begin > 0 ? 0 : 1 - found->packed;
+}
+
 /* Costs of all chunks, each `times` times: kernels, and packs that are made in this run.
  */
 static void add_chunks(const hy_product *product, const hy_layout *layout, double times,
@@ -148,13 +159,11 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
         const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
-        const int there       = (found->rows_of_b && !layout->gathered) ||
-                          (chunk->kept && (found->packed || chunk->col_begin > 0));
+        const double made     = times * made_of(layout, chunk, found);
+
         e->device_s += times * (cost.multiply_s + cost.finish_s);
-        if (there)
-            continue;
-        e->up_bytes += times * hy_sent_bytes(&cost);
-        e->core_s += times * cost.prepare_s;
+        e->up_bytes += made * hy_sent_bytes(&cost);
+        e->core_s += made * cost.prepare_s;
     }
     e->memory_bytes = PACK_PASSES * e->up_bytes;
 }
@@ -316,7 +325,7 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
 {
     hy_chunk part  = {.features = hy_features_share(&product->profile.features, chunks),
                       .needs    = chunks > 1 ? needs : product->b_rows,
-                      .kept     = found->packed && !layout->gathered,
+                      .kept     = found->packed > 0 && !layout->gathered,
                       .variant  = product->variant};
     hy_layout even = *layout;
 

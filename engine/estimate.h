@@ -27,7 +27,7 @@ typedef struct hy_circumstances {
     int pinned;     /* the device copies X and Y by itself */
     int in_panels;  /* X comes in the panels that the layout has for such runs */
     int rows_of_b;  /* SpGEMM: rows of A are rows of the B on the device, not packed */
-    int packed;     /* all packs that stay are there from an earlier run */
+    double packed;  /* of the packs that stay, the part that is there from earlier runs */
     double ahead_s; /* B has been on its way for so long */
     double share;   /* of the work that the host is expected to take */
 } hy_circumstances;

@@ -35,13 +35,6 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
     hy_meter_reset_peak(&product->engine->ctx.memory.meter);
 }
 
-/* Whether packs that stay are there. */
-static int is_packed(const hybrid_plan *plan)
-{
-    return plan->site->cache.lasts &&
-           hy_traffic_first(&plan->product, &plan->layout, plan->site) == 0;
-}
-
 /* Operands as they are, the second in so many bytes, but for what was there of A. */
 static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
@@ -103,10 +96,11 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         hy_split_sites(&plan->split, product, plan->site, &problem, 0, places_known);
 
     history->bound = hy_bind(product, &plan->layout, &plan->traffic, 0, &problem);
-    const hy_circumstances found = {.rows_of_b = hy_traffic_same(product, A, B),
-                                    .packed    = is_packed(plan),
-                                    .ahead_s   = ahead_s(plan, start),
-                                    .share     = hy_split_share(&plan->split, &sites)};
+    const hy_circumstances found = {
+        .rows_of_b = hy_traffic_same(product, A, B),
+        .packed    = hy_traffic_there(product, &plan->layout, plan->site),
+        .ahead_s   = ahead_s(plan, start),
+        .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     history->report.reused_pattern = places_known;
     return hy_run_product(&sites, &history->bound.list, &problem, sink, engine->trace,
@@ -200,10 +194,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     const hy_sites sites =
         hy_split_sites(&plan->split, product, plan->site, &problem, direct, 1);
     const int in_panels          = problem.image.axis != plan->layout.image.axis;
-    const hy_circumstances found = {.pinned    = direct,
-                                    .in_panels = in_panels,
-                                    .packed    = is_packed(plan),
-                                    .share     = hy_split_share(&plan->split, &sites)};
+    const hy_circumstances found = {
+        .pinned    = direct,
+        .in_panels = in_panels,
+        .packed    = hy_traffic_there(product, &plan->layout, plan->site),
+        .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
     HY_TRY(run_chunks(plan, &sites, &problem, history));

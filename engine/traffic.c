@@ -217,6 +217,15 @@ int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
+double hy_traffic_there(const hy_product *product, const hy_layout *layout,
+                        const hy_site *site)
+{
+    const double all  = (double)kept_up(product, layout);
+    const double left = (double)hy_traffic_first(product, layout, site);
+
+    return site->cache.lasts && all > 0 ? 1 - left / all : 0;
+}
+
 static int64_t result_down(const hy_product *product, const hy_layout *layout)
 {
     const hy_features *f = &product->profile.features;

@@ -22,6 +22,10 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
+/* Of the packs of A that stay, the part that is there for the next run: from 0 to 1. */
+double hy_traffic_there(const hy_product *product, const hy_layout *layout,
+                        const hy_site *site);
+
 /* Bytes up if each chunk brought the rows of X that it touches: counted for a few chunks
    of the layout, which has X on the device, and scaled by entries of A. */
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
