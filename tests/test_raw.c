@@ -130,14 +130,15 @@ static void headers_are_read(void **state)
     hy_input input;
 
     (void)state;
-    assert_int_equal(hy_input_open(io_ctx, io_data("good_csr.json"), &input), HYBRID_OK);
+    assert_int_equal(hy_input_open(io_ctx, io_data("header_csr.json"), &input),
+                     HYBRID_OK);
     assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
     assert_true(h.sparse && h.rows == 4 && h.cols == 4 && h.nnz == 7);
     assert_true(h.type == HYBRID_F64 && h.row_ptr.type == HYBRID_I64 &&
                 h.row_ptr.offset == 0 && h.col.offset == 40 && h.values.offset == 72);
     assert_memory_equal(h.row_ptr.name, "a \\\"1\\\" \\\\ \\/.bin", h.row_ptr.length);
     hy_input_close(io_ctx, &input);
-    assert_int_equal(hy_input_open(io_ctx, io_data("good_dense.json"), &input),
+    assert_int_equal(hy_input_open(io_ctx, io_data("header_dense.json"), &input),
                      HYBRID_OK);
     assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
     assert_true(!h.sparse && h.rows == 4 && h.cols == 2 && h.ld == 2 &&
