@@ -1,10 +1,10 @@
 /* partition/source_file.c - X in a file. Nothing of it stays in memory: each rectangle is
    read where it is wanted, by the worker that wants it.
 
-   Lines that are long, or that follow each other as they shall in memory, are read to
-   their place. Short ones, and those that are to be transposed, are read by pieces, with
-   what lies between them, to a worker's stack: a call for each line of a few columns
-   would take longer than to read what is not wanted. */
+   Lines that are long, far from each other, or that follow each other as they shall in
+   memory, are read to their place. Others, and those that are to be transposed, are read
+   by pieces to a worker's stack, near ones with what lies between them: a call for each
+   line of a few columns would take longer than to read what is not wanted. */
 #include <string.h>
 
 #include "base/csr.h"
@@ -12,7 +12,7 @@
 #include "partition/sources.h"
 #include "partition/turn.h"
 
-enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10 };
+enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
 
 /* A rectangle of X as lines of the file, rows or columns, and where they go to. */
 typedef struct reading {
@@ -23,6 +23,12 @@ typedef struct reading {
     char *to;
     int64_t line, step; /* elements of the place, from line to line, within a line */
 } reading;
+
+/* Between two lines are bytes that would be read for nothing. */
+static int is_far(const reading *r)
+{
+    return (r->X->shape.ld - r->length) * (int64_t)r->size >= FAR_BYTES;
+}
 
 static hybrid_status read_elements(const reading *r, int64_t at, int64_t count, void *to)
 {
@@ -63,7 +69,7 @@ static hybrid_status read_pieces(const reading *r)
     char piece[PIECE_BYTES];
     const int64_t ld = r->X->shape.ld, room = PIECE_BYTES / (int64_t)r->size;
     const int64_t length = hy_lesser(r->length, room);
-    const int64_t lines  = 1 + (room - length) / ld;
+    const int64_t lines  = is_far(r) ? 1 : 1 + (room - length) / ld;
 
     for (int64_t l = 0; l < r->lines; l += lines)
         for (int64_t e = 0; e < r->length; e += length) {
@@ -88,12 +94,13 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
                              .to     = to->at,
                              .line   = in_rows ? to->row : to->col,
                              .step   = in_rows ? to->col : to->row};
-    const int is_long     = r.lines == 1 || r.length * (int64_t)r.size >= LONG_BYTES ||
-                        (r.length == X->ld && r.line == X->ld);
+    const int is_direct   = r.lines == 1 || is_far(&r) ||
+                          r.length * (int64_t)r.size >= LONG_BYTES ||
+                          (r.length == X->ld && r.line == X->ld);
 
     if (r.lines == 0 || r.length == 0)
         return HYBRID_OK;
-    return r.step == 1 && is_long ? read_lines(&r) : read_pieces(&r);
+    return r.step == 1 && is_direct ? read_lines(&r) : read_pieces(&r);
 }
 
 static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
