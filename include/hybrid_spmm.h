@@ -737,7 +737,8 @@ HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *pat
    form, or a file is no regular one or ends before the last number. IO_FAILED, with the
    system's reason, if one cannot be opened or read. */
 
-/* A sparse one, read, with all rules of hybrid_csr verified. Free with hybrid_csr_free(). */
+/* A sparse one, read. All rules of hybrid_csr are verified: BAD_MATRIX. Free with
+   hybrid_csr_free(). */
 HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
                                          hybrid_csr *out);
 

@@ -110,6 +110,12 @@ static int accept(parser *s, char c)
     return 1;
 }
 
+/* Not 0, which ends the set. */
+static int is_among(const char *set, char c)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
 /* Between the quotes. Of escapes those that stand for themselves are read. */
 static hybrid_status take_string(parser *s, span *out)
 {
@@ -119,7 +125,7 @@ static hybrid_status take_string(parser *s, span *out)
     for (; s->p < s->end && *s->p != '"'; s->p++) {
         if ((unsigned char)*s->p < ' ')
             return fail(s, s->p, "a string holds a control character");
-        if (*s->p == '\\' && ++s->p < s->end && !memchr("\"\\/", *s->p, 3))
+        if (*s->p == '\\' && ++s->p < s->end && !is_among("\"\\/", *s->p))
             return fail(s, s->p,
                         "a string holds an escape other than \\\", \\\\ and \\/");
     }
@@ -139,7 +145,7 @@ static hybrid_status take_number(parser *s, const char *key, int64_t *out)
             __builtin_add_overflow(value, *s->p - '0', &value))
             return fail_of(s, begin, key, "is beyond 64 bits");
     if (s->p == begin || (*begin == '0' && s->p > begin + 1) ||
-        (s->p < s->end && memchr(".eE", *s->p, 3)))
+        (s->p < s->end && is_among(".eE", *s->p)))
         return fail_of(s, begin, key, "is no whole number that is 0 or more");
     *out = value;
     return HYBRID_OK;
@@ -158,7 +164,7 @@ static hybrid_status take_word(parser *s, const member *m, int64_t *out)
 {
     const char *begin = s->p;
     char why[64];
-    span text;
+    span text = {NULL, 0};
 
     HY_TRY(take_string(s, &text));
     for (int i = 0; i < MOST_WORDS; i++)
@@ -175,7 +181,7 @@ static hybrid_status take_word(parser *s, const member *m, int64_t *out)
 static hybrid_status take_name(parser *s, hy_raw_array *array)
 {
     const char *begin = s->p;
-    span text;
+    span text         = {NULL, 0};
 
     HY_TRY(take_string(s, &text));
     if (text.length == 0)
@@ -210,7 +216,7 @@ static hybrid_status take_value(parser *s, const member *m, void *out)
 static hybrid_status take_key(parser *s, const member *members, int *index)
 {
     char name[32];
-    span key;
+    span key = {NULL, 0};
 
     next(s);
     const char *begin = s->p;
@@ -254,8 +260,8 @@ static hybrid_status take_format(parser *s, int *is_sparse)
     static const member format[] = {
         {.key = "format", .kind = WORD, .word = {"hybrid-dense", "hybrid-csr"}},
         {.key = NULL}};
-    int64_t word;
-    int index;
+    int64_t word = 0;
+    int index    = 0;
 
     if (!accept(s, '{'))
         return fail(s, s->p, "no JSON object: '{' is missing");
