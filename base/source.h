@@ -31,8 +31,9 @@ typedef struct hy_source hy_source;
 
 /* Functions may be called by any thread. */
 typedef struct hy_source_ops {
-    /* Write the rectangle to `to`, of whose steps one is 1. */
-    void (*fill)(const hy_source *self, const hy_rect *rect, const hy_grid *to);
+    /* Write the rectangle to `to`, of whose steps one is 1. IO_FAILED, with a sentence, if
+       it cannot be read; what lies in memory always can. */
+    hybrid_status (*fill)(const hy_source *self, const hy_rect *rect, const hy_grid *to);
 
     /* Memory that a copy engine may read, in which elements [begin, end) of the operand,
        line after line in that order, follow each other; of B, elements of array `array`.
@@ -51,16 +52,23 @@ typedef struct hy_source_ops {
 /* A value, to be copied as long as what it is about lives. */
 struct hy_source {
     const hy_source_ops *ops; /* NULL: there is no source */
-    const hy_context *ctx;
+    hy_context *ctx;
     hybrid_order order; /* in which X is best read: where an image has rows and the source
                            columns, a device had better transpose */
     int64_t rows, cols; /* of the operand */
 
-    /* Views of what lies in memory, NULL else; packers and the host's loops read them. */
+    /* Views, which packers and the host's loops read; NULL is the other operand's. */
     const hybrid_csr *csr;     /* B */
     const hybrid_dense *dense; /* X; or, with `listed`, the larger matrix of which the */
-    const int32_t *listed;     /* operand is some rows, which ascend */
+    const int32_t *listed;     /* operand is some rows, which ascend. Its data are NULL if */
+    const hy_source *all;      /* X is not in memory; with `listed`, the source of all rows */
 };
+
+/* Whether X, or the larger matrix, lies in memory. */
+static inline int hy_has_view(const hybrid_dense *X)
+{
+    return X->data != NULL || X->rows == 0 || X->cols == 0;
+}
 
 #ifdef __cplusplus
 }

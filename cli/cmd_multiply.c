@@ -90,6 +90,8 @@ static hybrid_status run_dense(cli_job *job)
 
     if (status != HYBRID_OK)
         return status;
+    if (job->file)
+        return hybrid_spmm_run_file(job->plan, 1, &job->A, job->file, 0, &job->Y);
     return hybrid_spmm_run(job->plan, 1, &job->A, &job->X, 0, &job->Y);
 }
 

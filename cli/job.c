@@ -86,6 +86,10 @@ int cli_job_check(const cli_options *o)
     if (o->transpose_b && (o->dense_cols || dense))
         return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
                         dense ? o->input[1] : "--dense-cols");
+    if (o->verify && o->input[1] && cli_operand_stays(o->input[1]))
+        return cli_fail(CLI_USAGE,
+                        "--verify needs X in memory, and '%s' stays in its file",
+                        o->input[1]);
     if (o->variant && !is_variant(o->variant))
         return cli_fail(CLI_USAGE,
                         "no variant's name begins with '%s'; see 'hybrid_spmm list'",
@@ -119,6 +123,20 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
+/* X stays in its file. */
+static int open_x(cli_job *job)
+{
+    const cli_options *o       = job->options;
+    const hybrid_status status = hybrid_file_open(job->engine, o->input[1], &job->file);
+
+    job->right = NULL;
+    snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->X = hybrid_file_shape(job->file);
+    return cli_operand_check_type(o->input[1], job->X.type, o->type);
+}
+
 /* B as it is named, or as the options make it; right_name says which. */
 static int load_right(cli_job *job)
 {
@@ -127,6 +145,8 @@ static int load_right(cli_job *job)
 
     job->right = &job->A;
     snprintf(job->right_name, sizeof job->right_name, "A");
+    if (o->input[1] && cli_operand_stays(o->input[1]))
+        return open_x(job);
     if (o->input[1]) {
         const int64_t begin = cli_now_ns();
         const int code      = cli_operand_read(job->engine, o->input[1], o->type, o->seed,
@@ -227,6 +247,7 @@ void cli_job_close(cli_job *job)
     hybrid_csr_free(job->engine, &job->A);
     hybrid_csr_free(job->engine, &job->B);
     hybrid_csr_free(job->engine, &job->C);
+    hybrid_file_close(job->file);
     hybrid_dense_free(job->engine, &job->X);
     hybrid_dense_free(job->engine, &job->Y);
     hybrid_engine_destroy(job->engine);

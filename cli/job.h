@@ -13,6 +13,7 @@ typedef struct cli_job {
     const hybrid_csr *right; /* &A or &B; NULL when it is X */
     int explains;            /* nothing is computed: a random X has no numbers */
     hybrid_dense X, Y;
+    hybrid_file *file; /* of X, whose data are NULL; or NULL */
     hybrid_plan *plan;
     hybrid_report report;
     hybrid_candidate chosen;

@@ -9,8 +9,11 @@
 
 static const cli_command commands[] = {
     {"multiply", cli_multiply, "compute A*B, A*A or A*X", "A [B]", 1, 2, CLI_MULTIPLY,
-     "A is sparse: FILE.mtx, FILE.mtx.gz or gen:KIND:ARGS. B is the same, or dense:\n"
-     "FILE.npy or a Matrix Market array file. Without B, A is multiplied by itself.\n"
+     "A is sparse: FILE.mtx, FILE.mtx.gz, FILE.json or gen:KIND:ARGS. B is the same, or\n"
+     "dense: FILE.npy, a Matrix Market array file, or FILE.json, which stays where it "
+     "is\n"
+     "and is read by pieces. Without B, A is multiplied by itself. FILE.json describes\n"
+     "raw numbers, as hybrid_spmm.h says.\n"
      "Without -o the result is dropped after it was verified and reported."},
     {"explain", cli_explain, "tell how a product would be computed", "A [B]", 1, 2,
      CLI_EXPLAIN,

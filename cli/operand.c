@@ -46,11 +46,46 @@ static int has_array_banner(const char *path)
     return 1;
 }
 
+static int is_json(const char *name)
+{
+    return !cli_operand_spec(name) && cli_ends_in(name, ".json");
+}
+
+/* {"format": "hybrid-dense", ... */
+int cli_operand_stays(const char *name)
+{
+    char text[1024];
+
+    if (!is_json(name))
+        return 0;
+    peek(name, text, sizeof text);
+    return strstr(text, "\"hybrid-dense\"") != NULL;
+}
+
 int cli_operand_is_dense(const char *name)
 {
     if (cli_operand_spec(name))
         return 0;
-    return cli_ends_in(name, ".npy") || has_array_banner(name);
+    return cli_ends_in(name, ".npy") || cli_operand_stays(name) || has_array_banner(name);
+}
+
+int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
+{
+    const char *word = is == HYBRID_F64 ? "f64" : "f32";
+
+    if (is == wanted)
+        return CLI_DONE;
+    return cli_fail(CLI_USAGE, "'%s' holds %s, which is not converted: give --type %s",
+                    name, word, word);
+}
+
+static int read_json(hybrid_engine *engine, const char *name, hybrid_type type,
+                     hybrid_csr *sparse)
+{
+    const hybrid_status status = hybrid_read_csr(engine, name, sparse);
+
+    return status == HYBRID_OK ? cli_operand_check_type(name, sparse->type, type)
+                               : cli_fail_engine(engine, status);
 }
 
 int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
@@ -61,6 +96,9 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
     hybrid_status status;
 
     cli_progress_phase(spec ? "making" : "reading", name);
+    *is_dense = 0;
+    if (is_json(name))
+        return read_json(engine, name, type, sparse);
     *is_dense = dense && cli_operand_is_dense(name);
     if (*is_dense)
         status = hybrid_read_dense(engine, name, type, dense);

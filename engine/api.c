@@ -5,8 +5,10 @@
 #include "base/csr.h"
 #include "engine/check.h"
 #include "engine/early.h"
+#include "engine/file.h"
 #include "engine/multiply.h"
 #include "engine/scale.h"
+#include "partition/sources.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
@@ -171,19 +173,46 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
     return HYBRID_OK;
 }
 
+/* Operands are checked, but not against the plan. */
+static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                               const hy_source *X, double beta, const hy_beginning *start,
+                               hybrid_dense *Y)
+{
+    HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
+    if (alpha == 0)
+        return scale(plan->product.engine, beta, Y, start, &plan->history.report);
+    return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+}
+
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                               const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
+    hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
-    HY_TRY(hy_check_spmm(&plan->product.engine->ctx, A, X, Y));
-    HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
-    if (alpha == 0)
-        return scale(plan->product.engine, beta, Y, &start, &plan->history.report);
-    return hy_multiply_dense(plan, alpha, A, X, beta, &start, &plan->history, Y);
+    HY_TRY(hy_check_spmm(ctx, A, X, Y));
+    const hy_source source = hy_source_dense(ctx, X);
+    return run_dense(plan, alpha, A, &source, beta, &start, Y);
+}
+
+hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_file *X, double beta, hybrid_dense *Y)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    hy_context *ctx          = &plan->product.engine->ctx;
+    const hy_beginning start = hy_usage_begin(plan->product.engine);
+
+    if (!X || X->engine != plan->product.engine)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "X is NULL, or was opened with another engine than the plan's");
+    HY_TRY(hy_check_spmm_file(ctx, A, &X->X.shape, Y));
+    const hy_source source = hy_source_file(&X->X);
+    return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
@@ -229,10 +258,11 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
-    options.order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
+    const hy_source source = hy_source_dense(&engine->ctx, X);
+    options.order          = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
     HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan));
     const hybrid_status status =
-        hy_multiply_dense(plan, alpha, A, X, beta, &start, &plan->history, Y);
+        hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);
     return status;
 }

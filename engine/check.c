@@ -98,7 +98,8 @@ static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
     const int64_t line  = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
-    const int64_t count = lines > 0 && line > 0 ? (lines - 1) * X->ld + line : 0;
+    const int64_t count =
+        X->data && lines > 0 && line > 0 ? (lines - 1) * X->ld + line : 0;
     return (array){name, X->data, (size_t)count * hy_value_size(X->type)};
 }
 
@@ -152,6 +153,13 @@ hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_d
 {
     HY_TRY(hy_csr_check_header(ctx, A, "A"));
     HY_TRY(hy_check_dense(ctx, X, "X"));
+    return hy_check_spmm_file(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_spmm_file(hy_context *ctx, const hybrid_csr *A,
+                                 const hybrid_dense *X, const hybrid_dense *Y)
+{
+    HY_TRY(hy_csr_check_header(ctx, A, "A"));
     HY_TRY(hy_check_dense(ctx, Y, "Y"));
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));

@@ -8,6 +8,7 @@
 #include "engine/estimate.h"
 #include "engine/pin.h"
 #include "engine/resident.h"
+#include "engine/x_panel.h"
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
 #include "pipeline/sink_dense.h"
@@ -155,7 +156,8 @@ hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* To all rows of Y, or those that the reduced A has. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
-                                hy_problem *problem, hy_history *history)
+                                const hy_chunk_list *list, hy_problem *problem,
+                                hy_history *history)
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
@@ -166,17 +168,56 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
         hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
     else
         hy_dense_sink_open(&engine->ctx, &update, &sink);
-    return hy_run_product(sites, &history->bound.list, problem, &sink.sink, engine->trace,
+    return hy_run_product(sites, list, problem, &sink.sink, engine->trace,
                           engine->trace_user, &history->report);
 }
 
+/* By the host, of an X that is not in memory: panels of its columns are loaded one after
+   the other, and multiplied each in a run of its own. */
+static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
+                                const hy_problem *all, hy_history *history)
+{
+    const hy_chunk_list *planned = &history->bound.list;
+    hybrid_report *report        = &history->report;
+    int64_t chunks               = 0;
+    hy_x_panel panel;
+    hybrid_status status = hy_x_panel_open(&all->source, &panel);
+
+    while (status == HYBRID_OK && panel.end < all->X->cols) {
+        status = hy_x_panel_next(&panel, report);
+        if (status != HYBRID_OK)
+            break;
+        hybrid_dense Y           = hy_x_panel_of_y(&panel, all->Y);
+        hy_problem problem       = *all;
+        const hy_image image     = hy_x_panel_image(&panel);
+        const hy_chunk_list list = hy_chunks_in(planned, &image);
+        problem.X                = &panel.X;
+        problem.Y                = &Y;
+        problem.source           = hy_source_dense(all->ctx, &panel.X);
+        status                   = run_chunks(plan, sites, &list, &problem, history);
+        chunks += report->chunks;
+    }
+    report->chunks = chunks;
+    hy_x_panel_close(&panel);
+    return status;
+}
+
+static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
+                               hy_problem *problem, hy_history *history)
+{
+    return hy_has_view(problem->X) || hy_product_on_device(&plan->product)
+               ? run_chunks(plan, sites, &history->bound.list, problem, history)
+               : run_panels(plan, sites, problem, history);
+}
+
 hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
-                                const hybrid_csr *A, const hybrid_dense *X, double beta,
+                                const hybrid_csr *A, const hy_source *source, double beta,
                                 const hy_beginning *start, hy_history *history,
                                 hybrid_dense *Y)
 {
     const hy_product *product = &plan->product;
     hy_context *ctx           = &product->engine->ctx;
+    const hybrid_dense *X     = source->dense;
     hy_problem problem        = {.op      = HY_SPMM,
                                  .ctx     = ctx,
                                  .A       = A,
@@ -184,11 +225,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .Y       = Y,
                                  .alpha   = alpha,
                                  .beta    = beta,
-                                 .source  = hy_source_dense(ctx, X),
+                                 .source  = *source,
                                  .profile = &product->profile};
     hybrid_csr reduced;
 
-    hy_reduce_bind(product, &problem, &reduced);
+    hy_reduce_bind(product, source, &problem, &reduced);
     const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
     history->bound   = hy_bind(product, &plan->layout, &plan->traffic, direct, &problem);
     const hy_sites sites =
@@ -201,7 +242,7 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
         .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
-    HY_TRY(run_chunks(plan, &sites, &problem, history));
+    HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
     const int64_t y_count        = Y->rows * Y->cols;
     const hy_reference reference = reference_of(product, there, x_bytes, y_count);

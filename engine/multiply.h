@@ -17,9 +17,10 @@ hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
                                const hybrid_csr *B, const hy_beginning *start,
                                hy_history *history, hybrid_each_fn fn, void *user);
 
-/* Y = alpha*A*X + beta*Y, alpha not 0; the same. */
+/* Y = alpha*A*X + beta*Y, alpha not 0; the same. An X that is not in memory the host loads
+   by panels of columns. */
 hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
-                                const hybrid_csr *A, const hybrid_dense *X, double beta,
+                                const hybrid_csr *A, const hy_source *X, double beta,
                                 const hy_beginning *start, hy_history *history,
                                 hybrid_dense *Y);
 

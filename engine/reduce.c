@@ -83,7 +83,8 @@ hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *can
     return HYBRID_OK;
 }
 
-void hy_reduce_bind(const hy_product *product, hy_problem *problem, hybrid_csr *reduced)
+void hy_reduce_bind(const hy_product *product, const hy_source *X, hy_problem *problem,
+                    hybrid_csr *reduced)
 {
     const hy_hypersparse *c = &product->hypersparse;
 
@@ -92,6 +93,6 @@ void hy_reduce_bind(const hy_product *product, hy_problem *problem, hybrid_csr *
     *reduced        = c->A;
     reduced->val    = problem->A->val;
     problem->A      = reduced;
-    problem->source = hy_source_subset(problem->ctx, problem->X, c->cols.rows, c->A.cols);
+    problem->source = hy_source_subset(X, c->cols.rows, c->A.cols);
     problem->a_rows = c->rows.rows;
 }

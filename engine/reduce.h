@@ -13,7 +13,9 @@ hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *can
                              const hybrid_csr *A, hy_hypersparse *reduced,
                              double *device_s);
 
-/* A run computes with the reduced A, held by *reduced, and with some rows of X and Y. */
-void hy_reduce_bind(const hy_product *product, hy_problem *problem, hybrid_csr *reduced);
+/* A run computes with the reduced A, held by *reduced, and with some rows of X, borrowed, and
+   Y. */
+void hy_reduce_bind(const hy_product *product, const hy_source *X, hy_problem *problem,
+                    hybrid_csr *reduced);
 
 #endif /* HY_REDUCE_H */

@@ -299,14 +299,15 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
 
 /* Where two compute, each row's place in the result must be known
    (docs/lab/in-order-split.md). Once all of A is on the device nobody promises that it is
-   still in host memory. */
+   still in host memory. An X that is not there, the host does not read. */
 hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
                         const hy_problem *problem, int direct, int places_known)
 {
     const int idle = direct && split->host && leaves_workers_idle(product, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known)
+    if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known ||
+        (problem->X && !hy_has_view(problem->X)))
         return (hy_sites){device, NULL, NULL};
     return (hy_sites){device, split->host, &forecast->sharing};
 }

@@ -748,6 +748,53 @@ HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *pa
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
                                           const hybrid_dense *matrix);
 
+/* Matrices of raw numbers, little endian, in files that a file of JSON describes. `path` is
+   that of the JSON file, in whose folder relative names begin:
+
+       {"format": "hybrid-dense", "version": 1, "rows": 4, "cols": 2, "type": "f32",
+        "order": "row", "ld": 2, "values": {"file": "x.bin", "offset": 0}}
+
+       {"format": "hybrid-csr", "version": 1, "rows": 4, "cols": 4, "nnz": 7, "type": "f64",
+        "row_ptr": {"file": "a.bin", "offset": 0, "type": "i64"},
+        "col": {"file": "a.bin", "offset": 40, "type": "i32"},
+        "values": {"file": "a.bin", "offset": 72}}
+
+   "format" comes first. "type" is f32 or f64, of "row_ptr" i32 or i64; "order" is row or col;
+   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings know
+   the escapes \", \\ and \/. BAD_FILE names file, line and reason: the JSON is of another
+   form, or a file is no regular one or ends before the last number. IO_FAILED, with the
+   system's reason, if one cannot be opened or read. */
+
+/* A sparse one, read. All rules of hybrid_csr are verified: BAD_MATRIX. Free with
+   hybrid_csr_free(). */
+HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
+                                         hybrid_csr *out);
+
+/* A dense one, which stays in its file. On success *file is to be closed with
+   hybrid_file_close(), before the engine is destroyed. NULL is fine. */
+typedef struct hybrid_file hybrid_file;
+HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
+                                          hybrid_file **file);
+HYBRID_API void hybrid_file_close(hybrid_file *file);
+
+/* Its rows, columns, ld, order and type; data is NULL. */
+HYBRID_API hybrid_dense hybrid_file_shape(const hybrid_file *file);
+
+/* hybrid_spmm_run() with an X that stays in its file, opened with the plan's engine. It is
+   read by pieces, and what is resident of it at a time is
+     on a GPU     a few pieces of at most 8 MiB; the GPU has it whole or as a ring, and CPU
+                  and GPU share nothing. Chunks that bring the rows they touch read these one
+                  by one
+     on the CPU   a panel of its columns, of no more than half of the host memory that the
+                  engine has left (hybrid_engine_options.host_bytes), or one column: NO_MEMORY
+                  if that does not fit. A is read once for each panel, and an X in rows may be
+                  too, so one in columns is faster where there are several
+   IO_FAILED names file and offset if a piece cannot be read, or if the file has become
+   shorter. Numbers that are written meanwhile come as they are found. */
+HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
+                                              const hybrid_csr *A, const hybrid_file *X,
+                                              double beta, hybrid_dense *Y);
+
 /* Matrix from a description: stencil7:N, stencil27:N, fem3:N, er:ROWS,PER_ROW,
    rmat:SCALE,EDGES, powerlaw:ROWS,MEAN,MAX, road:N or band:ROWS,HALF (README).
    The same spec, type and seed give the same matrix on any number of threads.

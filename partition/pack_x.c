@@ -3,6 +3,7 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
+#include "partition/fill.h"
 #include "partition/gather.h"
 #include "partition/turn.h"
 
@@ -58,25 +59,48 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Where X or the pack is in columns. */
-static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
+/* Where rows from `begin` on go to. */
+static hy_grid grid_of(const gathering *g, int64_t begin)
 {
-    const gathering *g       = arg;
     const hy_chunk *chunk    = g->job->chunk;
-    const hybrid_dense *X    = g->job->problem->X;
     const int64_t width      = chunk->col_end - chunk->col_begin;
     const hybrid_order order = hy_form_order(g->job->problem->image.form);
     const int by_cols        = order == HYBRID_COL_MAJOR;
-    const int in_rows        = X->order == HYBRID_ROW_MAJOR;
+    const int64_t row = by_cols ? 1 : width, col = by_cols ? g->touched->count : 1;
+
+    return (hy_grid){g->dst + (size_t)(begin * row) * g->size, row, col};
+}
+
+/* Where X or the pack is in columns. */
+static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
+{
+    const gathering *g    = arg;
+    const hy_chunk *chunk = g->job->chunk;
+    const hybrid_dense *X = g->job->problem->X;
+    const int64_t width   = chunk->col_end - chunk->col_begin;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
     const int64_t row = in_rows ? X->ld : 1, col = in_rows ? 1 : X->ld;
-    const int64_t to_row = by_cols ? 1 : width, to_col = by_cols ? g->touched->count : 1;
     const hy_grid from = {(char *)X->data + (size_t)(chunk->col_begin * col) * g->size,
                           row, col};
-    const hy_grid to   = {g->dst + (size_t)(begin * to_row) * g->size, to_row, to_col};
+    const hy_grid to   = grid_of(g, begin);
 
     (void)part;
     hy_copy_listed(&to, &from, g->touched->rows + begin, end - begin, width, g->size);
     return HYBRID_OK;
+}
+
+/* Where X is not in memory. */
+static hybrid_status gather_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const gathering *g      = arg;
+    const hy_chunk *chunk   = g->job->chunk;
+    const hy_source *source = &g->job->problem->source;
+    const hy_grid to        = grid_of(g, begin);
+
+    (void)part;
+    return hy_fill_listed(source->listed ? source->all : source, g->touched->rows + begin,
+                          end - begin, chunk->col_begin,
+                          chunk->col_end - chunk->col_begin, &to);
 }
 
 hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
@@ -89,5 +113,8 @@ hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
     gathering g = {job, touched, hy_value_size(problem->X->type), dst};
 
     return hy_pool_for(problem->ctx->pool, HY_PACK, 0, touched->count, grain,
-                       in_rows ? gather_rows : gather_tiles, &g);
+                       !hy_has_view(problem->X) ? gather_pieces
+                       : in_rows                ? gather_rows
+                                                : gather_tiles,
+                       &g);
 }

@@ -6,7 +6,7 @@
 #include "partition/sources.h"
 #include "partition/turn.h"
 
-static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
     const hybrid_dense *X = self->dense;
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->rows * size;
@@ -20,6 +20,7 @@ static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
         for (int64_t j = 0; j < rect->cols; j++)
             memcpy(to->at + (size_t)(j * to->col) * size,
                    from + (size_t)(j * X->ld) * size, bytes);
+    return HYBRID_OK;
 }
 
 /* Columns are far from each other: all of them are pinned, or none is copied so. */

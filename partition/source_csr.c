@@ -28,18 +28,19 @@ static void widen(const hybrid_csr *B, const hy_rect *rect, char *dst)
     }
 }
 
-static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
     const hybrid_csr *B = self->csr;
     const size_t size   = element_size(B, rect->col);
 
     if (rect->rows == 0)
-        return;
+        return HYBRID_OK;
     if (rect->col == HY_CSR_OFFSETS && B->offset_type == HYBRID_I32)
         widen(B, rect, to->at);
     else
         memcpy(to->at, array_of(B, rect->col) + (size_t)rect->row * size,
                (size_t)rect->rows * size);
+    return HYBRID_OK;
 }
 
 static const char *run(const hy_source *self, hybrid_order order, int array,
@@ -57,7 +58,7 @@ static const char *run(const hy_source *self, hybrid_order order, int array,
 
 static const hy_source_ops ops = {.fill = fill, .run = run};
 
-hy_source hy_source_csr(const hy_context *ctx, const hybrid_csr *B)
+hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B)
 {
     return (hy_source){
         .ops = &ops, .ctx = ctx, .rows = B->rows, .cols = B->cols, .csr = B};

@@ -7,7 +7,7 @@
 #include "partition/sources.h"
 #include "partition/turn.h"
 
-static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
     const hybrid_dense *X = self->dense;
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
@@ -21,6 +21,7 @@ static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
         for (int64_t i = 0; i < rect->rows; i++)
             memcpy(to->at + (size_t)(i * to->row) * size,
                    from + (size_t)(i * X->ld) * size, bytes);
+    return HYBRID_OK;
 }
 
 const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
@@ -59,7 +60,7 @@ static int lines(const hy_source *self, const hy_rect *rect, int64_t wrapped, ch
 
 const hy_source_ops hy_source_rows = {.fill = fill, .run = hy_dense_run, .lines = lines};
 
-hy_source hy_source_dense(const hy_context *ctx, const hybrid_dense *X)
+hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {
     const int in_rows = X->order == HYBRID_ROW_MAJOR;
 

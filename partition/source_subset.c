@@ -5,6 +5,7 @@
 
 #include "base/csr.h"
 #include "base/memory.h"
+#include "partition/fill.h"
 #include "partition/sources.h"
 #include "partition/turn.h"
 
@@ -31,22 +32,25 @@ static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *
     }
 }
 
-static void fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
     const hybrid_dense *X = self->dense;
     const int32_t *listed = self->listed + rect->row;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
     const int64_t step    = in_rows ? 1 : X->ld; /* from column to column */
-    const hy_grid from    = {hy_dense_at(X, rect->col * step), in_rows ? X->ld : 1, step};
 
+    if (!X->data)
+        return hy_fill_listed(self->all, listed, rect->rows, rect->col, rect->cols, to);
+    const hy_grid from = {hy_dense_at(X, rect->col * step), in_rows ? X->ld : 1, step};
     if (in_rows && to->col == 1)
         gather(X, listed, rect, to);
     else
         hy_copy_listed(to, &from, listed, rect->rows, rect->cols, hy_value_size(X->type));
+    return HYBRID_OK;
 }
 
-static const char *run(const hy_source *self, hybrid_order order, int array,
-                       int64_t begin, int64_t end)
+const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
+                      int64_t end)
 {
     (void)self;
     (void)order;
@@ -56,16 +60,16 @@ static const char *run(const hy_source *self, hybrid_order order, int array,
     return NULL;
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = run};
+static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
 
-hy_source hy_source_subset(const hy_context *ctx, const hybrid_dense *X,
-                           const int32_t *listed, int64_t rows)
+hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows)
 {
     return (hy_source){.ops    = &ops,
-                       .ctx    = ctx,
-                       .order  = X->order,
+                       .ctx    = all->ctx,
+                       .order  = all->order,
                        .rows   = rows,
-                       .cols   = X->cols,
-                       .dense  = X,
-                       .listed = listed};
+                       .cols   = all->cols,
+                       .dense  = all->dense,
+                       .listed = listed,
+                       .all    = all};
 }

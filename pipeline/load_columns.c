@@ -64,9 +64,9 @@ static hybrid_status fill(void *arg, int worker, int64_t begin, int64_t end)
     const hy_load_part *part   = &piece->part;
 
     (void)worker;
-    hy_fill_columns(piece->source, &part->region, part->begin, part->end - part->begin,
-                    begin, end, piece->room + (size_t)begin * part->unit_bytes);
-    return HYBRID_OK;
+    return hy_fill_columns(piece->source, &part->region, part->begin,
+                           part->end - part->begin, begin, end,
+                           piece->room + (size_t)begin * part->unit_bytes);
 }
 
 /* `cols` columns of a part, from column `col` of the room on, to rows at `at`. */

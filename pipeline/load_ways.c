@@ -26,9 +26,8 @@ static hybrid_status fill_elements(void *arg, int worker, int64_t begin, int64_t
     const hy_load_part *part   = &piece->part;
 
     (void)worker;
-    hy_fill(piece->image, piece->source, &part->region, part->begin + begin,
-            part->begin + end, piece->room + (size_t)begin * part->unit_bytes);
-    return HYBRID_OK;
+    return hy_fill(piece->image, piece->source, &part->region, part->begin + begin,
+                   part->begin + end, piece->room + (size_t)begin * part->unit_bytes);
 }
 
 static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
@@ -111,10 +110,9 @@ static hybrid_status fill_rows(void *arg, int worker, int64_t begin, int64_t end
     char *tails                = piece->room + (size_t)(part->end - part->begin) * line;
 
     (void)worker;
-    hy_fill_rows(piece->source, r, part->begin + begin, end - begin,
-                 piece->room + (size_t)begin * line,
-                 tails + (size_t)(begin * r->tail_ld) * r->size);
-    return HYBRID_OK;
+    return hy_fill_rows(piece->source, r, part->begin + begin, end - begin,
+                        piece->room + (size_t)begin * line,
+                        tails + (size_t)(begin * r->tail_ld) * r->size);
 }
 
 static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,

@@ -37,7 +37,8 @@ static char *make_whole(const hy_image *image, const hy_source *source)
 
     for (int64_t k = 0; k < regions_of(image); k++) {
         const hy_region r = hy_image_region(image, k);
-        hy_fill(image, source, &r, 0, r.elements, whole + region_at(image, &r));
+        assert_int_equal(
+            hy_fill(image, source, &r, 0, r.elements, whole + region_at(image, &r)), 0);
     }
     assert_true(poison_guard_intact(whole, hy_image_bytes(image)));
     return whole;
@@ -70,7 +71,7 @@ static void check_pieces(const hy_image *image, const hy_source *source,
                 const int64_t end =
                     at + sizes[s] < r.elements ? at + sizes[s] : r.elements;
                 const char *want = whole + region_at(image, &r) + (size_t)at * r.size;
-                hy_fill(image, source, &r, at, end, piece);
+                assert_int_equal(hy_fill(image, source, &r, at, end, piece), 0);
                 assert_memory_equal(piece, want, (size_t)(end - at) * r.size);
                 assert_true(poison_guard_intact(piece, room));
                 check_run(image, source, &r, at, end, want);
@@ -352,7 +353,8 @@ enum { ALL_ROWS = 2 * HY_X_SLAB, EACH = 3 }; /* of X; of the rows that are liste
 static void check_subset(const hybrid_dense *X, const int32_t *listed, hy_form form)
 {
     const int64_t rows     = ALL_ROWS / EACH;
-    const hy_source source = hy_source_subset(&all_pinned, X, listed, rows);
+    const hy_source of     = hy_source_dense(&all_pinned, X);
+    const hy_source source = hy_source_subset(&of, listed, rows);
     const hy_image image   = hy_image_of_dense(form, rows, X->cols, X->type, 1);
     const hy_region all    = hy_image_region(&image, 0);
     char *whole            = make_whole(&image, &source);
