@@ -10,8 +10,6 @@
 
 #include "engine/tables.h"
 #include "support/bits.h"
-#include "support/budgets.h"
-#include "support/hypersparse.h"
 #include "support/large.h"
 #include "support/not_finite.h"
 #include "support/not_read.h"
@@ -19,31 +17,10 @@
 #include "support/panels.h"
 #include "support/pinned_panels.h"
 #include "support/resident.h"
+#include "support/tell.h"
 #include "support/variants.h"
-#include "support/windows.h"
 
 enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5 };
-
-/* Print how many were checked and how many of them are wrong, which is returned; too few
-   are one more. */
-static int tell(const char *what, int64_t checked, int64_t least, int wrong)
-{
-    printf("%lld %s checked, %d wrong\n", (long long)checked, what, wrong);
-    if (checked >= least)
-        return wrong;
-    fprintf(stderr, "%s: %lld were checked, not %lld or more\n", what, (long long)checked,
-            (long long)least);
-    return wrong + 1;
-}
-
-/* The same where the number is known. */
-static int tell_all(const char *what, int64_t checked, int64_t all, int wrong)
-{
-    if (checked > all)
-        fprintf(stderr, "%s: %lld were checked, not %lld\n", what, (long long)checked,
-                (long long)all);
-    return tell(what, checked, all, wrong) + (checked > all);
-}
 
 static int check_products(hybrid_engine *engine, const char *const *names)
 {
@@ -130,19 +107,6 @@ static int check_tf32(hybrid_engine *engine)
     const int wrong  = variants_check_tf32(engine, names, &checked, &rounded);
     const int failed = tell("TF32 products", checked, 500, wrong);
     return failed + tell("of them rounded", rounded, 200, 0);
-}
-
-/* Matrices with bands, and with empty rows and columns, under small budgets. */
-static int check_budgets(const char *const *names)
-{
-    int64_t banded = 0, windowed = 0, hypersparse = 0;
-
-    int failed = budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
-    int wrong  = windows_check(open_cuda, names, &banded, &windowed);
-    failed += tell("banded products", banded, 2000, wrong);
-    failed += tell("of them with a window of X", windowed, 100, 0);
-    wrong = hypersparse_check(open_cuda, names, &hypersparse);
-    return failed + tell("plans without empty rows and columns", hypersparse, 300, wrong);
 }
 
 /* Y = alpha*A*X + beta*Y with alpha or beta 0, and NaN in what is not to be read. */
@@ -259,6 +223,5 @@ int main(int argc, char **argv)
     const int64_t rows = argc > 2 ? atoi(argv[2]) : LARGE_ROWS;
     int failed = argc > 1 ? check_kernels(engine, named, rows) : check_all(engine, names);
     hybrid_engine_destroy(engine);
-    failed += argc > 1 ? 0 : check_budgets(names);
     return failed > 0;
 }
