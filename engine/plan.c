@@ -12,8 +12,9 @@
 #include "engine/resident.h"
 #include "engine/weigh.h"
 
-/* To look at how entries lie takes some 10 us, a small part of such a run. */
-static const double LOOKED_AT_S = 0.2e-3;
+/* A run that takes so many times as long as to look at how entries lie is worth it, for
+   its estimate alone. */
+static const double LOOKS = 40;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -123,7 +124,10 @@ static double host_seconds(const hy_candidates *candidates)
    waits for the look. */
 static int is_known(hybrid_plan *plan, const hybrid_csr *A)
 {
-    return is_settled(plan, A) && host_seconds(&plan->candidates) < LOOKED_AT_S;
+    const double threads = hy_pool_threads(plan->product.engine->ctx.pool);
+    const double look_s  = hy_tile_fill_s(A) / threads;
+
+    return is_settled(plan, A) && host_seconds(&plan->candidates) < LOOKS * look_s;
 }
 
 /* By sizes alone, and by how entries lie, where that is enough for a product that the

@@ -78,6 +78,9 @@ static inline double hy_expected_entries(const hy_features *f)
 /* tiles.c: hy_features.tile_fill of A, from evenly spaced panels of rows. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
+/* How long one core would take for that, in seconds. */
+double hy_tile_fill_s(const hybrid_csr *A);
+
 /* How well it lets tensor cores be used: "low", "medium" or "high", the classes of
    cuTeSpMM (section 6.4). Static. */
 const char *hy_synergy_class(double tile_fill);
