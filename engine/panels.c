@@ -165,12 +165,12 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
         if (p.axis == HY_AXIS_NONE)
             continue;
         const double s = seconds_in(product, layout, &p);
-        if (s >= least || !hy_is_sooner(s, whole_s))
+        if (s >= least)
             continue;
         least = s;
         best  = p;
     }
-    return best;
+    return hy_is_sooner(least, whole_s) ? best : (hy_image){.axis = HY_AXIS_NONE};
 }
 
 static hy_image best_pinned(const hy_product *product, const hy_layout *layout)

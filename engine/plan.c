@@ -120,14 +120,13 @@ static double host_seconds(const hy_candidates *candidates)
                : INFINITY;
 }
 
-/* Whether the host computes whatever a closer look would find, and so soon that nobody
-   waits for the look. */
-static int is_known(hybrid_plan *plan, const hybrid_csr *A)
+/* Whether the host is done so soon that nobody waits for a look at how entries lie. */
+static int is_short(const hybrid_plan *plan, const hybrid_csr *A)
 {
     const double threads = hy_pool_threads(plan->product.engine->ctx.pool);
     const double look_s  = hy_tile_fill_s(A) / threads;
 
-    return is_settled(plan, A) && host_seconds(&plan->candidates) < LOOKS * look_s;
+    return host_seconds(&plan->candidates) < LOOKS * look_s;
 }
 
 /* By sizes alone, and by how entries lie, where that is enough for a product that the
@@ -138,11 +137,13 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
 
     HY_TRY(hy_product_size_up(product, A));
     HY_TRY(rank(plan));
-    if (!is_known(plan, A)) {
+    int settled = is_settled(plan, A);
+    if (!settled || !is_short(plan, A)) {
         HY_TRY(hy_product_inspect_tiles(product, A));
         HY_TRY(rank(plan));
+        settled = is_settled(plan, A);
     }
-    *enough = is_settled(plan, A) && is_one_chunk(product, &plan->candidates, A);
+    *enough = settled && is_one_chunk(product, &plan->candidates, A);
     return HYBRID_OK;
 }
 
@@ -161,7 +162,7 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
         return HYBRID_OK;
     HY_TRY(hy_product_inspect(product, A, B, counter));
     HY_TRY(rank(plan));
-    if (is_known(plan, A))
+    if (is_settled(plan, A) && is_short(plan, A))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
     return rank(plan);

@@ -220,10 +220,10 @@ int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
 double hy_traffic_there(const hy_product *product, const hy_layout *layout,
                         const hy_site *site)
 {
-    const double all  = (double)kept_up(product, layout);
-    const double left = (double)hy_traffic_first(product, layout, site);
-
-    return site->cache.lasts && all > 0 ? 1 - left / all : 0;
+    if (!site->cache.lasts)
+        return 0;
+    const int64_t left = hy_traffic_first(product, layout, site);
+    return left == 0 ? 1 : 1 - (double)left / (double)kept_up(product, layout);
 }
 
 static int64_t result_down(const hy_product *product, const hy_layout *layout)
