@@ -49,13 +49,6 @@ static void every_variant_is_right(void **state)
     }
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    io_remove_temp();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,5 +59,5 @@ int main(void)
     if (open_cuda(0, &engine) == HYBRID_NO_DEVICE)
         return SKIP;
     hybrid_engine_destroy(engine);
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, io_group_remove);
 }

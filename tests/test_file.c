@@ -177,13 +177,6 @@ static void a_column_must_fit(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    io_remove_temp();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,5 +188,5 @@ int main(void)
         cmocka_unit_test(memory_holds_a_part_of_x),
         cmocka_unit_test(a_column_must_fit),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, io_group_remove);
 }

@@ -214,13 +214,6 @@ static void allocations_may_fail(void **state)
     each_allocation_fails(engine);
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    io_remove_temp();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,5 +222,5 @@ int main(void)
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(allocations_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, io_group_remove);
 }

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/sanitized.h"
+
 enum { SKIP = 77, NOT_RUN = 127, ROOM = 16 /* MiB of code, stacks and what is small */ };
 enum {
     X_MIB    = 640,
@@ -19,18 +21,6 @@ enum {
     COLS     = 1024,
     ROWS     = X_MIB * 1024 / COLS * 128
 };
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* ---- operands -----------------------------------------------------------------------
  */

@@ -9,19 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SKIP = 77, DONE = 0, NO_MEMORY = 4, NOT_RUN = 127, ROOM = 16, ARGUMENTS = 24 };
+#include "support/sanitized.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+enum { SKIP = 77, DONE = 0, NO_MEMORY = 4, NOT_RUN = 127, ROOM = 16, ARGUMENTS = 24 };
 
 /* Run the program, words apart by blanks; its exit code, and the most KiB of it that were
    resident. */

@@ -75,12 +75,17 @@ int io_group_open(void **state)
     return 0;
 }
 
-int io_group_close(void **state)
+int io_group_remove(void **state)
 {
     (void)state;
-    io_close(io_ctx);
     io_remove_temp();
     return 0;
+}
+
+int io_group_close(void **state)
+{
+    io_close(io_ctx);
+    return io_group_remove(state);
 }
 
 /* ---- files ----------------------------------------------------------------------------

@@ -26,6 +26,7 @@ void io_store(const char *path, const void *data, size_t bytes);
 const char *io_temp(const char *name);
 const char *io_partial(const char *name); /* of what is written until it is complete */
 void io_remove_temp(void);
+int io_group_remove(void **state); /* the same, at the end of a group */
 
 /* Call `fn` with every file of tests/data of which the name contains `part`, and
    `rounds` mutations of it, the same on every run. */
