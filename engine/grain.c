@@ -16,7 +16,7 @@
 
 enum {
     DEVICE_PRODUCTS = 128 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
-    OUT_BYTES       = 64 << 20,  /* of C that a chunk is expected to make */
+    OUT_BYTES       = 128 << 20, /* of C that a chunk is expected to make */
     CARRIED_BYTES   = 32 << 20,  /* of B that a chunk brings: packs stay in the cache */
     DENSE_BYTES     = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     BLOCK_CHUNKS    = 8,         /* of each column block of X, at least */
