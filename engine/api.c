@@ -76,7 +76,7 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_check_plan_options(ctx, o));
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(check_dense_cols(ctx, A, dense_cols));
     HY_TRY(hy_check_patterns(ctx, A, NULL, o->flags));
     return make_plan(engine, A, NULL, dense_cols, o, plan);
@@ -271,7 +271,7 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
                           const void *x, double beta, void *y)
 {
     HY_TRY(hy_engine_begin(engine));
-    HY_TRY(hy_csr_check_header(&engine->ctx, A, "A"));
+    HY_TRY(hy_check_csr(&engine->ctx, A, "A"));
     /* borrowed: hybrid_spmm() reads X only */
     const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,
                             A->type};
