@@ -2,15 +2,13 @@
 #include "engine/check.h"
 
 #include "base/csr.h"
+#include "engine/struct_size.h"
 
-hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
+static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
                            HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32;
 
-    if (o->struct_size != sizeof *o)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: start from HYBRID_PLAN_OPTIONS_INIT");
     if (o->flags & ~known)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: flags %#x are not known",
                        o->flags & ~known);
@@ -29,6 +27,15 @@ hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
                        (int)o->order);
     return HYBRID_OK;
+}
+
+hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
+                                   hybrid_plan_options *out)
+{
+    *out = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    if (options)
+        HY_TRY(hy_struct_read(ctx, &hy_plan_options_struct, options, out));
+    return check_plan_options(ctx, out);
 }
 
 static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,

@@ -27,6 +27,13 @@
               (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
               thread's current one (cudaSetDevice), and may clear an error that CUDA has
               pending there.
+   Versions   The soname carries major and minor: for another minor version a program is
+              compiled anew. From 0.2 on structs that begin with struct_size grow at their
+              end alone, so a program may have been compiled with a header that is older or
+              newer than the library. Fields that only the library knows are as by default
+              in options, and not written in results; those that only the program knows
+              must be zero in options (BAD_ARGUMENT), and become zero in results. A
+              struct_size that is less than in 0.2, or more than 4096, is BAD_ARGUMENT.
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -404,12 +411,12 @@ typedef struct hybrid_plan_options {
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
     hybrid_split split;      /* between CPU and GPU */
-    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
     hybrid_order order;      /* SpMM: of X and Y in most runs; they may have the other */
+    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                               \
-    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0, HYBRID_ROW_MAJOR }
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0 }
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with
