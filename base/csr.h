@@ -20,8 +20,8 @@ static inline size_t hy_offset_size(const hybrid_csr *A)
     return A->offset_type == HYBRID_I32 ? 4 : 8;
 }
 
-/* The columns of a matrix that a public call has taken (engine/check.h), or that the library
-   has made: they have 32 bits. */
+/* The columns of a matrix that a public call has taken (engine/check.h), or that the
+   library has made: they have 32 bits. */
 static inline int32_t *hy_cols(const hybrid_csr *A)
 {
     return (int32_t *)A->col;

@@ -329,7 +329,6 @@ hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
 {
     static const int64_t columns[]    = {1, 32, 128, 0};
     static const hy_calibrate_set set = {problems, columns, 5, 20};
-
     hybrid_calibration found;
 
     HY_TRY(hy_engine_begin(engine));
