@@ -173,10 +173,10 @@ static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, colum
     const uint32_t most = UINT32_MAX >> set.thin;
 
     for (int64_t e = begin; e < end; e++) {
-        const int64_t last = hy_offset(B, (int64_t)A->col[e] + 1);
-        for (int64_t l = hy_offset(B, A->col[e]); l < last; l++)
-            if ((uint32_t)B->col[l] * 2654435769u <= most)
-                insert(&set, B->col[l]);
+        const int64_t last = hy_offset(B, (int64_t)hy_cols(A)[e] + 1);
+        for (int64_t l = hy_offset(B, hy_cols(A)[e]); l < last; l++)
+            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= most)
+                insert(&set, hy_cols(B)[l]);
     }
     return set.count;
 }
