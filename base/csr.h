@@ -20,16 +20,28 @@ static inline size_t hy_offset_size(const hybrid_csr *A)
     return A->offset_type == HYBRID_I32 ? 4 : 8;
 }
 
-/* The columns of a matrix that a public call has taken (engine/check.h), or that the
+/* The columns of a matrix that a public call has taken (engine/narrow.h), or that the
    library has made: they have 32 bits. */
 static inline int32_t *hy_cols(const hybrid_csr *A)
 {
     return (int32_t *)A->col;
 }
 
+/* Column k of any matrix, whichever width its columns have. */
+static inline int64_t hy_col(const hybrid_csr *A, int64_t k)
+{
+    return A->col_type == HYBRID_I64 ? ((const int64_t *)A->col)[k]
+                                     : ((const int32_t *)A->col)[k];
+}
+
+static inline size_t hy_index_size(hybrid_index type)
+{
+    return type == HYBRID_I64 ? 8 : 4;
+}
+
 static inline size_t hy_col_size(const hybrid_csr *A)
 {
-    return A->col_type == HYBRID_I64 ? 8 : 4;
+    return hy_index_size(A->col_type);
 }
 
 static inline size_t hy_value_size(hybrid_type type)
@@ -54,14 +66,16 @@ static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
    engine/check.h to say. */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Of this and what follows the arrays are in host memory, and columns have 32 bits.
-   Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row. The
-   header is checked. */
+/* Of this and what follows the arrays are in host memory. Offsets go from 0 to nnz and never
+   fall, in parallel. Names the first offending row. The header is checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);
 
 /* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
+
+/* Of what follows columns have 32 bits. */
+
 
 /* 64 bits that stand for A's pattern: equal for equal offsets (of either width) and
    columns, different for almost all others. In parallel; allocates nothing. */

@@ -155,8 +155,8 @@ static int64_t bad_entry(const hybrid_csr *A, int64_t i)
     if (bad_offsets(A, i))
         return -2;
     for (int64_t k = begin; k < end; k++) {
-        const int32_t j = hy_cols(A)[k];
-        if (j < 0 || j >= A->cols || (k > begin && j <= hy_cols(A)[k - 1]))
+        const int64_t j = hy_col(A, k);
+        if (j < 0 || j >= A->cols || (k > begin && j <= hy_col(A, k - 1)))
             return k - begin;
     }
     return -1;
@@ -186,14 +186,16 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
 
     if (entry == -2)
         return report_offsets(ctx, A, name, i);
-    const int32_t j = hy_cols(A)[begin + entry];
+    const int64_t j = hy_col(A, begin + entry);
     if (j < 0 || j >= A->cols)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: row %lld, entry %lld: column %d is not in 0..%lld", name,
-                       (long long)i, (long long)entry, j, (long long)A->cols - 1);
+                       "%s: row %lld, entry %lld: column %lld is not in 0..%lld", name,
+                       (long long)i, (long long)entry, (long long)j,
+                       (long long)A->cols - 1);
     return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld, entry %lld: column %d does not ascend after %d", name,
-                   (long long)i, (long long)entry, j, hy_cols(A)[begin + entry - 1]);
+                   "%s: row %lld, entry %lld: column %lld does not ascend after %lld",
+                   name, (long long)i, (long long)entry, (long long)j,
+                   (long long)hy_col(A, begin + entry - 1));
 }
 
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name)

@@ -104,6 +104,7 @@ struct hy_sink {
     hybrid_order order; /* dense: in which the result lies */
     int reads; /* 1: what a part is stored over is read first */
     int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
+    size_t offset_bytes, col_bytes; /* CSR: of an offset and of a column, as stored */
 };
 
 static inline int hy_sink_takes_deltas(const hy_sink *sink)

@@ -7,21 +7,29 @@
 #include "engine/early.h"
 #include "engine/file.h"
 #include "engine/multiply.h"
+#include "engine/narrow.h"
+#include "engine/resident.h"
 #include "engine/scale.h"
 #include "engine/struct_size.h"
 #include "partition/sources.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
+/* B NULL: SpMM. Operands are checked. */
 static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
                                const hybrid_csr *B, int64_t dense_cols,
                                const hybrid_plan_options *options, hybrid_plan **out)
 {
     const int64_t begin = hy_now_ns();
-    hybrid_plan *plan;
+    hybrid_plan *plan   = NULL;
+    hy_narrow narrow;
 
-    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
-    const hybrid_status status = hy_plan_finish(plan, A, B);
+    HY_TRY(hy_narrow_open(&engine->ctx, &A, B ? &B : NULL, NULL, &narrow));
+    hybrid_status status =
+        hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan);
+    if (status == HYBRID_OK)
+        status = hy_plan_finish(plan, A, B);
+    hy_narrow_close(&engine->ctx, &narrow);
     if (status != HYBRID_OK) {
         hybrid_plan_destroy(plan);
         return status;
@@ -32,6 +40,20 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+/* Options of a SpGEMM, and its operands. */
+static hybrid_status check_sparse(hy_context *ctx, const hybrid_plan_options *options,
+                                  const hybrid_csr *A, const hybrid_csr *B,
+                                  hybrid_plan_options *out)
+{
+    HY_TRY(hy_read_plan_options(ctx, options, out));
+    if (out->flags & HYBRID_RESIDENT)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
+                       "matrix; what stays of sparse ones, the planner decides");
+    HY_TRY(hy_check_spgemm(ctx, A, B));
+    return hy_check_patterns(ctx, A, B, out->flags);
+}
+
 hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
@@ -39,16 +61,9 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_plan_options o;
 
     HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
     if (!plan)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_read_plan_options(ctx, options, &o));
-    if (o.flags & HYBRID_RESIDENT)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
-                       "matrix; what stays of sparse ones, the planner decides");
-    HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(hy_check_patterns(ctx, A, B, o.flags));
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(check_sparse(&engine->ctx, options, A, B, &o));
     return make_plan(engine, A, B, 0, &o, plan);
 }
 
@@ -112,17 +127,28 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
-/* They are those that the plan was made for. */
-static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A,
-                                    const hybrid_csr *B)
+static hybrid_status check_pattern(const hybrid_plan *plan, const hybrid_csr *A,
+                                   const hybrid_csr *B)
+{
+    return plan->history.pattern.row_ptr ? hy_pattern_check(&plan->product.engine->ctx,
+                                                            &plan->history.pattern, A, B)
+                                         : HYBRID_OK;
+}
+
+/* They are those that the plan was made for, and as they are to be computed with; to be
+   closed if so. */
+static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
+                                   const hybrid_csr **B, hy_narrow *narrow)
 {
     hy_context *ctx = &plan->product.engine->ctx;
 
-    HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
-    return plan->history.pattern.row_ptr
-               ? hy_pattern_check(ctx, &plan->history.pattern, A, B)
-               : HYBRID_OK;
+    HY_TRY(hy_check_spgemm(ctx, *A, *B));
+    HY_TRY(check_run(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols, (*B)->nnz));
+    HY_TRY(hy_narrow_open(ctx, A, B, NULL, narrow));
+    const hybrid_status status = check_pattern(plan, *A, *B);
+    if (status != HYBRID_OK)
+        hy_narrow_close(ctx, narrow);
+    return status;
 }
 
 hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
@@ -131,12 +157,17 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
+    hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
+    hy_narrow narrow;
 
     if (!C)
-        return hy_fail(&plan->product.engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(check_operands(plan, A, B));
-    return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(take_operands(plan, &A, &B, &narrow));
+    const hybrid_status status =
+        hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
+    hy_narrow_close(ctx, &narrow);
+    return status;
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
@@ -147,14 +178,16 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     hybrid_engine *engine = plan->product.engine;
     HY_TRY(hy_engine_begin(engine));
     const hy_beginning start = hy_usage_begin(engine);
+    hy_narrow narrow;
 
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    HY_TRY(check_operands(plan, A, B));
+    HY_TRY(take_operands(plan, &A, &B, &narrow));
     engine->handing = 1;
     const hybrid_status status =
         hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
     engine->handing = 0;
+    hy_narrow_close(&engine->ctx, &narrow);
     return status;
 }
 
@@ -172,15 +205,30 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
     return HYBRID_OK;
 }
 
+/* Whether runs read columns of A: not once packs of all of it are resident, nor where the
+   plan has the reduced A. */
+static int reads_columns(const hybrid_plan *plan)
+{
+    return !hy_resident_all(plan->site) && hy_product_has_views(&plan->product);
+}
+
 /* Operands are checked, but not against the plan. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)
 {
+    hybrid_engine *engine = plan->product.engine;
+    hy_narrow narrow;
+
     HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
     if (alpha == 0)
-        return scale(plan->product.engine, beta, Y, start, &plan->history.report);
-    return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+        return scale(engine, beta, Y, start, &plan->history.report);
+    HY_TRY(hy_narrow_open(&engine->ctx, reads_columns(plan) ? &A : NULL, NULL, NULL,
+                          &narrow));
+    const hybrid_status status =
+        hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+    hy_narrow_close(&engine->ctx, &narrow);
+    return status;
 }
 
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -223,32 +271,54 @@ void hybrid_plan_refresh(hybrid_plan *plan)
 /* ---- one shot -----------------------------------------------------------------------
  */
 
+/* B goes ahead unless it is said beforehand that it may not be wanted there. */
+static hybrid_status multiply_once(hybrid_engine *engine, const hybrid_plan_options *o,
+                                   const hybrid_csr *A, const hybrid_csr *B,
+                                   const hy_beginning *start, hybrid_csr *C)
+{
+    hy_loader *early = NULL;
+    hybrid_plan *plan;
+
+    if (!o->variant && o->split != HYBRID_SPLIT_HOST)
+        HY_TRY(hy_early_begin(engine, A, B, &early));
+    HY_TRY(hy_plan_make(engine, A, B, 0, o, 1, early, &plan));
+    const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
+                                 const hybrid_plan_options *options, const hybrid_csr *A,
+                                 const hybrid_csr *B, hybrid_csr *C)
+{
+    hybrid_plan_options o;
+    hy_narrow narrow;
+
+    HY_TRY(hy_engine_begin(engine));
+    hy_context *ctx          = &engine->ctx;
+    const hy_beginning start = hy_usage_begin(engine);
+    if (!C)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(check_sparse(ctx, options, A, B, &o));
+    o.flags &= ~(unsigned)HYBRID_REUSE;
+    HY_TRY(hy_narrow_open(ctx, &A, &B, NULL, &narrow));
+    const hybrid_status status = multiply_once(engine, &o, A, B, &start, C);
+    hy_narrow_close(ctx, &narrow);
+    return status;
+}
+
 hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_csr *B, hybrid_csr *C)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    hy_loader *early;
-    hybrid_plan *plan;
-
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
-    if (!C)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
-    HY_TRY(hy_check_patterns(&engine->ctx, A, B, 0));
-    HY_TRY(hy_early_begin(engine, A, B, &early));
-    HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, 1, early, &plan));
-    const hybrid_status status =
-        hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
-    hybrid_plan_destroy(plan);
-    return status;
+    return hybrid_spgemm_with(engine, NULL, A, B, C);
 }
 
 hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
                           const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
+    hybrid_plan *plan           = NULL;
+    hy_narrow narrow;
 
     HY_TRY(hy_engine_begin(engine));
     const hy_beginning start = hy_usage_begin(engine);
@@ -257,12 +327,16 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
+    HY_TRY(hy_narrow_open(&engine->ctx, &A, NULL, NULL, &narrow));
     const hy_source source = hy_source_dense(&engine->ctx, X);
     options.order          = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan));
-    const hybrid_status status =
-        hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
+    hybrid_status status =
+        hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan);
+    if (status == HYBRID_OK)
+        status =
+            hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);
+    hy_narrow_close(&engine->ctx, &narrow);
     return status;
 }
 

@@ -4,6 +4,25 @@
 #include "base/csr.h"
 #include "engine/struct_size.h"
 
+static int is_index(hybrid_index type)
+{
+    return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
+}
+
+/* Of C: what HYBRID_INDEX_DEFAULT stands for is in its place. */
+static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
+{
+    if (!is_index(o->offsets) || !is_index(o->columns))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: offsets %d or columns %d are not known",
+                       (int)o->offsets, (int)o->columns);
+    if ((o->offsets == HYBRID_INDEX_AUTO) != (o->columns == HYBRID_INDEX_AUTO))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_INDEX_AUTO is for offsets and columns of C "
+                       "together, not for one of them");
+    return HYBRID_OK;
+}
+
 static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
@@ -26,7 +45,7 @@ static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_optio
     if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
                        (int)o->order);
-    return HYBRID_OK;
+    return check_indices(ctx, o);
 }
 
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
@@ -35,6 +54,10 @@ hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *o
     *out = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
     if (options)
         HY_TRY(hy_struct_read(ctx, &hy_plan_options_struct, options, out));
+    if (out->offsets == HYBRID_INDEX_DEFAULT)
+        out->offsets = HYBRID_I64;
+    if (out->columns == HYBRID_INDEX_DEFAULT)
+        out->columns = HYBRID_I32;
     return check_plan_options(ctx, out);
 }
 
@@ -65,11 +88,7 @@ static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     HY_TRY(hy_csr_check_header(ctx, A, name));
-    HY_TRY(check_space(ctx, A->space, name));
-    if (A->col_type == HYBRID_I64)
-        return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                       "%s has columns of 64 bit: they are to have 32", name);
-    return HYBRID_OK;
+    return check_space(ctx, A->space, name);
 }
 
 hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *name)

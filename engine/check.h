@@ -6,13 +6,14 @@
 
 /* Each fails with a sentence that names the argument. */
 
-/* The options to plan with: the caller's, which may be NULL, over the defaults. */
+/* The options to plan with: the caller's, which may be NULL, over the defaults. Offsets and
+   columns are types, or HYBRID_INDEX_AUTO. */
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
                                    hybrid_plan_options *out);
 
-/* What has passed hy_check_csr() or
-   hy_check_dense() lies in host memory and has columns of 32 bits: the layers below know
-   nothing else. All checks of operands here begin with them. */
+/* What has passed hy_check_csr() or hy_check_dense() lies in host memory: the layers below
+   know nothing else. All checks of operands here begin with them. Columns have either
+   width: see engine/narrow.h. */
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name);
 hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name);
 /* The same as hy_check_csr(), and all rules of hybrid_csr. */

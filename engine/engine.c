@@ -146,6 +146,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->counted_bytes      = HY_COUNTED_BYTES;
     engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
+    engine->index_max          = INT32_MAX;
     const hybrid_status status = open_with(engine, options, backends, &o);
     if (status == HYBRID_OK) {
         *out = engine;

@@ -6,6 +6,7 @@
 #include "base/results.h"
 #include "engine/check.h"
 #include "engine/engine.h"
+#include "engine/narrow.h"
 #include "io/generate.h"
 #include "io/io.h"
 
@@ -50,8 +51,14 @@ hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
                                    hybrid_csr *T)
 {
     HY_TRY(begin_with(engine, A, T));
-    HY_TRY(hy_check_rules(&engine->ctx, A, "A"));
-    return hy_csr_transpose(&engine->ctx, A, T);
+    hy_context *ctx = &engine->ctx;
+    hy_narrow narrow;
+
+    HY_TRY(hy_check_rules(ctx, A, "A"));
+    HY_TRY(hy_narrow_open(ctx, &A, NULL, NULL, &narrow));
+    const hybrid_status status = hy_csr_transpose(ctx, A, T);
+    hy_narrow_close(ctx, &narrow);
+    return status;
 }
 
 hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows, int64_t cols,
@@ -104,8 +111,14 @@ hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
                                const hybrid_csr *matrix)
 {
     HY_TRY(begin_with(engine, path, matrix));
-    HY_TRY(hy_check_rules(&engine->ctx, matrix, "the matrix"));
-    return hy_write_mtx(&engine->ctx, path, matrix);
+    hy_context *ctx = &engine->ctx;
+    hy_narrow narrow;
+
+    HY_TRY(hy_check_rules(ctx, matrix, "the matrix"));
+    HY_TRY(hy_narrow_open(ctx, &matrix, NULL, NULL, &narrow));
+    const hybrid_status status = hy_write_mtx(ctx, path, matrix);
+    hy_narrow_close(ctx, &narrow);
+    return status;
 }
 
 hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_type type,

@@ -55,7 +55,7 @@ hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern,
 }
 
 typedef struct keeping {
-    const int64_t *from;
+    const hybrid_csr *C;
     int64_t *to;
 } keeping;
 
@@ -64,13 +64,14 @@ static hybrid_status keep(void *arg, int part, int64_t begin, int64_t end)
     const keeping *k = arg;
 
     (void)part;
-    memcpy(k->to + begin, k->from + begin, (size_t)(end - begin) * 8);
+    for (int64_t i = begin; i < end; i++)
+        k->to[i] = hy_offset(k->C, i);
     return HYBRID_OK;
 }
 
 void hy_pattern_keep(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C)
 {
-    keeping k = {C->row_ptr, pattern->row_ptr};
+    keeping k = {C, pattern->row_ptr};
 
     if (!pattern->row_ptr || pattern->known)
         return;

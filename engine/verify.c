@@ -43,6 +43,7 @@
 #include "engine/check.h"
 #include "engine/engine.h"
 #include "engine/line.h"
+#include "engine/narrow.h"
 
 enum { GRAIN = 1024, COLUMNS = 1 << 16, SPARE = 6 };
 
@@ -286,8 +287,8 @@ static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t se
 
 /* ---- public ------------------------------------------------------------------------ */
 
-static hybrid_status verify(hy_context *ctx, check *c, int trials, uint64_t seed,
-                            int64_t *row)
+static hybrid_status try_to_refute(hy_context *ctx, check *c, int trials, uint64_t seed,
+                                   int64_t *row)
 {
     const char *const what = "a vector to verify with";
     const int64_t cols     = c->B ? c->B->cols : c->X->cols;
@@ -307,6 +308,18 @@ done:
     hy_array_free(ctx, right);
     hy_array_free(ctx, entries);
     hy_array_free(ctx, sign);
+    return status;
+}
+
+/* Operands are checked. */
+static hybrid_status verify(hy_context *ctx, check *c, int trials, uint64_t seed,
+                            int64_t *row)
+{
+    hy_narrow narrow;
+
+    HY_TRY(hy_narrow_open(ctx, &c->A, c->B ? &c->B : NULL, c->C ? &c->C : NULL, &narrow));
+    const hybrid_status status = try_to_refute(ctx, c, trials, seed, row);
+    hy_narrow_close(ctx, &narrow);
     return status;
 }
 

@@ -5,7 +5,7 @@
      hybrid_spgemm   C = A*B                    A, B and C sparse
 
    Each product can be called at three levels, simplest first:
-     one shot   hybrid_spgemm (engine, &A, &B, &C)
+     one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with options
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
      explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_report,
                 hybrid_engine_trace
@@ -93,7 +93,12 @@ HYBRID_API const char *hybrid_status_text(hybrid_status status);
 /* ---- matrices ----------------------------------------------------------- */
 
 typedef enum hybrid_type { HYBRID_F32 = 1, HYBRID_F64 = 2 } hybrid_type;
-typedef enum hybrid_index { HYBRID_I32 = 1, HYBRID_I64 = 2 } hybrid_index;
+typedef enum hybrid_index {
+    HYBRID_INDEX_DEFAULT = 0,
+    HYBRID_I32           = 1,
+    HYBRID_I64           = 2,
+    HYBRID_INDEX_AUTO    = 3 /* of results alone: see hybrid_plan_options */
+} hybrid_index;
 typedef enum hybrid_order { HYBRID_ROW_MAJOR = 1, HYBRID_COL_MAJOR = 2 } hybrid_order;
 typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hybrid_space;
 
@@ -101,9 +106,13 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    row_ptr[i] .. row_ptr[i+1]-1. Rules: row_ptr[0] == 0, row_ptr never falls,
    row_ptr[rows] == nnz, and columns ascend without repeats inside a row.
    hybrid_csr_check() verifies all of them.
-   Offsets may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold
-   is taken without a copy; results carry 64-bit offsets, 32-bit columns, and lie in
-   host memory. Columns of 64 bit and arrays in the memory of a device are UNSUPPORTED. */
+   Offsets and columns may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold is
+   taken as it is. The library computes with columns of 32 bits: a call makes a copy of those
+   of 64 bits in all operands that it reads, 4 bytes an entry until it returns, and
+   BAD_MATRIX names row and entry if one is not in [0, cols).
+   Results carry 64-bit offsets and 32-bit columns, unless C is asked for in other types
+   (hybrid_plan_options), and lie in host memory. Arrays in the memory of a device are
+   UNSUPPORTED. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;
@@ -311,22 +320,24 @@ HYBRID_API hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr);
 
 /* ---- one-shot products --------------------------------------------------- */
 
-/* C = A*B. `C` is overwritten; free its arrays with hybrid_csr_free().
+/* C = A*B. What `C` holds is overwritten, and not read; free its arrays with
+   hybrid_csr_free().
    A and B may be the same matrix. Columns of C ascend; sums that cancel to
    zero stay as stored entries.
    Fails with BAD_SHAPE unless A.cols == B.rows and the types agree. Offsets of A and B are
-   checked: BAD_MATRIX names the row. Columns are not: undefined behaviour if one is not in
-   [0, cols), or does not ascend. */
+   checked: BAD_MATRIX names the row. Columns of 32 bits are not: undefined behaviour if one
+   is not in [0, cols). So it is if columns, of either width, do not ascend. */
 HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                        const hybrid_csr *B, hybrid_csr *C);
+
 
 /* Y = alpha*A*X + beta*Y. The caller allocates Y. With beta == 0, Y need not
    be initialised (NaN in it does not spread). Y must not overlap X, each from its first
    element to its last, gaps included, nor an array of A: BAD_ARGUMENT. With alpha == 0,
    as in BLAS, Y = beta*Y: arguments are checked, but arrays of A and X are not read, so
    NaN in them does not spread; the report is of a run without products.
-   Offsets of A are checked if alpha != 0: BAD_MATRIX names the row. Columns are not:
-   undefined behaviour if one is not in [0, cols), or does not ascend. */
+   Offsets of A are checked if alpha != 0: BAD_MATRIX names the row. Of columns holds what
+   hybrid_spgemm() says. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const hybrid_dense *X,
                                      double beta, hybrid_dense *Y);
@@ -413,16 +424,35 @@ typedef struct hybrid_plan_options {
     hybrid_split split;      /* between CPU and GPU */
     hybrid_order order;      /* SpMM: of X and Y in most runs; they may have the other */
     double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
+    hybrid_index offsets;    /* SpGEMM: of C; 0 = HYBRID_I64. With HYBRID_I32 a C of more than
+                                2^31 - 1 entries is UNSUPPORTED, as soon as so many are
+                                counted */
+    hybrid_index columns;    /* SpGEMM: of C; 0 = HYBRID_I32. HYBRID_I64 is stored by workers
+                                where the GPU would have copied to C itself.
+                                HYBRID_INDEX_AUTO in both, or in neither: 32 bits for both if
+                                C has less than 2^31 entries, as SciPy wants it, else 64 for
+                                both. If the plan cannot tell which, one of the arrays is
+                                converted in the end: with its copy, memory is 4 bytes a row
+                                or 4 an entry more meanwhile */
 } hybrid_plan_options;
 
-#define HYBRID_PLAN_OPTIONS_INIT                                               \
-    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0 }
+#define HYBRID_PLAN_OPTIONS_INIT                                                              \
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0,  \
+      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT }
+
+/* hybrid_spgemm() with options, which may be NULL: a plan is made, run once and destroyed.
+   HYBRID_REUSE, of which later runs would have the use, changes nothing; HYBRID_RESIDENT is
+   refused. */
+HYBRID_API hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
+                                            const hybrid_plan_options *options,
+                                            const hybrid_csr *A, const hybrid_csr *B,
+                                            hybrid_csr *C);
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with
    hybrid_plan_destroy(). A planned SpMV is an SpMM with dense_cols == 1.
    Offsets are checked: BAD_MATRIX names the row. Columns are checked with HYBRID_CHECK;
-   without it, undefined behaviour if one is not in [0, cols), or does not ascend. */
+   without it of them holds what hybrid_spgemm() says. */
 HYBRID_API hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                             const hybrid_csr *B,
                                             const hybrid_plan_options *options,
@@ -433,7 +463,7 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
                                           hybrid_plan **plan);
 
 /* Compute with a plan. Patterns must equal those planned for; values, and the
-   width of offsets, are free to change. Shapes, type and nnz are compared:
+   widths of offsets and columns, are free to change. Shapes, type and nnz are compared:
    BAD_STATE if they differ. With HYBRID_REUSE, SpGEMM also compares a 64-bit hash of
    offsets and columns (one parallel pass over them) before it writes anything,
    and a second run counts nothing: rows of C start where they did in the first,
@@ -448,9 +478,9 @@ HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,
                                          double beta, hybrid_dense *Y);
 
 /* Rows row_begin to row_begin + rows->rows - 1 of C, one at least: `rows` is a matrix of
-   its own, with all columns of C, and offsets of 64 bit that begin at 0. Its arrays are the
-   library's, not to be written, and there until the function returns. 0: go on; anything
-   else ends the call. */
+   its own, with all columns of C, offsets of 64 bits that begin at 0, and columns of 32 bits,
+   whatever the plan says of C. Its arrays are the library's, not to be written, and there
+   until the function returns. 0: go on; anything else ends the call. */
 typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *rows);
 
 /* C = A*B with a plan, but C is not stored: `fn` is given its rows, each once and in ascending

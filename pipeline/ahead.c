@@ -6,7 +6,7 @@
 
 enum {
     TOUCH_ENTRIES = 1 << 19
-}; /* a step: 2 MiB of columns, as much or twice of values */
+}; /* a step: 2 MiB of columns or twice that, and so of values */
 
 /* Both arrays of a share of entries: one piece of columns and its values. */
 static void pin_step(const hy_ahead *a, size_t k)
@@ -22,7 +22,7 @@ static void touch_step(const hy_ahead *a, size_t k)
 {
     const size_t begin = k * TOUCH_ENTRIES, end = begin + TOUCH_ENTRIES;
 
-    hy_results_touch(a->col, begin * 4, end * 4);
+    hy_results_touch(a->col, begin * a->col_size, end * a->col_size);
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
@@ -62,18 +62,19 @@ static void submit(hy_ahead *a)
 }
 
 void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_span *val,
-                    size_t value_size, int64_t expected)
+                    size_t col_size, size_t value_size, int64_t expected)
 {
     const int64_t used =
-        (int64_t)(col->touched / 4);                /* entries whose pages are present */
+        (int64_t)(col->touched / col_size);         /* entries whose pages are present */
     const int64_t likely = expected + expected / 4; /* at most */
 
     memset(a, 0, sizeof *a);
-    a->ctx  = ctx;
-    a->col  = col;
-    a->val  = val;
-    a->size = value_size;
-    if (col->piece > 0 && val->piece > 0) {
+    a->ctx      = ctx;
+    a->col      = col;
+    a->val      = val;
+    a->col_size = col_size;
+    a->size     = value_size;
+    if (col_size == 4 && col->piece > 0 && val->piece > 0) {
         const int64_t pinned = (used < likely ? used : likely) * 4;
         a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
     }

@@ -21,7 +21,7 @@ typedef struct hy_ahead_task {
 typedef struct hy_ahead {
     hy_context *ctx;
     const hy_span *col, *val; /* borrowed until hy_ahead_stop() */
-    size_t size;              /* bytes of a value */
+    size_t col_size, size;    /* bytes of a column and of a value */
     int64_t next;             /* step to be drawn, atomically */
     int64_t pins, touches;    /* steps that pin, then steps that touch */
     int64_t touch_first;      /* piece that the first of these touches */
@@ -30,9 +30,11 @@ typedef struct hy_ahead {
 } hy_ahead;
 
 /* Begin for the first `expected` entries of both spans. Of pages that were used before, a
-   quarter more are pinned: copies to what is not go another way, and cost more. */
+   quarter more are pinned: copies to what is not go another way, and cost more. None are if
+   columns have 8 bytes: workers store those. */
 void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
-                    const hy_span *val, size_t value_size, int64_t expected);
+                    const hy_span *val, size_t col_size, size_t value_size,
+                    int64_t expected);
 
 /* Whether workers that have nothing better to do would still find something. */
 int hy_ahead_goes_on(const hy_ahead *ahead);

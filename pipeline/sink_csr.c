@@ -1,11 +1,10 @@
 /* pipeline/sink_csr.c - a result in CSR. */
 #include "pipeline/sink_csr.h"
 
-#include <string.h>
-
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "partition/deltas.h"
+#include "pipeline/indices.h"
 
 enum {
     STORE_ENTRIES = 1 << 17,
@@ -21,12 +20,24 @@ static const hy_csr_sink *csr_of(const hy_sink *sink)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-static hybrid_status use_entries(hy_csr_sink *csr, int64_t count)
+/* The first rows have so many entries. */
+static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
 {
     hy_context *ctx = csr->sink.ctx;
 
-    HY_TRY(hy_results_use(ctx, &csr->col, (size_t)count * 4));
+    if (csr->offset_type == HYBRID_I32 && count > csr->index_max)
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "rows 0 to %lld of C have %lld entries: offsets of 32 bits, which "
+                       "were asked for, go to %lld",
+                       (long long)rows - 1, (long long)count, (long long)csr->index_max);
+    HY_TRY(hy_results_use(ctx, &csr->col, (size_t)count * csr->sink.col_bytes));
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
+}
+
+static void put_offsets(const hy_csr_sink *csr, int64_t at, const int64_t *from,
+                        int64_t count, int64_t more)
+{
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, at, from, count, more);
 }
 
 static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
@@ -34,15 +45,14 @@ static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
     const hy_csr_sink *csr = arg;
 
     (void)part;
-    memcpy((int64_t *)csr->row_ptr.ptr + begin, csr->known + begin,
-           (size_t)(end - begin) * 8);
+    put_offsets(csr, begin, csr->known + begin, end - begin, 0);
     return HYBRID_OK;
 }
 
 /* All of the result is counted beforehand, and its rows start where they did. */
 static hybrid_status fill_known(hy_csr_sink *csr)
 {
-    HY_TRY(use_entries(csr, csr->known[csr->rows]));
+    HY_TRY(use_entries(csr, csr->rows, csr->known[csr->rows]));
     return hy_pool_for(csr->sink.ctx->pool, HY_PLACE, 0, csr->rows + 1, STORE_ROWS,
                        copy_known, csr);
 }
@@ -50,14 +60,15 @@ static hybrid_status fill_known(hy_csr_sink *csr)
 static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
 {
     hy_context *ctx      = csr->sink.ctx;
-    const size_t offsets = (size_t)(csr->rows + 1) * 8;
+    const size_t offsets = (size_t)(csr->rows + 1) * csr->sink.offset_bytes;
     const size_t size    = hy_value_size(csr->type);
+    const int64_t zero   = 0;
 
     HY_TRY(hy_results_reserve(ctx, offsets, &csr->row_ptr));
     HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
-    HY_TRY(hy_results_reserve(ctx, (size_t)bound * 4, &csr->col));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, &csr->col));
     HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
-    ((int64_t *)csr->row_ptr.ptr)[0] = 0;
+    put_offsets(csr, 0, &zero, 1, 0);
     return csr->known ? fill_known(csr) : HYBRID_OK;
 }
 
@@ -85,7 +96,7 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
                        (long long)chunk->id);
     part->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : part->counted;
     if (!known)
-        HY_TRY(use_entries(csr, csr->nnz + part->nnz));
+        HY_TRY(use_entries(csr, chunk->row_end, csr->nnz + part->nnz));
     part->offset = known ? known[chunk->row_begin] : csr->nnz;
     csr->nnz += part->nnz;
     csr->taken += chunk->row_end - chunk->row_begin;
@@ -115,7 +126,8 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
     const hy_csr_sink *csr = csr_of(sink);
     const size_t size      = hy_value_size(csr->type);
     const size_t begin = (size_t)part->offset, end = begin + (size_t)part->nnz;
-    const int pinned = end > begin && hy_results_pinned(&csr->col, begin * 4, end * 4) &&
+    const int pinned = csr->col_type == HYBRID_I32 && end > begin &&
+                       hy_results_pinned(&csr->col, begin * 4, end * 4) &&
                        hy_results_pinned(&csr->val, begin * size, end * size);
 
     if (!pinned)
@@ -136,13 +148,12 @@ typedef struct storing {
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s  = arg;
-    const int64_t *in = s->part->rows.row_ptr;
-    int64_t *out      = (int64_t *)s->csr->row_ptr.ptr + s->part->chunk->row_begin;
+    const storing *s = arg;
+    const int64_t to = s->part->chunk->row_begin + begin + 1;
 
     (void)part;
-    for (int64_t i = begin; i < end; i++)
-        out[i + 1] = s->part->offset + in[i + 1];
+    put_offsets(s->csr, to, s->part->rows.row_ptr + begin + 1, end - begin,
+                s->part->offset);
     return HYBRID_OK;
 }
 
@@ -154,8 +165,7 @@ static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
 
     if (count == 0) /* the result may have no entries, and then no arrays */
         return;
-    hy_copy_past((int32_t *)(void *)s->csr->col.ptr + to, s->part->rows.col + at,
-                 (size_t)count * 4);
+    hy_columns_put(s->csr->col_type, s->csr->col.ptr, to, s->part->rows.col + at, count);
     hy_copy_past(s->csr->val.ptr + (size_t)to * size,
                  (const char *)s->part->rows.val + (size_t)at * size,
                  (size_t)count * size);
@@ -250,8 +260,8 @@ static void decode_near(const storing *s, int64_t frame, int64_t count)
 
     for (int64_t k = 0; k < count; k++)
         hy_deltas_unpack(s->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
-    hy_copy_past((int32_t *)(void *)s->csr->col.ptr + s->part->offset + first, near,
-                 (size_t)hy_lesser(count * HY_DELTA_FRAME, nnz - first) * 4);
+    hy_columns_put(s->csr->col_type, s->csr->col.ptr, s->part->offset + first, near,
+                   hy_lesser(count * HY_DELTA_FRAME, nnz - first));
 }
 
 static hybrid_status decode_frames(void *arg, int part, int64_t begin, int64_t end)
@@ -270,6 +280,22 @@ static hybrid_status store_deltas(hy_sink *sink, const hy_part *part, const void
                        DECODE_FRAMES, decode_frames, &s);
 }
 
+/* All entries are there. */
+static hybrid_status decide(hy_csr_sink *csr)
+{
+    hy_context *ctx = csr->sink.ctx;
+
+    csr->undecided = 0;
+    if (csr->nnz <= csr->index_max) {
+        HY_TRY(hy_indices_convert(ctx, &csr->row_ptr, csr->rows + 1, HYBRID_I32));
+        csr->offset_type = HYBRID_I32;
+    } else {
+        HY_TRY(hy_indices_convert(ctx, &csr->col, csr->nnz, HYBRID_I64));
+        csr->col_type = HYBRID_I64;
+    }
+    return HYBRID_OK;
+}
+
 /* ---- the sink -------------------------------------------------------------- */
 
 static int prepares(const hy_sink *sink)
@@ -286,18 +312,22 @@ static hybrid_status finish(hy_sink *sink)
     if (csr->taken != csr->rows)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
                        (long long)csr->taken, (long long)csr->rows);
+    if (csr->undecided)
+        HY_TRY(decide(csr));
     *csr->result = (hybrid_csr){.rows        = csr->rows,
                                 .cols        = csr->cols,
                                 .nnz         = csr->nnz,
-                                .offset_type = HYBRID_I64,
+                                .offset_type = csr->offset_type,
                                 .row_ptr     = csr->row_ptr.ptr,
                                 .col         = csr->col.ptr,
                                 .val         = csr->val.ptr,
                                 .type        = csr->type,
-                                .col_type    = HYBRID_I32,
+                                .col_type    = csr->col_type,
                                 .space       = HYBRID_SPACE_HOST};
-    hy_results_hand_out(sink->ctx, &csr->row_ptr, (size_t)(csr->rows + 1) * 8);
-    hy_results_hand_out(sink->ctx, &csr->col, (size_t)csr->nnz * 4);
+    hy_results_hand_out(sink->ctx, &csr->row_ptr,
+                        (size_t)(csr->rows + 1) * hy_index_size(csr->offset_type));
+    hy_results_hand_out(sink->ctx, &csr->col,
+                        (size_t)csr->nnz * hy_index_size(csr->col_type));
     hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->nnz * size);
     return HYBRID_OK;
 }
@@ -321,6 +351,22 @@ static const hy_sink_ops ops = {
     .abort        = abort_result,
 };
 
+/* Those asked for; or both, by what is known of the number of entries. */
+static void choose_types(hy_csr_sink *csr, const hy_csr_shape *shape, int64_t bound)
+{
+    const hybrid_index both = bound <= shape->index_max ? HYBRID_I32 : HYBRID_I64;
+
+    csr->offset_type = shape->offsets;
+    csr->col_type    = shape->columns;
+    if (shape->offsets == HYBRID_INDEX_AUTO) {
+        csr->undecided   = both == HYBRID_I64 && !shape->known;
+        csr->offset_type = both;
+        csr->col_type    = csr->undecided ? HYBRID_I32 : both;
+    }
+    csr->sink.offset_bytes = hy_index_size(csr->offset_type);
+    csr->sink.col_bytes    = hy_index_size(csr->col_type);
+}
+
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out)
 {
@@ -328,21 +374,21 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     const int64_t bound    = known ? known[shape->rows] : shape->bound;
     const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
 
-    *out = (hy_csr_sink){.sink   = {.ops      = &ops,
-                                    .ctx      = ctx,
-                                    .in_order = !known,
-                                    /* offsets, which parts do not bring then */
-                                    .own_bytes = known ? shape->rows * 8 : 0},
-                         .rows   = shape->rows,
-                         .cols   = shape->cols,
-                         .type   = shape->type,
-                         .result = result,
-                         .known  = known};
+    *out = (hy_csr_sink){.sink      = {.ops = &ops, .ctx = ctx, .in_order = !known},
+                         .rows      = shape->rows,
+                         .cols      = shape->cols,
+                         .type      = shape->type,
+                         .result    = result,
+                         .known     = known,
+                         .index_max = shape->index_max};
+    choose_types(out, shape, bound);
+    if (known) /* parts do not bring offsets then */
+        out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
     const hybrid_status status = reserve_arrays(out, bound);
     if (status == HYBRID_OK)
-        hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, hy_value_size(out->type),
-                       expected);
+        hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
+                       hy_value_size(out->type), expected);
     else
         release(out);
     return status;

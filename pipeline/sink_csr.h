@@ -6,7 +6,12 @@
    its exact size from the start, and parts have their place before they are computed.
 
    A device copies to pages that are pinned itself, and may bring columns delta-coded
-   (partition/deltas.h), which workers decode to their place. */
+   (partition/deltas.h), which workers decode to their place. Parts have columns of 32 bits:
+   to 64 workers widen them, so that nothing is copied directly.
+
+   Where offsets and columns are to have 32 bits or 64 by the number of entries, and the
+   bound does not tell which, offsets are stored in 64 bits and columns in 32: either is
+   right, whatever comes. In the end the other of the two is converted. */
 #ifndef HY_SINK_CSR_H
 #define HY_SINK_CSR_H
 
@@ -23,6 +28,9 @@ typedef struct hy_csr_sink {
     int64_t next_row;     /* unless known: rows before it have their place */
     int64_t taken;        /* rows that have their place, */
     int64_t nnz;          /* and their entries */
+    hybrid_index offset_type, col_type; /* as they are stored */
+    int64_t index_max;                  /* entries whose offsets fit 32 bits */
+    int undecided;                      /* one of them is converted in the end */
     hy_ahead ahead;
 } hy_csr_sink;
 
@@ -34,6 +42,8 @@ typedef struct hy_csr_shape {
     hybrid_type type;
     int64_t bound, expected;
     const int64_t *known;
+    hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both, by the number of entries */
+    int64_t index_max;             /* entries whose offsets fit 32 bits */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,

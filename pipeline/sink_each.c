@@ -175,7 +175,11 @@ static const hy_sink_ops ops = {
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out)
 {
-    *out = (hy_each_sink){.sink = {.ops = &ops, .ctx = ctx, .in_order = 1},
+    *out = (hy_each_sink){.sink = {.ops          = &ops,
+                                   .ctx          = ctx,
+                                   .in_order     = 1,
+                                   .offset_bytes = 8,
+                                   .col_bytes    = 4},
                           .rows = A->rows,
                           .cols = B->cols,
                           .type = A->type,

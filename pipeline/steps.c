@@ -78,11 +78,12 @@ static int64_t out_bytes(const hy_slot *slot)
 static int64_t stored_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
-    const int64_t offsets = slot->sink->in_order ? chunk_rows(job) : 0;
+    const hy_sink *sink   = slot->sink;
+    const int64_t offsets = sink->in_order ? chunk_rows(job) : 0;
     const int64_t values  = job->direct ? 0 : value_bytes(job);
-    const int64_t columns = job->direct && !job->unpacks ? 0 : column_bytes(job);
+    const int64_t columns = job->direct && !job->unpacks ? 0 : (int64_t)sink->col_bytes;
 
-    return offsets * 8 + job->nnz * (columns + values);
+    return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)

@@ -44,7 +44,7 @@ static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
 
     reserve_again(ctx, (size_t)ENTRIES * 4, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
-    hy_ahead_start(&ahead, ctx, &col, &val, 8, expected);
+    hy_ahead_start(&ahead, ctx, &col, &val, 4, 8, expected);
     while (hy_ahead_goes_on(&ahead))
         hy_relax();
     hy_ahead_stop(&ahead);
@@ -119,7 +119,7 @@ static void what_is_written_next_is_touched_first(void **state)
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 4, &col), HYBRID_OK);
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, &val), HYBRID_OK);
     hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
-    hy_ahead_start(&ahead, ctx, &col, &val, 8, STEPS * STEP);
+    hy_ahead_start(&ahead, ctx, &col, &val, 4, 8, STEPS * STEP);
     assert_int_equal(ahead.touches, STEPS);
     __atomic_store_n(&ahead.stop, 1,
                      __ATOMIC_RELEASE); /* of what idle workers would do */

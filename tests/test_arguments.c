@@ -63,6 +63,10 @@ static void products_without_something(void **state)
     REFUSED(hybrid_spgemm(engine, NULL, &A, &C));
     REFUSED(hybrid_spgemm(engine, &A, NULL, &C));
     REFUSED(hybrid_spgemm(engine, &A, &A, NULL));
+    REFUSED(hybrid_spgemm_with(NULL, NULL, &A, &A, &C));
+    REFUSED(hybrid_spgemm_with(engine, NULL, NULL, &A, &C));
+    REFUSED(hybrid_spgemm_with(engine, NULL, &A, NULL, &C));
+    REFUSED(hybrid_spgemm_with(engine, NULL, &A, &A, NULL));
     REFUSED(hybrid_spmm(NULL, 1, &A, &X, 0, &Y));
     REFUSED(hybrid_spmm(engine, 1, NULL, &X, 0, &Y));
     REFUSED(hybrid_spmm(engine, 1, &A, NULL, 0, &Y));

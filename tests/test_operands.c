@@ -1,10 +1,12 @@
-/* tests/test_operands.c - columns of 64 bit and arrays on a device: each call that takes
-   operands says that they are not supported, and results tell what they are. */
+/* tests/test_operands.c - columns of 64 bits: each call that takes operands takes them,
+   and names those that are out of range. Arrays on a device: each says that they are not
+   supported. Results tell what they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/host_engine.h"
@@ -65,19 +67,52 @@ static int tear_down(void **state)
  * --------------------------------------------------------
  */
 
-enum { READS_A = 1, READS_B = 2, READS_C = 4, READS_X = 8, HAS_Y = 16 };
+enum {
+    READS_A    = 1,
+    READS_B    = 2,
+    READS_C    = 4,
+    READS_X    = 8,
+    HAS_Y      = 16,
+    NO_COLUMNS = 32 /* the header of A is read, and no more */
+};
+
+/* `out` is A*A, or A's transpose. */
+static hybrid_status expect_out(hybrid_status status, const int64_t *row_ptr,
+                                const int32_t *cols, const double *values)
+{
+    if (status != HYBRID_OK)
+        return status;
+    assert_memory_equal(out.row_ptr, row_ptr, sizeof square_ptr);
+    assert_memory_equal(out.col, cols, (size_t)row_ptr[3] * sizeof *cols);
+    assert_memory_equal(out.val, values, (size_t)row_ptr[3] * sizeof *values);
+    hybrid_csr_free(engine, &out);
+    return status;
+}
+
+static hybrid_status expect_square(hybrid_status status)
+{
+    return expect_out(status, square_ptr, square_col, square_val);
+}
+
+/* y is A*x. */
+static hybrid_status expect_y(hybrid_status status)
+{
+    static const double right[] = {21, 300, 504};
+
+    if (status == HYBRID_OK)
+        assert_memory_equal(y, right, sizeof right);
+    memset(y, 0, sizeof y);
+    return status;
+}
 
 static hybrid_status spgemm(void)
 {
-    const hybrid_status status = hybrid_spgemm(engine, &A, &B, &out);
-    if (status == HYBRID_OK)
-        hybrid_csr_free(engine, &out);
-    return status;
+    return expect_square(hybrid_spgemm(engine, &A, &B, &out));
 }
 
 static hybrid_status spmm(void)
 {
-    return hybrid_spmm(engine, 1, &A, &X, 0, &Y);
+    return expect_y(hybrid_spmm(engine, 1, &A, &X, 0, &Y));
 }
 
 static hybrid_status scale(void)
@@ -87,7 +122,7 @@ static hybrid_status scale(void)
 
 static hybrid_status spmv(void)
 {
-    return hybrid_spmv(engine, 1, &A, x, 0, y);
+    return expect_y(hybrid_spmv(engine, 1, &A, x, 0, y));
 }
 
 static hybrid_status spgemm_plan(void)
@@ -108,10 +143,7 @@ static hybrid_status spmm_plan(void)
 
 static hybrid_status spgemm_run(void)
 {
-    const hybrid_status status = hybrid_spgemm_run(square, &A, &B, &out);
-    if (status == HYBRID_OK)
-        hybrid_csr_free(engine, &out);
-    return status;
+    return expect_square(hybrid_spgemm_run(square, &A, &B, &out));
 }
 
 /* Rows, too, tell what they are. */
@@ -129,12 +161,12 @@ static hybrid_status spgemm_each(void)
 
 static hybrid_status spmm_run(void)
 {
-    return hybrid_spmm_run(times_x, 1, &A, &X, 0, &Y);
+    return expect_y(hybrid_spmm_run(times_x, 1, &A, &X, 0, &Y));
 }
 
 static hybrid_status spmm_run_file(void)
 {
-    return hybrid_spmm_run_file(times_x, 1, &A, file, 0, &Y);
+    return expect_y(hybrid_spmm_run_file(times_x, 1, &A, file, 0, &Y));
 }
 
 static hybrid_status csr_check(void)
@@ -144,22 +176,30 @@ static hybrid_status csr_check(void)
 
 static hybrid_status csr_transpose(void)
 {
-    const hybrid_status status = hybrid_csr_transpose(engine, &A, &out);
-    if (status == HYBRID_OK)
-        hybrid_csr_free(engine, &out);
-    return status;
+    static const int64_t t_ptr[] = {0, 2, 3, 5};
+    static const int32_t t_col[] = {0, 2, 0, 1, 2};
+    static const double t_val[]  = {1, 4, 2, 3, 5};
+
+    return expect_out(hybrid_csr_transpose(engine, &A, &out), t_ptr, t_col, t_val);
 }
 
 static hybrid_status csr_info(void)
 {
     hybrid_matrix_info info;
-    return hybrid_csr_info(engine, &A, &info);
+    const hybrid_status status = hybrid_csr_info(engine, &A, &info);
+
+    if (status == HYBRID_OK)
+        assert_true(info.bandwidth == 2 && info.products == 9 && !info.pattern_symmetric);
+    return status;
 }
 
 static hybrid_status verify_spgemm(void)
 {
-    int64_t row;
-    return hybrid_verify_spgemm(engine, &A, &B, &C, 1, 1, &row);
+    int64_t row                = -1;
+    const hybrid_status status = hybrid_verify_spgemm(engine, &A, &B, &C, 1, 1, &row);
+
+    assert_int_equal(row, -1);
+    return status;
 }
 
 static hybrid_status verify_spmm(void)
@@ -194,7 +234,7 @@ static const struct {
     int reads;
 } calls[] = {{spgemm, READS_A | READS_B},
              {spmm, READS_A | READS_X | HAS_Y},
-             {scale, READS_A | READS_X | HAS_Y},
+             {scale, READS_A | READS_X | HAS_Y | NO_COLUMNS},
              {spmv, READS_A},
              {spgemm_plan, READS_A | READS_B},
              {spmm_plan, READS_A},
@@ -214,17 +254,24 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* All calls that read the operand refuse it in these words; the others go on. */
-static void refused_by_readers(int operand, hybrid_status status, const char *words)
+/* All calls that read the operand refuse it in these words, but for those with the flag
+   `but`; the others go on. */
+static void refused_by(int operand, int but, hybrid_status status, const char *words)
 {
     for (int i = 0; i < CALLS; i++) {
+        const int refuses       = calls[i].reads & operand && !(calls[i].reads & but);
         const hybrid_status got = calls[i].call();
-        if (got != (calls[i].reads & operand ? status : HYBRID_OK) ||
+        if (got != (refuses ? status : HYBRID_OK) ||
             (got != HYBRID_OK && !strstr(hybrid_engine_message(engine), words)))
             fail_msg("call %d returns %d: '%s'", i, (int)got,
                      hybrid_engine_message(engine));
     }
     restore();
+}
+
+static void refused_by_readers(int operand, hybrid_status status, const char *words)
+{
+    refused_by(operand, 0, status, words);
 }
 
 /* ---- tests
@@ -239,18 +286,54 @@ static void columns_of_32_bits_have_two_names(void **state)
     refused_by_readers(0, HYBRID_OK, "");
 }
 
-static void columns_of_other_types_are_refused(void **state)
+static int64_t wide[] = {0, 1, 2, 0, 2}, square_wide[] = {0, 1, 2, 0, 2, 0, 1, 2};
+static hybrid_csr *const sparse[] = {&A, &B, &C};
+static int64_t *const columns[]   = {wide, wide, square_wide};
+static const int reads[]          = {READS_A, READS_B, READS_C};
+
+static void widen(int m)
 {
-    static int64_t wide[]      = {0, 1, 2, 0, 2, 0, 1, 2};
-    hybrid_csr *const sparse[] = {&A, &B, &C};
-    static const int reads[]   = {READS_A, READS_B, READS_C};
+    sparse[m]->col      = columns[m];
+    sparse[m]->col_type = HYBRID_I64;
+}
+
+static void columns_of_64_bits_are_taken(void **state)
+{
+    (void)state;
+    for (int which = 1; which < 8; which++) {
+        for (int m = 0; m < 3; m++)
+            if (which >> m & 1)
+                widen(m);
+        refused_by_readers(0, HYBRID_OK, "");
+    }
+}
+
+/* The second entry of the last row. */
+static void columns_out_of_range_are_named(void **state)
+{
+    static const int64_t bad[] = {-1,        3,        INT32_MAX, (int64_t)1 << 32,
+                                  INT64_MAX, INT64_MIN};
+    static const int at[]      = {4, 4, 6};
+    char words[64];
 
     (void)state;
+    for (int m = 0; m < 3; m++)
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            const int64_t right = columns[m][at[m]];
+            snprintf(words, sizeof words, ": row 2, entry 1: column %lld is not in 0..2",
+                     (long long)bad[i]);
+            columns[m][at[m]] = bad[i];
+            widen(m);
+            refused_by(reads[m], NO_COLUMNS, HYBRID_BAD_MATRIX, words);
+            columns[m][at[m]] = right;
+        }
+}
+
+static void columns_of_other_types_are_refused(void **state)
+{
+    (void)state;
     for (int m = 0; m < 3; m++) {
-        sparse[m]->col      = wide;
-        sparse[m]->col_type = HYBRID_I64;
-        refused_by_readers(reads[m], HYBRID_UNSUPPORTED, "columns of 64 bit");
-        sparse[m]->col_type = (hybrid_index)3;
+        sparse[m]->col_type = HYBRID_INDEX_AUTO;
         refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "columns of type 3");
         sparse[m]->col      = (int32_t *)(void *)wide + 1;
         sparse[m]->col_type = HYBRID_I64;
@@ -312,6 +395,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_32_bits_have_two_names),
+        cmocka_unit_test(columns_of_64_bits_are_taken),
+        cmocka_unit_test(columns_out_of_range_are_named),
         cmocka_unit_test(columns_of_other_types_are_refused),
         cmocka_unit_test(operands_on_a_device_are_refused),
         cmocka_unit_test(results_tell_what_they_are),

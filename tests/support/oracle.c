@@ -34,8 +34,10 @@ INLINED int64_t offset(const hybrid_csr *M, int64_t i)
     return ((const int64_t *)M->row_ptr)[i];
 }
 
-INLINED int32_t column(const hybrid_csr *M, int64_t k)
+INLINED int64_t column(const hybrid_csr *M, int64_t k)
 {
+    if (M->col_type == HYBRID_I64)
+        return ((const int64_t *)M->col)[k];
     return ((const int32_t *)M->col)[k];
 }
 
@@ -76,7 +78,7 @@ UNWATCHED static void multiply_row(const hybrid_csr *A, const hybrid_csr *B, int
         const int64_t middle = column(A, k);
         const long double a  = value(A, k);
         for (int64_t l = offset(B, middle); l < offset(B, middle + 1); l++) {
-            const int32_t j           = column(B, l);
+            const int32_t j           = (int32_t)column(B, l);
             const long double product = a * value(B, l);
             if (r->at[j].terms == 0)
                 r->seen[r->count++] = j;
