@@ -321,34 +321,71 @@ static void check_x(void)
 
 /* ---- C ----------------------------------------------------------------------------- */
 
+/* Rows that are not those of a_ik b_kj, as all rows of A have one entry. */
+static int64_t wrong_products(const hybrid_csr *A, const hybrid_csr *B,
+                              const hybrid_csr *C)
+{
+    int64_t wrong = 0;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t b = hy_cols(A)[i] * (int64_t)EACH, c = i * EACH;
+        const float a = ((const float *)A->val)[i];
+        int right     = hy_offset(C, i) == c;
+        for (int64_t k = 0; k < EACH; k++)
+            right &=
+                (hy_col(C, c + k) == hy_cols(B)[b + k]) &
+                (((const float *)C->val)[c + k] == a * ((const float *)B->val)[b + k]);
+        wrong += !right;
+    }
+    return wrong;
+}
+
+/* Bits of offsets and columns as asked for, and those of columns as they become; 0: such
+   a C is refused. */
+typedef struct widths {
+    const char *name;
+    hybrid_index offsets, columns;
+    size_t bits;
+    int64_t gib; /* of memory */
+} widths;
+
+static const widths all_widths[] = {
+    {"C of more than 2^31 entries", HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, 32, 19},
+    {"C with 32-bit offsets", HYBRID_I32, HYBRID_I32, 0, 19},
+    {"C with 64-bit columns", HYBRID_I64, HYBRID_I64, 64, 27},
+    {"C with columns that are widened", HYBRID_INDEX_AUTO, HYBRID_INDEX_AUTO, 64, 36}};
+
+static void check_widths(const hybrid_csr *A, const hybrid_csr *B, const widths *w)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr C                = {0};
+
+    if (!has_memory(w->gib, w->name))
+        return;
+    options.offsets            = w->offsets;
+    options.columns            = w->columns;
+    const hybrid_status status = hybrid_spgemm_with(engine, &options, A, B, &C);
+    if (w->bits == 0)
+        expect(status == HYBRID_UNSUPPORTED && !C.row_ptr, w->name);
+    else
+        expect(ok(status) && C.nnz == (int64_t)ROWS * EACH && C.nnz > BEYOND &&
+                   C.offset_type == HYBRID_I64 && hy_col_size(&C) * 8 == w->bits &&
+                   wrong_products(A, B, &C) == 0,
+               w->name);
+    hybrid_csr_free(engine, &C);
+    hybrid_engine_trim(engine); /* so much is not kept */
+}
+
 /* Each row of A names one of B, which has EACH entries. */
 static void check_c(void)
 {
     enum { B_ROWS = 101 };
-    int64_t wrong = 0;
-    hybrid_csr C;
-
-    if (!has_memory(19, "C of more than 2^31 entries"))
-        return;
     hybrid_csr all = make_a(), B = all, A = one_entry_a_row(ROWS, B_ROWS, 1);
+
     B.rows = B_ROWS;
     B.nnz  = (int64_t)B_ROWS * EACH;
-    if (ok(hybrid_spgemm(engine, &A, &B, &C))) {
-        expect(C.nnz > BEYOND && C.nnz == all.nnz, "that many entries of C");
-        for (int64_t i = 0; i < ROWS && C.nnz == all.nnz; i++) {
-            const int64_t *row_ptr = C.row_ptr, b = hy_cols(&A)[i];
-            const float *c = (const float *)C.val + row_ptr[i], a = (float)(1 + i % 5);
-            wrong += row_ptr[i] != i * EACH;
-            wrong +=
-                memcmp(hy_cols(&C) + row_ptr[i], hy_cols(&B) + b * EACH, EACH * 4) != 0;
-            for (int64_t k = 0; k < EACH; k++)
-                wrong += c[k] != a * ((const float *)B.val)[b * EACH + k];
-        }
-        expect(wrong == 0, "rows of a C of more than 2^31 entries");
-        hybrid_csr_free(engine, &C);
-    } else {
-        expect(0, "C of more than 2^31 entries");
-    }
+    for (size_t i = 0; i < sizeof all_widths / sizeof *all_widths; i++)
+        check_widths(&A, &B, &all_widths[i]);
     free_arrays(&A);
     free_a(&all);
 }
