@@ -110,9 +110,9 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
             break;
         const int64_t begin  = l->begin + piece * l->grain;
         const int64_t end    = l->end - begin < l->grain ? l->end : begin + l->grain;
-        hybrid_status status = l->fn(l->arg, part, begin, end);
+        hybrid_status status = hy_progress_check(l->pool->progress);
         if (status == HYBRID_OK)
-            status = hy_progress_check(l->pool->progress);
+            status = l->fn(l->arg, part, begin, end);
         if (status != HYBRID_OK) {
             __atomic_store_n(&l->next, l->pieces, __ATOMIC_RELAXED);
             return status;
@@ -357,8 +357,8 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
     if (loop.pieces == 1) { /* done before a worker has woken */
-        HY_TRY(fn(arg, loop.part < 0 ? 0 : loop.part, begin, end));
-        return hy_progress_check(pool->progress);
+        HY_TRY(hy_progress_check(pool->progress));
+        return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }
     if (loop.part < 0)
         loop.part = find_place(pool);

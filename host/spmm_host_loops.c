@@ -18,7 +18,7 @@
 enum {
     MOST      = 12,      /* vectors of columns that are made at once */
     ROWS      = 64,      /* short rows that are made together */
-    PART_WORK = 1 << 24, /* products, rows and entries of a part of a piece */
+    PART_WORK = 1 << 22, /* products, rows and entries of a part of a piece */
     PAIRED    = 8        /* entries of a row, from which on two are summed side by side */
 };
 
@@ -157,9 +157,9 @@ hybrid_status hy_dense_product_make_piece(const hy_dense_product *all,
     p.pieces *= parts;
     for (int64_t i = k * parts; i < (k + 1) * parts; i++) {
         const hy_piece w = {find_cut(&p, i), find_cut(&p, i + 1)};
+        HY_TRY(hy_progress_check(progress));
         (p.y_col == 1 ? hy_dense_product_piece : hy_dense_product_columns)(&p, &w);
         hy_progress_add(progress, elements / p.pieces + (i < elements % p.pieces));
-        HY_TRY(hy_progress_check(progress));
     }
     return HYBRID_OK;
 }
