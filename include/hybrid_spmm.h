@@ -165,11 +165,20 @@ typedef struct hybrid_engine_options {
     const char      *rates_path;   /* file of hybrid_engine_calibrate(); NULL = the one in
                                       the user's cache folder, if it is there and about
                                       this device; "" = none: speeds as built in */
+    const int       *devices;      /* CUDA ordinals of GPUs that compute products together, in
+                                      place of `device`; NULL, and device_count 0: that one
+                                      alone. Read during the call. One that is listed twice
+                                      counts as two. device_bytes is the cap of each; 0
+                                      leaves those on one GPU equal parts of nine tenths of
+                                      what is free there. If one of them does not answer
+                                      there is none: AUTO takes the CPU, and CUDA is
+                                      NO_DEVICE */
+    int              device_count; /* of them, up to 16 */
 } hybrid_engine_options;
 
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0, NULL }
+      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0 }
 
 /* Start worker threads and open the device. `options` may be NULL.
    A file of rates that is malformed is an error, BAD_FILE, the user's too; so is one that
@@ -195,8 +204,9 @@ HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
    only tell (reports, hybrid_plan_candidate, hybrid_variant_at) leave it as it is. */
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 
-/* The backend in use, and in words what it runs on or, after AUTO fell back to
-   the CPU, why there is no GPU. Valid as long as the engine. */
+/* The backend in use, and in words what it runs on, "0: NVIDIA H200, ...; 1: ..." if
+   several GPUs are listed, or, after AUTO fell back to the CPU, why there is no GPU. Valid
+   as long as the engine. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
@@ -260,7 +270,8 @@ typedef void (*hybrid_calibrate_fn)(void *user, const char *step,
 
 /* Measure this machine, in less than 30 s, with nothing else running on it; write a file
    for hybrid_engine_options.rates_path, complete or not at all; and let plans made from
-   now on use what it says. `path` NULL is the user's file for this device:
+   now on use what it says. Of several GPUs the first is measured, and those of its model
+   have the same speeds. `path` NULL is the user's file for this device:
    $XDG_CACHE_HOME/hybrid_spmm/DEVICE.rates, or that in $HOME/.cache. `fn` and `out` may be
    NULL. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,

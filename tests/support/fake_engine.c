@@ -7,9 +7,9 @@ hybrid_status fake_engine_open(const hybrid_engine_options *options,
                                const hy_variant *const *variants, hybrid_engine **engine)
 {
     HY_TRY(hy_engine_open(options, backends, variants, engine));
-    hy_backend *device      = (*engine)->device;
     (*engine)->device_first = 1;
-    if (device && device->measured.launch_s <= 0)
-        device->measured.launch_s = 1e-9;
+    for (int i = 0; i < (*engine)->device_count; i++)
+        if ((*engine)->devices[i]->measured.launch_s <= 0)
+            (*engine)->devices[i]->measured.launch_s = 1e-9;
     return HYBRID_OK;
 }
