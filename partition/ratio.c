@@ -13,6 +13,7 @@ enum {
     MIN_SAMPLES = 16,      /* at first, */
     MORE        = 4,       /* and so many times as many if they differ much */
     SAMPLE_COST = 2 << 20, /* their products, at most, */
+    LITTLE      = 1 << 10, /* or one in so many of all, */
     LOOKED_AT   = 512,     /* one in so many of all, or */
     LEAST_COST  = 1 << 14, /* so many, */
     BOUND_PART  = 8,       /* and in so many entries that C may have: bytes of the others
@@ -297,9 +298,10 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
 /* Products that may be looked at: a part of all, once a first estimate is there. */
 static int64_t worth(const hy_profile *p, int64_t part)
 {
-    const int64_t of_all = hy_lesser(p->products[p->rows] / part, SAMPLE_COST);
+    const int64_t all  = p->products[p->rows];
+    const int64_t most = hy_greater(hy_lesser(all / part, SAMPLE_COST), all / LITTLE);
 
-    return hy_greater(hy_lesser(of_all, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+    return hy_greater(hy_lesser(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
 }
 
 /* A few rows are enough where they are alike. Where even these cost more than knowing C
