@@ -35,6 +35,7 @@ struct hybrid_engine {
                        schedule, or in runs of other plans with X and Y pinned */
     size_t early_bytes; /* a B of so many is sent before a one-shot plan is made, */
     size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
+    int all_devices;  /* 0; tests: each that can computes a part of every product */
     int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
                                   empty */

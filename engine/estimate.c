@@ -117,6 +117,28 @@ double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *ho
            stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
 }
 
+double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
+                           int count, const hy_rates *host)
+{
+    double core_s = 0, memory = 0, stored = 0, hand_out_s = 0, most = 0;
+
+    for (int i = 0; i < count; i++) {
+        core_s += each[i].core_s;
+        memory += each[i].memory_bytes;
+        stored += each[i].stored_bytes;
+        hand_out_s += (double)each[i].chunks * each[i].chunk_s;
+    }
+    for (int i = 0; i < count; i++) {
+        hy_estimate e  = each[i];
+        e.core_s       = core_s;
+        e.memory_bytes = memory;
+        e.stored_bytes = stored;
+        e.call_s += hand_out_s - (double)e.chunks * e.chunk_s;
+        most = fmax(most, hy_seconds(&e, rates[i], host));
+    }
+    return most;
+}
+
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
 {
     hy_rates host;
@@ -270,6 +292,25 @@ static hy_estimate part_of(hy_estimate e, double share)
     e.core_s *= share;
     e.memory_bytes *= share;
     e.stored_bytes *= share;
+    return e;
+}
+
+hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
+                             double share)
+{
+    hy_estimate e      = *all;
+    const double image = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
+
+    e.up_bytes = whole + share * (e.up_bytes - whole);
+    e.down_bytes *= share;
+    e.last_bytes *= share;
+    e.short_bytes *= share;
+    e.device_s *= share;
+    e.core_s *= share;
+    e.memory_bytes *= share;
+    e.stored_bytes *= share;
+    e.chunks = (int64_t)ceil((double)e.chunks * share);
     return e;
 }
 

@@ -4,12 +4,6 @@
 #include "base/clock.h"
 #include "pipeline/steps.h"
 
-/* Whether the side is the host's that helps a device. */
-static int is_host(const hy_side *side)
-{
-    return side != side->run->sides;
-}
-
 /* ---- one slot ------------------------------------------------------------------ */
 
 void hy_run_stop(hy_run *run, hybrid_status status)
@@ -81,11 +75,11 @@ static hybrid_status lane_stage(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* The first chunk that is not finished. */
+/* The first chunk of its list that is not finished. */
 static int64_t first_left(const hy_side *side)
 {
     const hy_site *site = side->site;
-    int64_t first       = side->next;
+    int64_t first       = side->run->queue.of[side->index].next;
 
     for (int i = 0; i < site->depth; i++)
         if (site->slots[i].busy && site->slots[i].index < first)
@@ -95,8 +89,8 @@ static int64_t first_left(const hy_side *side)
 
 int64_t hy_side_passed(const hy_side *side)
 {
-    const hy_chunk_list *list = &side->run->queue.list;
-    const hy_image *image     = &side->run->problem->image;
+    const hy_chunk_list *list = &side->run->queue.of[side->index].list;
+    const hy_image *image     = &side->problem.image;
     const int64_t first       = first_left(side);
 
     if (first >= list->count)
@@ -112,6 +106,7 @@ static void release(hy_slot *slot)
 
     slot->busy = slot->parked = 0;
     side->finished++;
+    hy_queue_freed(&side->run->queue, side->index);
     if (side->site->loader && !stopped(side->run))
         hy_loader_free(side->site->loader, hy_side_passed(side));
 }
@@ -121,16 +116,56 @@ static int may_enter(const hy_slot *slot)
 {
     hy_loader *loader = slot->site->loader;
 
-    return slot->index == slot->side->next_lane &&
+    return slot->turn == slot->side->next_lane &&
            (!loader || hy_loader_reached(loader, slot->job.chunk));
+}
+
+/* A site's chunks come to each stage in order; those of another may come before. */
+static int may_reserve(const hy_slot *slot)
+{
+    const hy_sink *sink = slot->sink;
+
+    return !sink->in_order || slot->chunk.row_begin == slot->side->run->reserved_rows;
+}
+
+static int may_store(const hy_slot *slot)
+{
+    return !slot->sink->ops->by_caller || slot->part == slot->side->run->stored;
+}
+
+/* Whether the slot's next stage may begin, which waits for others: of its site, or of the
+   run. */
+static int may_go_on(const hy_slot *slot)
+{
+    const hy_stage *stage = slot->stage;
+
+    if (stage->step == HY_STEP_RESERVE)
+        return may_reserve(slot);
+    if (stage->step == HY_STEP_PLACE)
+        return may_store(slot);
+    return stage->where >= HY_LANES || slot->on_lanes || may_enter(slot);
+}
+
+static void note_done(const hy_slot *slot)
+{
+    const hy_side *side = slot->side;
+
+    hy_queue_done(&side->run->queue, side->index, &slot->chunk, hy_now_ns());
+}
+
+/* Its size is known, or it is done. How fast a site is does not depend on when it is the
+   chunk's turn in the result. */
+static void note_counted(hy_slot *slot)
+{
+    if (!slot->counted)
+        note_done(slot);
+    slot->counted = 1;
 }
 
 static hybrid_status finish(hy_slot *slot)
 {
-    hy_run *run = slot->side->run;
-
-    hy_trace_slot(&run->tracer, slot);
-    hy_queue_done(&run->queue, &slot->chunk, is_host(slot->side), hy_now_ns());
+    hy_trace_slot(&slot->side->run->tracer, slot);
+    note_counted(slot);
     release(slot);
     return HYBRID_OK;
 }
@@ -138,7 +173,7 @@ static hybrid_status finish(hy_slot *slot)
 /* Nothing else is under way or to be begun. */
 static int is_last(const hy_run *run)
 {
-    return run->side_count == 1 && run->queue.next == run->queue.end &&
+    return run->side_count == 1 && run->queue.left == 0 &&
            run->sides->next - run->sides->finished == 1;
 }
 
@@ -184,6 +219,19 @@ static hy_urgency urgency(const hy_slot *slot)
     return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
 }
 
+/* Others may wait for their turn in the result. */
+static void note_order(hy_slot *slot, hy_step step)
+{
+    hy_run *run = slot->side->run;
+
+    if (step == HY_STEP_PLACE)
+        run->stored++;
+    if (step != HY_STEP_RESERVE)
+        return;
+    slot->part         = run->reserved++;
+    run->reserved_rows = slot->chunk.row_end;
+}
+
 /* Take the slot through its stages until somebody else has it or the chunk is done. */
 static hybrid_status advance(hy_slot *slot)
 {
@@ -193,16 +241,18 @@ static hybrid_status advance(hy_slot *slot)
 
         if (!hy_step_applies(slot, stage->step))
             continue;
+        if (where >= HY_LANES && slot->unseen && hy_step_waits(slot, stage->step))
+            break;
+        if (stage->step == HY_STEP_RESERVE && slot->sink->in_order)
+            note_counted(slot);
+        if (!may_go_on(slot)) {
+            slot->parked = 1;
+            return HYBRID_OK;
+        }
         if (where < HY_LANES) {
-            if (!slot->on_lanes && !may_enter(slot)) {
-                slot->parked = 1;
-                return HYBRID_OK;
-            }
             slot->side->next_lane += !slot->on_lanes;
             slot->on_lanes = 1;
             HY_TRY(lane_stage(slot));
-        } else if (slot->unseen && hy_step_waits(slot, stage->step)) {
-            break;
         } else if (where == HY_ON_CPU) {
             slot->task    = (hy_task){.run = cpu_stage};
             slot->placing = stage->step == HY_STEP_PLACE;
@@ -210,6 +260,7 @@ static hybrid_status advance(hy_slot *slot)
             return HYBRID_OK;
         } else {
             HY_TRY(do_timed(slot, stage));
+            note_order(slot, stage->step);
         }
     }
     return slot->unseen ? let_see(slot) : finish(slot);
@@ -227,29 +278,38 @@ static int in_flight(const hy_run *run)
 }
 
 /* While memory of the result is made ready by workers that have nothing better to do,
-   they shall have nothing better to do. */
-static int may_help(const hy_run *run)
+   they shall have nothing better to do than to take rows of a device. */
+static int may_claim(const hy_side *side)
 {
-    return run->queue.sharing->share >= 0 || !hy_sink_prepares(run->sink);
+    const hy_run *run         = side->run;
+    const hy_sharing *sharing = run->queue.of[side->index].sharing;
+
+    return !sharing || sharing->share >= 0 || !hy_site_in_place(side->site) ||
+           !hy_sink_prepares(run->sink);
 }
 
-/* The chunk that the side computes next: to slot->chunk. 0: none, or not now. */
-static int claim(hy_side *side, hy_slot *slot)
+/* The chunk that the side computes next, to the slot. 0: none, or not now. */
+static int claim(hy_side *side, hy_slot *slot, int must)
 {
     hy_run *run = side->run;
+    hy_claim next;
 
-    if (is_host(side))
-        return may_help(run) && hy_queue_claim_piece(&run->queue, &slot->chunk);
-    return hy_queue_claim(&run->queue, !in_flight(run), &slot->chunk);
+    if (!may_claim(side) || !hy_queue_claim(&run->queue, side->index, must, &next))
+        return 0;
+    slot->chunk = next.chunk;
+    slot->index = next.index;
+    return 1;
 }
 
 static void begin(hy_slot *slot, hy_side *side)
 {
     const hy_site *site = side->site;
 
-    slot->side = side;
-    slot->sink = side->run->sink;
-    hy_slot_begin(slot, side->run->problem, &site->rates, &site->cache, side->next++);
+    slot->side    = side;
+    slot->sink    = side->run->sink;
+    slot->turn    = side->next++;
+    slot->counted = 0;
+    hy_slot_begin(slot, &side->problem, &site->rates, &site->cache);
 }
 
 /* ---- issuing ---------------------------------------------------------------------- */
@@ -267,7 +327,7 @@ static void drive(hy_slot *slot)
 static hy_slot *find_parked(const hy_site *site)
 {
     for (int i = 0; i < site->depth; i++)
-        if (site->slots[i].parked && may_enter(&site->slots[i]))
+        if (site->slots[i].parked && may_go_on(&site->slots[i]))
             return &site->slots[i];
     return NULL;
 }
@@ -281,7 +341,7 @@ static hy_slot *find_free(const hy_site *site)
 }
 
 /* Parked slots whose turn it is, then one chunk if there is a free slot. 0: neither. */
-static int issue_some(hy_side *side)
+static int issue_some(hy_side *side, int must)
 {
     hy_slot *slot;
     int some = 0;
@@ -291,23 +351,37 @@ static int issue_some(hy_side *side)
         drive(slot);
     }
     slot = stopped(side->run) ? NULL : find_free(side->site);
-    if (!slot || !claim(side, slot))
+    if (!slot || !claim(side, slot, must))
         return some;
     begin(slot, side);
     drive(slot);
     return 1;
 }
 
-/* The host first: of a chunk that the device has claimed nothing is left for it. */
+/* The host first, which is the last: of a chunk that a device has claimed nothing is left
+   for it. */
+static int issue_to_all(hy_run *run)
+{
+    int some = 0;
+
+    for (int i = run->side_count - 1; i >= 0; i--)
+        some = issue_some(&run->sides[i], 0) || some;
+    return some;
+}
+
+/* Nobody is at work, and each leaves the rest to others. */
+static int issue_to_any(hy_run *run)
+{
+    for (int i = 0; i < run->side_count && !in_flight(run); i++)
+        if (issue_some(&run->sides[i], 1))
+            return 1;
+    return 0;
+}
+
 static void issue(hy_run *run)
 {
-    int some = 1;
-
-    while (some) {
-        some = 0;
-        for (int i = run->side_count - 1; i >= 0; i--)
-            some = issue_some(&run->sides[i]) || some;
-    }
+    while (issue_to_all(run) || issue_to_any(run))
+        continue;
 }
 
 static void drop_parked(hy_run *run)
@@ -349,7 +423,7 @@ static void drive_alone(hy_run *run)
     hy_side *side = run->sides;
     hy_slot *slot = side->site->slots;
 
-    while (!stopped(run) && slot && claim(side, slot)) {
+    while (!stopped(run) && slot && claim(side, slot, 1)) {
         begin(slot, side);
         const hybrid_status status = do_stages(slot);
         if (status == HYBRID_OK)
@@ -362,18 +436,28 @@ static void drive_alone(hy_run *run)
 /* ---- the run ------------------------------------------------------------------------
  */
 
+/* Whose tick it is; NULL: a slot's task. */
+static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
+{
+    for (int i = 0; i < run->side_count; i++) {
+        hy_loader *loader = run->sides[i].site->loader;
+        if (loader && task == &loader->progress.tick)
+            return loader;
+    }
+    return NULL;
+}
+
 void hy_drive(hy_run *run)
 {
-    hy_loader *loader = run->sides->site->loader;
-
     if (hy_site_by_caller(run->sides->site)) {
         drive_alone(run);
         return;
     }
     issue(run);
     while (in_flight(run)) {
-        hy_task *task = hy_inbox_pop(&run->inbox);
-        hy_slot *slot = loader && task == &loader->progress.tick ? NULL : (hy_slot *)task;
+        hy_task *task              = hy_inbox_pop(&run->inbox);
+        hy_loader *loader          = find_ticking(run, task);
+        hy_slot *slot              = loader ? NULL : (hy_slot *)task;
         const hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);

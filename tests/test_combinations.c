@@ -32,7 +32,7 @@ enum {
 
 static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
-    const hy_layout *l = &plan->layout;
+    const hy_layout *l = &plan->portions->layout;
 
     if (!plan->product.backend->ops->copy)
         return &hy_schedule_in_place;
@@ -258,7 +258,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
                 hy_is_hypersparse(&plan->product.hypersparse) ==
                     combination_leaves_out(&t->c, s),
                 "empty rows and columns were left out, or not, against what was to be");
-    t->times = hy_image_col_blocks(&plan->layout.image);
+    t->times = hy_image_col_blocks(&plan->portions->layout.image);
     for (int run = 0; run < 2; run++) {
         begin_run(t);
         check_result(t,

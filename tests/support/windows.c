@@ -124,8 +124,8 @@ static int sends_once(const trial *t, const hybrid_csr *A, int turn)
         failed += complain(t, "more device memory was used");
     if (r.h2d_bytes > r.predicted_h2d_bytes)
         failed += complain(t, "more was sent than predicted");
-    if (t->plan->layout.image.axis == HY_AXIS_ROWS && strstr(t->name, ".rows") &&
-        r.h2d_bytes > x + a)
+    if (t->plan->portions->layout.image.axis == HY_AXIS_ROWS &&
+        strstr(t->name, ".rows") && r.h2d_bytes > x + a)
         failed += complain(t, "X and A were sent more than once");
     if (turn > 0 && r.resident_chunks == r.chunks && r.h2d_bytes > x)
         failed += complain(t, "a later run sends A");
@@ -160,7 +160,7 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
 /* Rows that are far from the diagonal leave nothing to be freed. */
 static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 {
-    const hy_image *image = &t->plan->layout.image;
+    const hy_image *image = &t->plan->portions->layout.image;
     const int64_t window  = image->axis == HY_AXIS_ROWS ? image->places : 0;
 
     *windowed += window > 0 && window < A->cols;
