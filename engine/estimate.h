@@ -39,8 +39,8 @@ double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
 /* The same of a product that several sites compute at once, each with rates and an estimate
-   of its part: bus and kernels are each one's own, cores and host memory serve all, and so
-   does the thread that hands out chunks. */
+   of its part: bus and kernels are each one's own, cores and host memory serve all, which
+   all that is copied passes, and so does the thread that hands out chunks. */
 double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
                            int count, const hy_rates *host);
 

@@ -106,7 +106,6 @@ static void release(hy_slot *slot)
 
     slot->busy = slot->parked = 0;
     side->finished++;
-    hy_queue_freed(&side->run->queue, side->index);
     if (side->site->loader && !stopped(side->run))
         hy_loader_free(side->site->loader, hy_side_passed(side));
 }

@@ -267,12 +267,6 @@ static int leaves_to_others(const hy_queue *queue, const hy_claimant *owner,
 /* ---- claiming ------------------------------------------------------------------------
  */
 
-static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
-{
-    claim->chunk.id = queue->claimed++;
-    c->begun++;
-}
-
 static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 {
     const hy_chunk rest = rest_of(queue, c, c->next);
@@ -284,7 +278,7 @@ static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
     c->left -= work_of(&rest);
     queue->left -= work_of(&rest);
     c->pace.flying += work_of(&rest);
-    note_claim(queue, c, out);
+    out->chunk.id = queue->claimed++;
     return 1;
 }
 
@@ -344,14 +338,15 @@ static int claim_of_others(hy_queue *queue, hy_claimant *taker, hy_claim *out)
     *out                = (hy_claim){piece_of(queue, taker, claim, begin, claim->row_end),
                                      taker->list.count};
     claim->row_end      = begin;
-    note_claim(queue, taker, out);
+    out->chunk.id       = queue->claimed++;
     return 1;
 }
 
 /* ---- in order ------------------------------------------------------------------------
  */
 
-/* Until the others have no free slot any more if this chunk is not counted. */
+/* Until another has no free slot any more if this chunk is not counted: what it has in
+   flight comes before the chunk, and only what it claims from now on waits for it. */
 static double patience(const hy_queue *queue, const hy_claimant *c)
 {
     double least = INFINITY;
@@ -359,10 +354,8 @@ static double patience(const hy_queue *queue, const hy_claimant *c)
     for (int k = 0; k < queue->count; k++) {
         const hy_claimant *o = &queue->of[k];
         const int64_t one    = queue->all / (o->list.count + 1) + 1;
-        if (o == c)
-            continue;
-        const int64_t free = o->depth - (o->begun - o->freed);
-        least              = fmin(least, seconds(o, o->pace.flying + free * one));
+        if (o != c)
+            least = fmin(least, seconds(o, o->pace.flying + o->depth * one));
     }
     return least;
 }
@@ -404,7 +397,7 @@ static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *o
     queue->front = rest.row_end;
     queue->left -= work_of(&rest);
     c->pace.flying += work_of(&rest);
-    note_claim(queue, c, out);
+    out->chunk.id = queue->claimed++;
     return 1;
 }
 
@@ -433,11 +426,6 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
     else
         pace->timed += work_of(chunk);
     pace->last_ns = ns;
-}
-
-void hy_queue_freed(hy_queue *queue, int site)
-{
-    queue->of[site].freed++;
 }
 
 int hy_queue_is_empty(const hy_queue *queue)

@@ -60,8 +60,6 @@ typedef struct hy_claimant {
     int64_t left;    /* work of its own that nobody took */
     int64_t taken;   /* work that it took of others, */
     int64_t given;   /* and others of it */
-    int64_t begun;   /* chunks and pieces that it claimed, */
-    int64_t freed;   /* and that have left its slots */
     hy_chunk claim;  /* rows taken of others and not begun; may be none */
     hy_pace pace;
 } hy_claimant;
@@ -93,9 +91,6 @@ int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 
 /* The site has computed it, at that time. */
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns);
-
-/* One that it claimed has left its slot. */
-void hy_queue_freed(hy_queue *queue, int site);
 
 /* Whether nobody can claim anything more. */
 int hy_queue_is_empty(const hy_queue *queue);
