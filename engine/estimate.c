@@ -1,4 +1,4 @@
-/* engine/estimate.c - estimates of a device and of the host, and the time they take.
+/* engine/estimate.c - estimates of a device and of the host.
 
    The constants are fitted, in logarithms, to runs of every second matrix of a collection
    of 43, on an H200 with 16 cores; docs/performance.md has the errors for the others. */
@@ -10,14 +10,6 @@
 #include "base/extremes.h"
 #include "engine/traffic.h"
 #include "partition/chunks.h"
-
-/* Resources that are busy at once hold each other up: the time is between the longest and
-   the sum, the norm of this order. */
-static const double NORM = 4;
-
-/* What the bus carries both ways at once, of the sum of what it carries each way alone.
- */
-static const double BOTH_WAYS = 0.885;
 
 /* In rows of so many bytes, which the device copies by itself, it carries half of that:
    of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
@@ -43,10 +35,6 @@ static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
    each is read and written. */
 static const double PACK_PASSES = 2, STORE_PASSES = 2;
 
-/* Bytes that host memory gives to buses and takes from them, while workers' copies read
-   and write one: 134 and 80 GB/s where they were fitted. One bus is far from that. */
-static const double COPIED = 1.7;
-
 /* Of the bytes of C: what comes down, columns coded as differences; and what passes host
    memory, as part of C is copied to where it belongs by the device. */
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
@@ -68,82 +56,6 @@ static const double NEAR_PASSES = 1.31;
 /* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
    waits for that at each entry of A. */
 static const double ROW_OF_B_S = 36e-9;
-
-/* ---- the formula ------------------------------------------------------------------ */
-
-static double norm(const double *of, int count)
-{
-    double most = 0, sum = 0;
-
-    for (int i = 0; i < count; i++)
-        most = fmax(most, of[i]);
-    for (int i = 0; i < count && most > 0; i++)
-        sum += pow(of[i] / most, NORM);
-    return most * pow(sum, 1 / NORM);
-}
-
-static double over(double amount, double rate)
-{
-    return rate > 0 ? amount / rate : 0;
-}
-
-/* Both ways of the bus are used at once until the last bytes are left. */
-static double bus_s(const hy_estimate *e, const hy_rates *site)
-{
-    const double before = e->down_bytes - e->last_bytes;
-    const double both   = over(e->up_bytes + before + e->short_bytes,
-                               BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps));
-    const double either =
-        fmax(over(e->up_bytes, site->h2d_Bps), over(before, site->d2h_Bps));
-
-    return fmax(either, both) + over(e->last_bytes, site->d2h_Bps);
-}
-
-double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
-{
-    const double prepare[] = {e->core_s / fmax(host->width, 1),
-                              over(e->memory_bytes, host->mem_Bps)};
-
-    return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
-}
-
-/* The first chunk, and what it waits for, pays all stages; of the others the longest is
-   what counts. */
-double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
-{
-    const double chunks = (double)hy_greater(e->chunks, 1);
-    const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
-                           over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
-    const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +
-                          e->device_s + over(e->down_bytes, site->d2h_Bps);
-
-    return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
-           stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
-}
-
-double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
-                           int count, const hy_rates *host)
-{
-    double core_s = 0, memory = 0, stored = 0, copied = 0, hand_out_s = 0;
-
-    for (int i = 0; i < count; i++) {
-        core_s += each[i].core_s;
-        memory += each[i].memory_bytes;
-        stored += each[i].stored_bytes;
-        copied += each[i].first_bytes + each[i].up_bytes + each[i].down_bytes;
-        hand_out_s += (double)each[i].chunks * each[i].chunk_s;
-    }
-    double most = count > 1 ? over(copied, COPIED * host->mem_Bps) : 0;
-    for (int i = 0; i < count; i++) {
-        hy_estimate e  = each[i];
-        e.core_s       = core_s;
-        e.memory_bytes = memory;
-        e.stored_bytes = stored;
-        e.call_s += hand_out_s - (double)e.chunks * e.chunk_s;
-        most = fmax(most, hy_seconds(&e, rates[i], host));
-    }
-    return most;
-}
 
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
 {

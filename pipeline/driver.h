@@ -59,4 +59,27 @@ void hy_run_stop(hy_run *run, hybrid_status status);
 /* Blocks of the image, the first ones, that no chunk needs any more. */
 int64_t hy_side_passed(const hy_side *side);
 
+static inline int hy_run_stopped(const hy_run *run)
+{
+    return __atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE);
+}
+
+/* ---- driver_slot.c, for the driver ---- */
+
+/* Take the slot through its stages until somebody else has it or the chunk is done. */
+hybrid_status hy_slot_advance(hy_slot *slot);
+
+/* Whether the slot's next stage may begin, which waits for others: of its site, or of the
+   run. */
+int hy_slot_may_go_on(const hy_slot *slot);
+
+/* The calling thread does a stage. */
+hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage);
+
+/* The chunk is done. */
+hybrid_status hy_slot_finish(hy_slot *slot);
+
+/* The slot is free, its chunk done or dropped. */
+void hy_slot_release(hy_slot *slot);
+
 #endif /* HY_DRIVER_H */

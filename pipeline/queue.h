@@ -95,4 +95,26 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
 /* Whether nobody can claim anything more. */
 int hy_queue_is_empty(const hy_queue *queue);
 
+/* ---- what queue.c and queue_take.c tell each other ---- */
+
+int64_t hy_queue_work(const hy_chunk *chunk);
+
+/* Rows [begin, end) of a chunk. What it gathers is no more than for all of its rows. */
+hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
+                       int64_t end);
+
+/* What is left of a site's chunk i. */
+hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i);
+
+/* Seconds in which a site does that much. */
+double hy_queue_seconds(const hy_claimant *c, int64_t work);
+
+/* Whether some other site can take what is left of the owner's rows, of which `rest` would be
+   its next chunk, and had better. */
+int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_chunk *rest);
+
+/* Rows of others for a site that has a way to take them. 0: none, or none that it would be
+   done with in time. */
+int hy_queue_take(hy_queue *queue, hy_claimant *taker, hy_claim *out);
+
 #endif /* HY_QUEUE_H */

@@ -120,9 +120,12 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan *second = make(CHUNK_ROWS);
     hybrid_plan *third  = make(CHUNK_ROWS);
 
-    assert_ptr_not_equal(first->portions->site->lane_set, second->portions->site->lane_set);
-    assert_ptr_not_equal(first->portions->site->lane_set, third->portions->site->lane_set);
-    assert_ptr_not_equal(second->portions->site->lane_set, third->portions->site->lane_set);
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         second->portions->site->lane_set);
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         third->portions->site->lane_set);
+    assert_ptr_not_equal(second->portions->site->lane_set,
+                         third->portions->site->lane_set);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run(first), HYBRID_OK);
         assert_int_equal(run(second), HYBRID_OK);

@@ -1,5 +1,5 @@
 /* tests/test_queue.c - who claims which rows of a product: a device and the host in turns
-   drawn by chance. Several devices: test_queue_devices.c. */
+   drawn by chance. Several devices: test_simulated.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
