@@ -354,7 +354,9 @@ enum {
     HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run. SpGEMM: also for every
                                        budget, chunking, number of threads and backend:
                                        products are rounded and added in the order of
-                                       A's entries. Variants that cannot are refused */
+                                       A's entries. Variants that cannot are refused.
+                                       SpMM on several GPUs: those of one model compute,
+                                       each the same rows in every run */
     HYBRID_REUSE         = 1u << 1, /* the plan will run again with other values: runs
                                        compare the patterns with those planned for, and
                                        all but the first know where rows of C start */
@@ -378,7 +380,10 @@ enum {
    computing. The CPU stores its rows where they belong, which has to be known: of Y it
    always is, of C in runs after the first of a plan with HYBRID_REUSE; in all other runs
    the GPU is alone. Of an engine without a GPU the CPU computes all, whatever is said
-   here, but GPU and SHARE are refused (NO_DEVICE). */
+   here, but GPU and SHARE are refused (NO_DEVICE).
+   Of an engine with several GPUs "the GPU" is those of them that are predicted to make the
+   product short, in all runs: the fastest alone where others would not. The CPU's part is
+   predicted, or its share counted, of what they do together. */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
                                  idle: X and Y are pinned and copied directly, as at
@@ -464,7 +469,7 @@ typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *r
    From inside fn, calls on this engine and its plans return BAD_STATE. Those that return
    nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which free. Other
    engines can be used, with `rows` as an operand too.
-   The GPU computes alone, or the CPU, however the plan is split: the CPU's part would be the
+   GPUs compute, or the CPU alone, however the plan is split: the CPU's part would be the
    last rows. With HYBRID_REUSE patterns are compared; where rows of C start is
    neither used nor kept for later runs. In the report place_s includes the time of fn, and
    what fn was given counts as stored. */
@@ -545,8 +550,8 @@ HYBRID_API const char *hybrid_origin_text(hybrid_origin origin);
 
 /* What a run used of a resource. */
 typedef struct hybrid_use {
-    double rate;        /* bytes a second, of CORES the number of workers; 0: the run has no
-                           such thing */
+    double rate;        /* bytes a second, of several GPUs together, of CORES the number of
+                           workers; 0: the run has no such thing */
     double utilisation; /* used / (rate * total_s), 0 to 1. Used are h2d_bytes, d2h_bytes,
                            host_bytes and device_bytes; of CORES the seconds in which
                            workers had a task or the calling thread computed, summed up */
@@ -592,7 +597,8 @@ typedef struct hybrid_report {
     int64_t device_bytes;    /* at least, in its memory: what comes up is written, what
                                 stayed of A is read, the result written, what goes down
                                 read, each byte once */
-    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
+    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /* of several GPUs the
+                                sum of their peaks */
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan, columns of C as they
                                 are; 0 if nothing is copied */
     int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
@@ -635,13 +641,14 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h"; "caller": the thread that
+    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h", of other GPUs than the
+                                first "load1", "h2d1", ...; "caller": the thread that
                                 runs the product; "host": the CPU's part of a split one */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
     int64_t     row_begin, row_end;
     int64_t     begin_ns, end_ns;
     int64_t     bytes, flops;
-    int64_t     device_bytes, host_bytes; /* in use when the event was collected */
+    int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never
