@@ -8,6 +8,7 @@
 #include "engine/file.h"
 #include "engine/multiply.h"
 #include "engine/scale.h"
+#include "engine/struct_size.h"
 #include "partition/sources.h"
 
 /* ---- plans -------------------------------------------------------------------- */
@@ -20,7 +21,9 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_plan *plan;
 
     HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
-    const hybrid_status status = hy_plan_finish(plan, A, B);
+    hybrid_status status = hy_plan_finish(plan, A, B);
+    if (status == HYBRID_OK)
+        status = hy_progress_check(&engine->ctx.progress);
     if (status != HYBRID_OK) {
         hybrid_plan_destroy(plan);
         return status;
@@ -31,25 +34,32 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const hybrid_plan_options *o       = options ? options : &defaults;
-
-    HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
+    hybrid_plan_options o;
+
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_check_plan_options(ctx, o));
-    if (o->flags & HYBRID_RESIDENT)
+    HY_TRY(hy_read_plan_options(ctx, options, &o));
+    if (o.flags & HYBRID_RESIDENT)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
     HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(hy_check_patterns(ctx, A, B, o->flags));
-    return make_plan(engine, A, B, 0, o, plan);
+    hy_progress_begin(&ctx->progress, A->rows);
+    HY_TRY(hy_check_patterns(ctx, A, B, o.flags));
+    return make_plan(engine, A, B, 0, &o, plan);
+}
+
+hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *options,
+                                 hybrid_plan **plan)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, plan_sparse(engine, A, B, options, plan));
 }
 
 static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
@@ -64,22 +74,29 @@ static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int6
     return HYBRID_OK;
 }
 
+static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
+                                int64_t dense_cols, const hybrid_plan_options *options,
+                                hybrid_plan **plan)
+{
+    hy_context *ctx = &engine->ctx;
+    hybrid_plan_options o;
+
+    if (!plan)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(hy_read_plan_options(ctx, options, &o));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(check_dense_cols(ctx, A, dense_cols));
+    hy_progress_begin(&ctx->progress, A->rows);
+    HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
+    return make_plan(engine, A, NULL, dense_cols, &o, plan);
+}
+
 hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                int64_t dense_cols, const hybrid_plan_options *options,
                                hybrid_plan **plan)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const hybrid_plan_options *o       = options ? options : &defaults;
-
     HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
-    if (!plan)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_check_plan_options(ctx, o));
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
-    HY_TRY(check_dense_cols(ctx, A, dense_cols));
-    HY_TRY(hy_check_patterns(ctx, A, NULL, o->flags));
-    return make_plan(engine, A, NULL, dense_cols, o, plan);
+    return hy_engine_end(engine, plan_dense(engine, A, dense_cols, options, plan));
 }
 
 /* ---- runs ----------------------------------------------------------------------- */
@@ -113,7 +130,7 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
-/* They are those that the plan was made for. */
+/* They are those that the plan was made for. From here on progress is told. */
 static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B)
 {
@@ -121,17 +138,15 @@ static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A
 
     HY_TRY(hy_check_spgemm(ctx, A, B));
     HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
+    hy_progress_begin(&ctx->progress, A->rows);
     return plan->history.pattern.row_ptr
                ? hy_pattern_check(ctx, &plan->history.pattern, A, B)
                : HYBRID_OK;
 }
 
-hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+static hybrid_status run_sparse(hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, hybrid_csr *C)
 {
-    if (!plan)
-        return HYBRID_BAD_ARGUMENT;
-    HY_TRY(hy_engine_begin(plan->product.engine));
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     if (!C)
@@ -140,23 +155,34 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
 }
 
-hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
-                                 const hybrid_csr *B, hybrid_each_fn fn, void *user)
+hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, hybrid_csr *C)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
-    hybrid_engine *engine = plan->product.engine;
-    HY_TRY(hy_engine_begin(engine));
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_sparse(plan, A, B, C));
+}
+
+static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                              hybrid_each_fn fn, void *user)
+{
+    hybrid_engine *engine    = plan->product.engine;
     const hy_beginning start = hy_usage_begin(engine);
 
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     HY_TRY(check_operands(plan, A, B));
-    engine->handing = 1;
-    const hybrid_status status =
-        hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
-    engine->handing = 0;
-    return status;
+    return hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
+}
+
+hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, hybrid_each_fn fn, void *user)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
 /* What is resident, and of how many chunks, is as it was. */
@@ -179,17 +205,15 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
                                hybrid_dense *Y)
 {
     HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
+    hy_progress_begin(&plan->product.engine->ctx.progress, A->rows);
     if (alpha == 0)
         return scale(plan->product.engine, beta, Y, start, &plan->history.report);
     return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
 }
 
-hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                              const hybrid_dense *X, double beta, hybrid_dense *Y)
+static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
-    if (!plan)
-        return HYBRID_BAD_ARGUMENT;
-    HY_TRY(hy_engine_begin(plan->product.engine));
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
@@ -198,12 +222,18 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
-hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                                   const hybrid_file *X, double beta, hybrid_dense *Y)
+hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_in_memory(plan, alpha, A, X, beta, Y));
+}
+
+static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_file *X, double beta, hybrid_dense *Y)
+{
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
@@ -213,6 +243,15 @@ hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid
     HY_TRY(hy_check_spmm_file(ctx, A, &X->X.shape, Y));
     const hy_source source = hy_source_file(&X->X);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
+}
+
+hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_file *X, double beta, hybrid_dense *Y)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_file(plan, alpha, A, X, beta, Y));
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
@@ -226,18 +265,18 @@ void hybrid_plan_refresh(hybrid_plan *plan)
 /* ---- one shot -----------------------------------------------------------------------
  */
 
-hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
-                            const hybrid_csr *B, hybrid_csr *C)
+static hybrid_status multiply_sparse(hybrid_engine *engine, const hybrid_csr *A,
+                                     const hybrid_csr *B, hybrid_csr *C)
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const hy_beginning start           = hy_usage_begin(engine);
     hy_loader *early;
     hybrid_plan *plan;
 
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     HY_TRY(hy_check_patterns(&engine->ctx, A, B, 0));
     HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, 1, early, &plan));
@@ -247,16 +286,24 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return status;
 }
 
-hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
-                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                            const hybrid_csr *B, hybrid_csr *C)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, multiply_sparse(engine, A, B, C));
+}
+
+static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
+                                    const hybrid_csr *A, const hybrid_dense *X,
+                                    double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hy_beginning start    = hy_usage_begin(engine);
     hybrid_plan *plan;
 
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
@@ -269,11 +316,18 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
     return status;
 }
 
+hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
+                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, multiply_dense(engine, alpha, A, X, beta, Y));
+}
+
 hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,
                           const void *x, double beta, void *y)
 {
     HY_TRY(hy_engine_begin(engine));
-    HY_TRY(hy_csr_check_header(&engine->ctx, A, "A"));
+    HY_TRY(hy_check_csr(&engine->ctx, A, "A"));
     /* borrowed: hybrid_spmm() reads X only */
     const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,
                             A->type};
@@ -286,21 +340,21 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
 
 hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *out)
 {
-    if (!engine || !out || out->struct_size != sizeof *out)
+    if (!engine || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
         return HYBRID_BAD_ARGUMENT;
     if (engine->report.struct_size == 0 || hy_engine_barred(engine))
         return HYBRID_BAD_STATE;
-    *out = engine->report;
+    hy_struct_write(&hy_report_struct, &engine->report, out);
     return HYBRID_OK;
 }
 
 hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
 {
-    if (!plan || !out || out->struct_size != sizeof *out)
+    if (!plan || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_barred(plan->product.engine))
         return HYBRID_BAD_STATE;
-    *out = plan->history.report;
+    hy_struct_write(&hy_report_struct, &plan->history.report, out);
     return HYBRID_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/cgroup.h"
 #include "base/results.h"
+#include "engine/struct_size.h"
 #include "pipeline/lane_set.h"
 
 enum { MANY_CORES = 8 };
@@ -21,10 +22,11 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
 {
     if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
         !o->devices != (o->device_count == 0))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: device_count %d is not that of a list of 1 to %d "
-                       "devices, or 0 without one",
-                       o->device_count, HY_MOST_DEVICES);
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "engine options: device_count %lld is not that of a list of 1 to %d "
+            "devices, or 0 without one",
+            (long long)o->device_count, HY_MOST_DEVICES);
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -35,9 +37,6 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
 
 static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
 {
-    if (o->struct_size != sizeof *o)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: start from HYBRID_ENGINE_OPTIONS_INIT");
     if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
         o->backend != HYBRID_CUDA)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -67,7 +66,7 @@ static hybrid_status open_listed(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
 {
-    const int listed          = options->device_count;
+    const int listed          = (int)options->device_count;
     hybrid_engine_options one = *options;
 
     for (int i = 0; i == 0 || i < listed; i++) {
@@ -191,29 +190,40 @@ static hybrid_status open_parts(hybrid_engine *engine,
     return load_rates(engine, options->rates_path);
 }
 
+/* *o: what the caller gives over the defaults, as far as it can be read. */
+static hybrid_status open_with(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends,
+                               hybrid_engine_options *o)
+{
+    if (options)
+        HY_TRY(hy_struct_read(&engine->ctx, &hy_engine_options_struct, options, o));
+    return open_parts(engine, o, backends);
+}
+
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out)
 {
-    const hybrid_engine_options defaults = HYBRID_ENGINE_OPTIONS_INIT;
-    const hybrid_engine_options *o       = options ? options : &defaults;
-    hybrid_engine *engine                = calloc(1, sizeof *engine);
+    hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine   = calloc(1, sizeof *engine);
 
     if (!engine)
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
+    hy_progress_init(&engine->ctx.progress);
     engine->process            = getpid();
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->counted_bytes      = HY_COUNTED_BYTES;
     engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
-    const hybrid_status status = open_parts(engine, o, backends);
+    const hybrid_status status = open_with(engine, options, backends, &o);
     if (status == HYBRID_OK) {
         *out = engine;
         return HYBRID_OK;
     }
-    if (o->struct_size == sizeof *o && o->message && o->message_size > 0)
-        snprintf(o->message, o->message_size, "%s", engine->ctx.message.text);
+    if (o.message && o.message_size > 0)
+        snprintf(o.message, o.message_size, "%s", engine->ctx.message.text);
     hybrid_engine_destroy(engine);
     return status;
 }
@@ -225,7 +235,7 @@ int hy_engine_inherited(const hybrid_engine *engine)
 
 int hy_engine_barred(const hybrid_engine *engine)
 {
-    return engine->handing || hy_engine_inherited(engine);
+    return engine->ctx.progress.calling || hy_engine_inherited(engine);
 }
 
 /* Without the lock of the message, which a thread of the parent may have held. */
@@ -244,10 +254,24 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (engine->handing) /* the sentences of the run stay: hybrid_engine_message() */
+    if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     return HYBRID_OK;
+}
+
+/* What a plan said of ways that failed it may have taken back, and others too: so this is
+   said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
+hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
+{
+    hy_progress *p = &engine->ctx.progress;
+
+    if (status == HYBRID_CANCELLED && p->answer != 0)
+        hy_fail(&engine->ctx, status,
+                "the caller's function returned %d when %lld of %lld rows were done",
+                p->answer, (long long)p->told, (long long)p->rows);
+    hy_progress_end(p, status);
+    return status;
 }
 
 hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
@@ -268,7 +292,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         free(engine);
         return;
     }
-    if (engine->handing)
+    if (hy_engine_barred(engine))
         return;
     hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
@@ -286,10 +310,9 @@ const char *hybrid_engine_message(const hybrid_engine *engine)
 {
     if (!engine)
         return "no engine";
-    if (engine->handing)
-        return "rows are being handed to a function of the caller: the engine takes no "
-               "other "
-               "call before hybrid_spgemm_each() returns";
+    if (engine->ctx.progress.calling)
+        return "the engine calls a function of the caller, of hybrid_spgemm_each() or "
+               "hybrid_engine_progress(), and takes no other call before that returns";
     return engine->ctx.message.text;
 }
 
@@ -321,10 +344,18 @@ void hybrid_engine_trim(hybrid_engine *engine)
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
 {
-    if (!engine || engine->handing)
+    if (!engine || hy_engine_barred(engine))
         return;
     engine->trace      = fn;
     engine->trace_user = user;
+}
+
+void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn, void *user)
+{
+    if (!engine || hy_engine_barred(engine))
+        return;
+    engine->ctx.progress.fn   = fn;
+    engine->ctx.progress.user = user;
 }
 
 int hybrid_version(void)

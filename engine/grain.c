@@ -11,11 +11,12 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "engine/early.h"
+#include "engine/estimate.h"
 #include "partition/chunks.h"
 
 enum {
     DEVICE_PRODUCTS = 128 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
-    OUT_BYTES       = 64 << 20,  /* of C that a chunk is expected to make */
+    OUT_BYTES       = 128 << 20, /* of C that a chunk is expected to make */
     CARRIED_BYTES   = 32 << 20,  /* of B that a chunk brings: packs stay in the cache */
     DENSE_BYTES     = 32 << 20,  /* of Y in a chunk of SpMM on a device */
     BLOCK_CHUNKS    = 8,         /* of each column block of X, at least */
@@ -83,53 +84,46 @@ static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Of so many equal chunks. */
-static double seconds_if(const hy_product *product, const hy_layout *layout,
-                         int64_t needs, int64_t chunks, const hy_circumstances *found)
+static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
+                         int64_t chunks, int pinned)
 {
-    const hy_estimate e = hy_estimate_even(product, layout, needs, chunks, found);
+    hy_circumstances found = hy_circumstances_planned(p);
 
-    return hy_estimate_seconds(product, &e);
+    found.pinned        = pinned;
+    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, &found);
+    return hy_estimate_seconds(p->product, &e);
 }
 
 /* A plan for many runs does not know whether X and Y will be pinned: the mean. */
-static double seconds(const hy_product *product, const hy_layout *layout, int64_t needs,
-                      int64_t chunks, const hy_circumstances *found)
+static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
+                      int64_t chunks)
 {
-    const double s          = seconds_if(product, layout, needs, chunks, found);
-    hy_circumstances pinned = *found;
+    const double s = seconds_if(p, layout, needs, chunks, 0);
 
-    if (product->once || product->op == HY_SPGEMM)
-        return s;
-    pinned.pinned = 1;
-    return (s + seconds_if(product, layout, needs, chunks, &pinned)) / 2;
+    return p->product->once || p->product->op == HY_SPGEMM
+               ? s
+               : (s + seconds_if(p, layout, needs, chunks, 1)) / 2;
 }
 
 /* From the least number on, in steps of a half or a third, as long as it becomes less. */
-int64_t hy_grain_even(const hy_product *product, const hy_layout *layout, int64_t needs,
-                      const hy_circumstances *found)
+static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least =
-        hy_greater(least_chunks(product, layout), least_of_room(product, layout));
-    const int64_t most = hy_lesser(MOST_TIMES * least,
-                                   product->profile.features.products / MIN_PRODUCTS + 1);
-    double best_s      = seconds(product, layout, needs, least, found);
-    int64_t best       = least;
+        hy_greater(least_chunks(p->product, layout), least_of_room(p->product, layout));
+    const int64_t most = hy_lesser(
+        MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
+    const int64_t needs = hy_early_needs(p->A);
+    double best_s       = seconds(p, layout, needs, least);
+    int64_t best        = least;
 
     for (int64_t n = least + 1; n <= most; n += n / 2) {
-        const double s = seconds(product, layout, needs, n, found);
+        const double s = seconds(p, layout, needs, n);
         if (s >= best_s && n > 2 * best)
             break;
         best   = s < best_s ? n : best;
         best_s = fmin(s, best_s);
     }
     return best;
-}
-
-static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
-{
-    const hy_circumstances found = hy_circumstances_planned(p);
-
-    return hy_grain_even(p->product, layout, hy_early_needs(p->A), &found);
 }
 
 /* ---- either ------------------------------------------------------------------------ */

@@ -2,15 +2,11 @@
 #ifndef HY_GRAIN_H
 #define HY_GRAIN_H
 
-#include "engine/estimate.h"
-
-/* Equal chunks of a device with which a run of the layout, of which the first needs so many
-   rows of B or X, is predicted to take the least time (estimate.h). At least 1. */
-int64_t hy_grain_even(const hy_product *product, const hy_layout *layout, int64_t needs,
-                      const hy_circumstances *found);
+#include "engine/layout.h"
 
 /* Chunks with which a run of the layout, as it is asked for, is predicted to take the least
-   time. Where the product is computed in place, chunks that workers share well. */
+   time (estimate.h). At least 1. Where the product is computed in place, chunks that
+   workers share well. */
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout);
 
 /* Products to aim for in each of them. */

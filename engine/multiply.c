@@ -120,6 +120,7 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = places_known;
+    hy_progress_expect(&engine->ctx.progress, A->rows);
     return hy_run_product(&sites, &problem, sink, engine->trace, engine->trace_user,
                           &history->report);
 }
@@ -150,6 +151,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(run_sparse(plan, A, B, start, known != NULL, &sink.sink, history));
+    hy_progress_keep(&ctx->progress);
     hy_pattern_keep(ctx, &history->pattern, C);
     end_sparse(plan, A, B, start, C->nnz, history);
     return HYBRID_OK;
@@ -288,6 +290,7 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     const int direct     = hy_product_on_device(product) && hy_pin_direct(&problem);
     const hy_sites sites = bind_dense(plan, direct, &problem, start, history);
     const int64_t there  = resident_bytes(plan);
+    hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
     const int64_t y_count        = Y->rows * Y->cols;

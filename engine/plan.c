@@ -275,7 +275,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     plan->product.options.variant = NULL; /* the caller's */
     for (int i = 0; i < plan->count; i++)
         plan->portions[i].product.options.variant = NULL;
-    return HYBRID_OK;
+    return hy_progress_check(&plan->product.engine->ctx.progress);
 }
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,

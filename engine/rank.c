@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/extremes.h"
-#include "engine/grain.h"
+#include "engine/estimate.h"
+
+enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
 
 /* "spgemm.host.hash" belongs to the backend "host". */
 static int runs_on(const hy_variant *variant, const hy_backend *backend)
@@ -26,12 +28,10 @@ static double predict(const hy_product *product, const hy_candidate *c)
     if (!hy_product_on_device(&as))
         return hy_estimated_host_s(&as, c->variant);
     const hy_layout layout = {.image    = hy_product_image(&as),
-                              .gathered = c->variant->form == HY_FORM_NONE,
-                              .depth    = 1,
-                              .share    = 1};
-    const int64_t needs    = product->b_rows;
-    const int64_t chunks   = hy_grain_even(&as, &layout, needs, &found);
-    const hy_estimate e    = hy_estimate_even(&as, &layout, needs, chunks, &found);
+                              .gathered = c->variant->form == HY_FORM_NONE};
+    const int64_t chunks =
+        hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
+    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
     return hy_estimate_seconds(&as, &e);
 }
 

@@ -21,12 +21,21 @@
               BAD_SHAPE). Of a sparse matrix each call says how much of its arrays it
               checks; what it does not check and breaks the rules stated at hybrid_csr is
               undefined behaviour.
-   Threads    One engine, and the plans made from it, serve one thread at a time.
+   Threads    One engine, and the plans made from it, serve one thread at a time; only
+              hybrid_csr_free() and hybrid_dense_free() may be called by any thread at
+              any time.
               Different engines are independent, on one GPU too; they share its memory
               (hybrid_engine_options.device_bytes), and memory is pinned for all of them
               (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
               thread's current one (cudaSetDevice), and may clear an error that CUDA has
               pending there.
+   Versions   The soname carries major and minor: for another minor version a program is
+              compiled anew. From 0.2 on structs that begin with struct_size grow at their
+              end alone, so a program may have been compiled with a header that is older or
+              newer than the library. Fields that only the library knows are as by default
+              in options, and not written in results; those that only the program knows
+              must be zero in options (BAD_ARGUMENT), and become zero in results. A
+              struct_size that is less than in 0.2, or more than 4096, is BAD_ARGUMENT.
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -41,7 +50,7 @@ extern "C" {
 /* ---- version ------------------------------------------------------------ */
 
 #define HYBRID_VERSION_MAJOR 0
-#define HYBRID_VERSION_MINOR 1
+#define HYBRID_VERSION_MINOR 2
 #define HYBRID_VERSION_PATCH 0
 #define HYBRID_VERSION \
     (HYBRID_VERSION_MAJOR * 10000 + HYBRID_VERSION_MINOR * 100 + HYBRID_VERSION_PATCH)
@@ -88,31 +97,36 @@ HYBRID_API const char *hybrid_status_text(hybrid_status status);
 typedef enum hybrid_type { HYBRID_F32 = 1, HYBRID_F64 = 2 } hybrid_type;
 typedef enum hybrid_index { HYBRID_I32 = 1, HYBRID_I64 = 2 } hybrid_index;
 typedef enum hybrid_order { HYBRID_ROW_MAJOR = 1, HYBRID_COL_MAJOR = 2 } hybrid_order;
+typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hybrid_space;
 
 /* Sparse matrix in compressed sparse rows. Row i holds entries
    row_ptr[i] .. row_ptr[i+1]-1. Rules: row_ptr[0] == 0, row_ptr never falls,
    row_ptr[rows] == nnz, and columns ascend without repeats inside a row.
    hybrid_csr_check() verifies all of them.
    Offsets may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold
-   is taken without a copy; results carry 64-bit offsets. */
+   is taken without a copy; results carry 64-bit offsets, 32-bit columns, and lie in
+   host memory. Columns of 64 bit and arrays in the memory of a device are UNSUPPORTED. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;
     hybrid_index offset_type;  /* of row_ptr */
     void        *row_ptr;      /* rows+1 offsets */
-    int32_t     *col;          /* nnz column indices, each in [0, cols) */
+    void        *col;          /* nnz column indices of `col_type`, each in [0, cols) */
     void        *val;          /* nnz values of `type` */
     hybrid_type  type;
+    hybrid_index col_type;     /* of col; 0 = HYBRID_I32 */
+    hybrid_space space;        /* where the arrays are; 0 = host */
 } hybrid_csr;
 
 /* Dense matrix. Element (i,j) is data[i*ld + j] in row-major order and
-   data[i + j*ld] in column-major order. */
+   data[i + j*ld] in column-major order. In the memory of a device it is UNSUPPORTED. */
 typedef struct hybrid_dense {
     int64_t      rows, cols;
     int64_t      ld;           /* elements from one row (column) to the next */
     hybrid_order order;
     void        *data;
     hybrid_type  type;
+    hybrid_space space;        /* where data is; 0 = host */
 } hybrid_dense;
 
 /* ---- engine ------------------------------------------------------------- */
@@ -173,7 +187,7 @@ typedef struct hybrid_engine_options {
                                       what is free there. If one of them does not answer
                                       there is none: AUTO takes the CPU, and CUDA is
                                       NO_DEVICE */
-    int              device_count; /* of them, up to 16 */
+    int64_t          device_count; /* of them, up to 16 */
 } hybrid_engine_options;
 
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
@@ -336,11 +350,16 @@ HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,
                                      double beta, void *y);
 
-/* Free the arrays of a matrix that the library filled, and zero the struct. */
+/* Free the arrays of a matrix that the library filled, and zero the struct. By any thread,
+   also while others free matrices of the same engine, while it computes, and from inside a
+   function that it calls; but not before a call that reads the matrix has returned, nor once
+   hybrid_engine_destroy() has begun. With a GPU it may unpin pages, which makes that GPU the
+   calling thread's current one. */
 HYBRID_API void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix);
 
 /* Allocate data for a dense matrix of `rows` x `cols` with the smallest ld,
-   unset. Free with hybrid_dense_free(), which also zeroes the struct. */
+   unset. Free with hybrid_dense_free(), which also zeroes the struct, and may be called
+   when hybrid_csr_free() may. */
 HYBRID_API hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows,
                                              int64_t cols, hybrid_order order,
                                              hybrid_type type, hybrid_dense *out);
@@ -415,12 +434,12 @@ typedef struct hybrid_plan_options {
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
     hybrid_split split;      /* between CPU and GPU */
-    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
     hybrid_order order;      /* SpMM: of X and Y in most runs; they may have the other */
+    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                               \
-    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0, HYBRID_ROW_MAJOR }
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0 }
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with
@@ -656,6 +675,31 @@ typedef struct hybrid_event {
    is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* ---- progress ------------------------------------------------------------- */
+
+/* How far a call is: so many of the rows of its result, from 0 to `rows`, never fewer than
+   before. 0: go on; anything else ends the call. */
+typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
+
+/* Call `fn` at least every 100 ms while a product is planned, computed or verified: in
+   hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
+   hybrid_spgemm_each() and those that verify. It is always called by the thread that makes
+   the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
+   done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
+   50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
+   If fn returns other than 0 the call returns CANCELLED within a second, and does not call
+   fn again; what it returns for rows_done == rows is ignored. Then the engine is as good as
+   before, and so is the plan of a run, but a call that plans leaves none, and what Y holds
+   is unspecified.
+   Both times may be longer where something cannot be divided: memory of many GB that is
+   allocated or pinned; a chunk that the GPU has begun, which is waited for; the file system;
+   a row of C with 10^8 entries that one worker sorts; single rows of 10^8 entries where all
+   columns are checked, or verified; and while hybrid_each_fn or hybrid_trace_fn runs.
+   From inside fn, calls on this engine and its plans are refused, as at
+   hybrid_spgemm_each(). fn returns: it is not left by an exception or longjmp(). */
+HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
+                                       void *user);
 
 /* ---- inspect and verify --------------------------------------------------- */
 

@@ -78,7 +78,8 @@ static hybrid_status open_dense(hy_context *ctx, const hy_input *input,
                                 .cols  = h.cols,
                                 .ld    = h.ld,
                                 .order = (hybrid_order)h.order,
-                                .type  = (hybrid_type)h.type};
+                                .type  = (hybrid_type)h.type,
+                                .space = HYBRID_SPACE_HOST};
     hy_stored stored;
     HY_TRY(hy_raw_open(ctx, input, &h.values, dense_bytes(&shape), &stored));
     *out = (hy_dense_file){shape, stored};

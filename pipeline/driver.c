@@ -131,8 +131,7 @@ static void drop_parked(hy_run *run)
     }
 }
 
-/* ---- by the calling thread alone ----------------------------------------------------
- */
+/* ---- by the calling thread alone ------------------------------------------------- */
 
 static hybrid_status do_stage(hy_slot *slot, const hy_stage *stage)
 {
@@ -170,8 +169,7 @@ static void drive_alone(hy_run *run)
     }
 }
 
-/* ---- the run ------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------- */
 
 /* Whose tick it is; NULL: a slot's task. */
 static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
@@ -192,10 +190,12 @@ void hy_drive(hy_run *run)
     }
     issue(run);
     while (in_flight(run)) {
-        hy_task *task              = hy_inbox_pop(&run->inbox);
-        hy_loader *loader          = find_ticking(run, task);
-        hy_slot *slot              = loader ? NULL : (hy_slot *)task;
-        const hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        hy_task *task        = hy_inbox_pop(&run->inbox);
+        hy_loader *loader    = find_ticking(run, task);
+        hy_slot *slot        = loader ? NULL : (hy_slot *)task;
+        hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        if (status == HYBRID_OK)
+            status = hy_progress_check(&run->ctx->progress);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);
         if (slot && run->stopped)

@@ -153,8 +153,19 @@ static void note_counted(hy_slot *slot)
     slot->counted = 1;
 }
 
+/* Variants in place count their rows themselves, while they make them. */
+static void count_rows(const hy_slot *slot)
+{
+    const hy_chunk *c  = &slot->chunk;
+    const int64_t cols = slot->job.problem->op == HY_SPMM ? c->col_end - c->col_begin : 1;
+
+    if (!hy_site_in_place(slot->site))
+        hy_progress_add(&slot->site->ctx->progress, (c->row_end - c->row_begin) * cols);
+}
+
 hybrid_status hy_slot_finish(hy_slot *slot)
 {
+    count_rows(slot);
     hy_trace_slot(&slot->side->run->tracer, slot);
     note_counted(slot);
     hy_slot_release(slot);
@@ -189,10 +200,10 @@ static void watch(hy_task *task, int worker)
 }
 
 /* What the slot did last is to be seen finished, by the lane's watcher or, rather than
-   wake two threads one after the other, by the driver that has nothing else to do. */
+   wake two threads one after the other, by the driver if it has nothing else to do. */
 static hybrid_status let_see(hy_slot *slot)
 {
-    if (is_last(slot->side->run)) {
+    if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
         HY_TRY(see(slot));
         return hy_slot_advance(slot);
     }

@@ -42,7 +42,8 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
     for (int i = 0; i < sites->count; i++)
         add_side(run, &sites->of[i], problem);
     if (!hy_site_by_caller(sites->of[0].site))
-        hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
+        hy_inbox_open(&run->inbox, &run->ctx->progress,
+                      hy_pool_leaves_cores(run->ctx->pool));
 }
 
 /* B or X, if the site holds it. */
@@ -126,5 +127,7 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
     report->host_bytes += sink->own_bytes;
+    if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
+        run.status = hy_progress_check(&first->ctx->progress);
     return end_sink(sink, run.status);
 }

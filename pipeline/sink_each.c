@@ -123,8 +123,14 @@ static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t
                              .row_ptr     = part->rows.row_ptr,
                              .col         = col,
                              .val         = val,
-                             .type        = each->type};
-    const int answer      = each->fn(each->user, chunk->row_begin, &rows);
+                             .type        = each->type,
+                             .col_type    = HYBRID_I32,
+                             .space       = HYBRID_SPACE_HOST};
+    int *calling          = &each->sink.ctx->progress.calling;
+
+    *calling         = 1;
+    const int answer = each->fn(each->user, chunk->row_begin, &rows);
+    *calling         = 0;
 
     if (answer == 0)
         return HYBRID_OK;

@@ -23,13 +23,16 @@ hybrid_status fake_engine_open(const hybrid_engine_options *options,
     hybrid_engine_options several = *options;
     int devices[LISTED_MOST];
 
-    if (!several.devices && backends[0]->copy && backends[1])
-        several.device_count = listed_devices(devices);
-    if (several.device_count > 0 && !several.devices)
-        several.devices = devices;
+    const int free =
+        !several.devices && several.device_count == 0 && backends[0]->copy && backends[1];
+    const int listed = free ? listed_devices(devices) : 0;
+    if (listed > 0) {
+        several.devices      = devices;
+        several.device_count = listed;
+    }
     HY_TRY(hy_engine_open(&several, backends, variants, engine));
     (*engine)->device_first = 1;
-    if (several.devices == devices)
+    if (listed > 0)
         make_uneven(*engine);
     for (int i = 0; i < (*engine)->device_count; i++)
         if ((*engine)->devices[i]->measured.launch_s <= 0)
