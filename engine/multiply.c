@@ -116,8 +116,9 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                        .ahead_s   = ahead_s(p, start),
                        .share     = host ? host->share : 0};
     }
-    const hy_sites sites =
-        hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host);
+    hy_sites sites;
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   &sites);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = places_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
@@ -197,9 +198,12 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
     const hy_chunk_list *planned = &history->bound->list;
     hybrid_report *report        = &history->report;
     int64_t chunks               = 0;
-    hy_sites host                = *sites;
+    hy_sites host;
     hy_x_panel panel;
     hybrid_status status = hy_x_panel_open(&all->source, &panel);
+
+    host.of[0] = sites->of[0]; /* alone */
+    host.count = 1;
 
     while (status == HYBRID_OK && panel.end < all->X->cols) {
         status = hy_x_panel_next(&panel, report);
@@ -229,8 +233,8 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
 }
 
 /* The portions' chunks for these X and Y, and who takes part. */
-static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
-                           const hy_beginning *start, hy_history *history)
+static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
+                       const hy_beginning *start, hy_history *history, hy_sites *sites)
 {
     const hy_run_found run = {.direct = direct, .places_known = 1};
     hy_circumstances found[HY_MOST_DEVICES];
@@ -252,8 +256,8 @@ static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *prob
                        .share     = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
-    return hy_split_sites(&plan->split, plan->portions, plan->count, history->bound,
-                          host);
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   sites);
 }
 
 static int64_t resident_bytes(const hybrid_plan *plan)
@@ -285,11 +289,12 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .source  = *source,
                                  .profile = &product->profile};
     hybrid_csr reduced;
+    hy_sites sites;
 
     hy_reduce_bind(product, source, &problem, &reduced);
-    const int direct     = hy_product_on_device(product) && hy_pin_direct(&problem);
-    const hy_sites sites = bind_dense(plan, direct, &problem, start, history);
-    const int64_t there  = resident_bytes(plan);
+    const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
+    bind_dense(plan, direct, &problem, start, history, &sites);
+    const int64_t there = resident_bytes(plan);
     hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);

@@ -287,14 +287,16 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_status status;
     void *memory;
 
-    const int devices  = engine->device_count > 0 ? engine->device_count : 1;
-    const size_t bytes = sizeof(hybrid_plan) + (size_t)devices * sizeof(hy_portion);
+    const int devices = engine->device_count > 0 ? engine->device_count : 1;
+    const size_t bytes =
+        sizeof(hybrid_plan) + (size_t)devices * (sizeof(hy_portion) + sizeof(hy_bound));
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product      = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.once = once;
-    plan->count        = 1;
+    plan->product       = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.once  = once;
+    plan->count         = 1;
+    plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
     plan->portions->traffic.other_up = -1; /* until somebody asks */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));

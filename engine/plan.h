@@ -12,7 +12,7 @@
 /* What runs leave to later runs, to explain and to reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* SpGEMM with HYBRID_REUSE: where rows of C begin */
-    hy_bound bound[HY_MOST_DEVICES]; /* of each portion in the last run, or as planned */
+    hy_bound *bound;      /* of each portion in the last run, or as planned */
     hybrid_report report; /* likewise */
 } hy_history;
 
@@ -24,7 +24,7 @@ struct hybrid_plan {
     hy_split split; /* between devices and host */
     hy_history history;
     int count;             /* sites that compute it, but for the host that helps devices: */
-    hy_portion portions[]; /* room for each of the engine's devices */
+    hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
 };
 
 /* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `once`: the plan

@@ -349,31 +349,28 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
 
 /* A device in panels of this run does not take rows of others. Where there is a forecast
    of the host's rate, it says how fast the devices are. */
-static hy_part_taker device_of(const hy_portion *p, const hy_bound *bound,
-                               const hy_sharing *host)
+static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
+                       hy_part_taker *out)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
 
-    return (hy_part_taker){.site    = p->site,
-                           .list    = bound->list,
-                           .begin   = p->begin,
-                           .end     = p->end,
-                           .image   = bound->image,
-                           .sharing = takes ? &p->taking : NULL,
-                           .rate    = host ? p->weight * host->device_rate : p->rate};
+    out->site    = p->site;
+    out->list    = bound->list;
+    out->begin   = p->begin;
+    out->end     = p->end;
+    out->image   = bound->image;
+    out->sharing = takes ? &p->taking : NULL;
+    out->rate    = host ? p->weight * host->device_rate : p->rate;
 }
 
-hy_sites hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
-                        const hy_bound *bound, const hy_forecast *forecast)
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out)
 {
-    const hy_sharing *sharing = forecast ? &forecast->sharing : NULL;
-    hy_sites sites;
+    const hy_sharing *host = forecast ? &forecast->sharing : NULL;
 
-    sites.count = 0;
-    for (int i = 0; i < count; i++)
-        sites.of[sites.count++] = device_of(&portions[i], &bound[i], sharing);
-    if (sharing)
-        sites.of[sites.count++] = (hy_part_taker){
-            .site = split->host, .sharing = sharing, .rate = sharing->host_rate};
-    return sites;
+    for (out->count = 0; out->count < count; out->count++)
+        add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
+    if (host)
+        out->of[out->count++] = (hy_part_taker){
+            .site = split->host, .sharing = host, .rate = host->host_rate};
 }

@@ -49,7 +49,7 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
 
 /* Who takes part: the portions' sites, each with its image, and the host if there is a
    forecast. */
-hy_sites hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
-                        const hy_bound *bound, const hy_forecast *forecast);
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out);
 
 #endif /* HY_SPLIT_H */

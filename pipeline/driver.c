@@ -29,13 +29,9 @@ static int may_claim(const hy_side *side)
 static int claim(hy_side *side, hy_slot *slot, int must)
 {
     hy_run *run = side->run;
-    hy_claim next;
 
-    if (!may_claim(side) || !hy_queue_claim(&run->queue, side->index, must, &next))
-        return 0;
-    slot->chunk = next.chunk;
-    slot->index = next.index;
-    return 1;
+    return may_claim(side) &&
+           hy_queue_claim(&run->queue, side->index, must, &slot->claim);
 }
 
 static void begin(hy_slot *slot, hy_side *side)

@@ -74,8 +74,8 @@ static int64_t first_left(const hy_side *side)
     int64_t first       = side->run->queue.of[side->index].next;
 
     for (int i = 0; i < site->depth; i++)
-        if (site->slots[i].busy && site->slots[i].index < first)
-            first = site->slots[i].index;
+        if (site->slots[i].busy && site->slots[i].claim.index < first)
+            first = site->slots[i].claim.index;
     return first;
 }
 
@@ -116,7 +116,8 @@ static int may_reserve(const hy_slot *slot)
 {
     const hy_sink *sink = slot->sink;
 
-    return !sink->in_order || slot->chunk.row_begin == slot->side->run->reserved_rows;
+    return !sink->in_order ||
+           slot->claim.chunk.row_begin == slot->side->run->reserved_rows;
 }
 
 static int may_store(const hy_slot *slot)
@@ -141,7 +142,7 @@ static void note_done(const hy_slot *slot)
 {
     const hy_side *side = slot->side;
 
-    hy_queue_done(&side->run->queue, side->index, &slot->chunk, hy_now_ns());
+    hy_queue_done(&side->run->queue, side->index, &slot->claim.chunk, hy_now_ns());
 }
 
 /* Its size is known, or it is done. How fast a site is does not depend on when it is the
@@ -156,7 +157,7 @@ static void note_counted(hy_slot *slot)
 /* Variants in place count their rows themselves, while they make them. */
 static void count_rows(const hy_slot *slot)
 {
-    const hy_chunk *c  = &slot->chunk;
+    const hy_chunk *c  = &slot->claim.chunk;
     const int64_t cols = slot->job.problem->op == HY_SPMM ? c->col_end - c->col_begin : 1;
 
     if (!hy_site_in_place(slot->site))
@@ -229,7 +230,7 @@ static void note_order(hy_slot *slot, hy_step step)
     if (step != HY_STEP_RESERVE)
         return;
     slot->part         = run->reserved++;
-    run->reserved_rows = slot->chunk.row_end;
+    run->reserved_rows = slot->claim.chunk.row_end;
 }
 
 /* Take the slot through its stages until somebody else has it or the chunk is done. */

@@ -2,7 +2,10 @@
 #include "pipeline/queue.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "base/extremes.h"
 
 static const double PRIOR_S =
     2e-3; /* what was expected weighs like a run of that length */
@@ -42,11 +45,17 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
     return hy_queue_rows(queue, &chunk, begin, end);
 }
 
+/* With the rows of chunk i, which are those of any column block. */
+static const hy_chunk *rows_at(const hy_claimant *c, int64_t i)
+{
+    return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
+}
+
 static void drop_first(hy_claimant *c)
 {
     c->next++;
     if (c->next < c->stop)
-        c->row_begin = hy_chunk_at(&c->list, c->next).row_begin;
+        c->row_begin = rows_at(c, c->next)->row_begin;
 }
 
 /* ---- pace ----------------------------------------------------------------------------
@@ -81,27 +90,27 @@ static int is_of(const hy_claimant *c, const hy_chunk *chunk)
 /* The chunks that have rows of its own: if X comes in column blocks, all. */
 static void find_own(hy_claimant *c)
 {
-    hy_chunk chunk;
-
     c->stop = c->list.count;
-    while (c->next < c->stop) {
-        chunk = hy_chunk_at(&c->list, c->next);
-        if (is_of(c, &chunk))
-            break;
+    while (c->next < c->stop && !is_of(c, rows_at(c, c->next)))
         c->next++;
-    }
-    while (c->next < c->stop) {
-        chunk = hy_chunk_at(&c->list, c->stop - 1);
-        if (is_of(c, &chunk))
-            break;
+    while (c->next < c->stop && !is_of(c, rows_at(c, c->stop - 1)))
         c->stop--;
-    }
     if (c->next == c->stop)
         return;
-    chunk        = hy_chunk_at(&c->list, c->next);
-    c->row_begin = chunk.row_begin > c->begin ? chunk.row_begin : c->begin;
-    chunk        = hy_chunk_at(&c->list, c->stop - 1);
-    c->row_end   = chunk.row_end < c->end ? chunk.row_end : c->end;
+    c->row_begin = hy_greater(rows_at(c, c->next)->row_begin, c->begin);
+    c->row_end   = hy_lesser(rows_at(c, c->stop - 1)->row_end, c->end);
+}
+
+/* Of chunk i, as far as it is its own. */
+static int64_t own_work(const hy_queue *queue, const hy_claimant *c, int64_t i)
+{
+    const hy_chunk *cut = rows_at(c, i);
+
+    if (c->list.image.axis != HY_AXIS_COLS && cut->row_begin >= c->begin &&
+        cut->row_end <= c->end)
+        return hy_queue_work(cut);
+    const hy_chunk rest = hy_queue_rest(queue, c, i);
+    return hy_queue_work(&rest);
 }
 
 int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int64_t end,
@@ -109,18 +118,17 @@ int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int6
 {
     hy_claimant *c = &queue->of[queue->count];
 
-    memset(c, 0, sizeof *c);
-    c->list          = *list;
-    c->begin         = begin;
-    c->end           = end;
-    c->rate          = rate;
-    c->depth         = depth;
-    c->pace.expected = rate;
+    memset(c, 0, offsetof(hy_claimant, claim));
+    c->claim.row_begin = c->claim.row_end = 0;
+    c->list                               = *list;
+    c->begin                              = begin;
+    c->end                                = end;
+    c->rate                               = rate;
+    c->depth                              = depth;
+    c->pace.expected                      = rate;
     find_own(c);
-    for (int64_t i = c->next; i < c->stop; i++) {
-        const hy_chunk rest = hy_queue_rest(queue, c, i);
-        c->left += hy_queue_work(&rest);
-    }
+    for (int64_t i = c->next; i < c->stop; i++)
+        c->left += own_work(queue, c, i);
     queue->all  = queue->in_order ? c->left : queue->all + c->left;
     queue->left = queue->all;
     return queue->count++;
@@ -129,18 +137,24 @@ int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int6
 /* ---- claiming ------------------------------------------------------------------------
  */
 
+static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
+{
+    const int64_t work = hy_queue_work(&claim->chunk);
+
+    queue->left -= work;
+    c->pace.flying += work;
+    claim->index    = c->next;
+    claim->chunk.id = queue->claimed++;
+}
+
 static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 {
-    const hy_chunk rest = hy_queue_rest(queue, c, c->next);
-
-    if (!must && hy_queue_leaves(queue, c, &rest))
+    out->chunk = hy_queue_rest(queue, c, c->next);
+    if (!must && hy_queue_leaves(queue, c, &out->chunk))
         return 0;
-    *out = (hy_claim){rest, c->next};
+    c->left -= hy_queue_work(&out->chunk);
+    note_claim(queue, c, out);
     drop_first(c);
-    c->left -= hy_queue_work(&rest);
-    queue->left -= hy_queue_work(&rest);
-    c->pace.flying += hy_queue_work(&rest);
-    out->chunk.id = queue->claimed++;
     return 1;
 }
 
@@ -187,19 +201,16 @@ static int is_in_time(const hy_queue *queue, const hy_claimant *c, int64_t work)
 /* The next rows, up to the end of its own chunk that has the first of them. */
 static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 {
-    while (c->next < c->stop && hy_chunk_at(&c->list, c->next).row_end <= queue->front)
+    while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)
         drop_first(c);
     if (c->next == c->stop)
         return 0;
-    c->row_begin        = queue->front;
-    const hy_chunk rest = hy_queue_rest(queue, c, c->next);
-    if (!must && !is_in_time(queue, c, hy_queue_work(&rest)))
+    c->row_begin = queue->front;
+    out->chunk   = hy_queue_rest(queue, c, c->next);
+    if (!must && !is_in_time(queue, c, hy_queue_work(&out->chunk)))
         return 0;
-    *out         = (hy_claim){rest, c->next};
-    queue->front = rest.row_end;
-    queue->left -= hy_queue_work(&rest);
-    c->pace.flying += hy_queue_work(&rest);
-    out->chunk.id = queue->claimed++;
+    queue->front = out->chunk.row_end;
+    note_claim(queue, c, out);
     return 1;
 }
 

@@ -60,8 +60,8 @@ typedef struct hy_claimant {
     int64_t left;    /* work of its own that nobody took */
     int64_t taken;   /* work that it took of others, */
     int64_t given;   /* and others of it */
-    hy_chunk claim;  /* rows taken of others and not begun; may be none */
     hy_pace pace;
+    hy_chunk claim; /* rows taken of others and not begun; may be none */
 } hy_claimant;
 
 typedef struct hy_queue {

@@ -14,9 +14,12 @@ static void add_side(hy_run *run, const hy_part_taker *taker, const hy_problem *
     hy_site *site  = taker->site;
     const int rows = run->sink->in_order ? 1 : 0;
 
-    *side = (hy_side){
-        .run = run, .site = site, .index = run->side_count++, .problem = *problem};
-    side->problem.image = taker->image;
+    side->run     = run;
+    side->site    = site;
+    side->index   = run->side_count++;
+    side->problem = *problem;
+    side->next = side->next_lane = side->finished = 0;
+    side->problem.image                           = taker->image;
     if (site->loader)
         side->problem.shared = site->loader->shared;
     hy_queue_add(&run->queue, &taker->list, rows ? 0 : taker->begin,

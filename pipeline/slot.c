@@ -120,7 +120,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
                    const hy_pack_cache *cache)
 {
     const hy_backend_ops *ops = slot->backend->ops;
-    const hy_chunk *chunk     = &slot->chunk;
+    const hy_chunk *chunk     = &slot->claim.chunk;
     const hy_features *f      = &chunk->features;
     const hy_cost cost        = chunk->variant->cost(f, rates);
     const int in_host         = ops->copy == NULL;
@@ -147,7 +147,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
                                &back, 0);
         job->back_room = problem->op == HY_SPGEMM ? back.out_bound : INT64_MAX;
     }
-    job->there    = hy_pack_cache_has(cache, chunk, slot->index);
+    job->there    = hy_pack_cache_has(cache, chunk, slot->claim.index);
     job->shared_a = ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
     slot->stage   = slot->stages;

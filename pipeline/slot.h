@@ -8,6 +8,7 @@
 #include "base/sink.h"
 #include "pipeline/lane_set.h"
 #include "pipeline/pack_cache.h"
+#include "pipeline/queue.h"
 
 struct hy_site;
 struct hy_side;
@@ -35,9 +36,8 @@ typedef struct hy_slot {
     hy_buffer device; /* job.in, work and out lie here: parts of the site's blocks */
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
-    hy_chunk chunk;
-    int64_t index;         /* of its chunk in the site's list (hy_claim.index) */
-    int64_t turn;          /* and among those that the run began on the site */
+    hy_claim claim; /* its chunk, and which of the site's list it is */
+    int64_t turn;          /* of its chunk among those that the run began on the site */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
@@ -74,8 +74,7 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 /* The lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
-/* Point the job's buffers into the slot's blocks for slot->chunk, which is chunk slot->index
-   of the site's list, or into the cache of packs. */
+/* Point the job's buffers into the slot's blocks for its claim, or into the cache of packs. */
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache);
 

@@ -161,7 +161,7 @@ void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
     count_bytes(tracer->report, slot);
     if (is_hosts_part(tracer, slot)) {
         tracer->report->host_chunks++;
-        tracer->report->host_products += slot->chunk.features.products;
+        tracer->report->host_products += slot->claim.chunk.features.products;
     }
     for (const hy_stage *s = slot->stages; s->name; s++)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
