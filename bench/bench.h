@@ -6,7 +6,8 @@
 
 #include "hybrid_spmm.h"
 
-enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64 };
+enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64,
+       BENCH_DEVICES = 16 };
 
 /* ---- what was asked for ------------------------------------------------------- */
 
@@ -25,6 +26,7 @@ typedef struct bench_options {
     int            width_count;
     int64_t        chunk_rows;    /* 0 = the planner's choice */
     size_t         device_memory; /* 0 = no cap */
+    int            devices[BENCH_DEVICES], device_count; /* count 0 = the first one alone */
     const char    *variant;       /* NULL = the planner's choice; "all"; a name or prefix */
     hybrid_split   split;
     double         host_share;
@@ -34,6 +36,7 @@ typedef struct bench_options {
     int            pinned;        /* operands and Y are pinned before the clock starts */
     int            resident;      /* end: runs of one plan whose A stays on the device */
     int            tf32;          /* HYBRID_ALLOW_TF32 */
+    int            progress;      /* how often it is told, and how soon a call ends by it */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;
@@ -127,6 +130,10 @@ void          bench_unpin(bench_case *c);
 
 /* Time every variant asked for on bench->problem. */
 void bench_ours(bench *b);
+
+/* Watch the progress of products, and end some; prints a line. 0 = success; else a message has
+   been printed. */
+int bench_progress(bench_case *c, const bench_product *product);
 
 /* Time cuSPARSE on bench->problem; says so if this build has none. */
 void bench_peers(bench *b);

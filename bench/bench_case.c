@@ -48,6 +48,8 @@ static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *e
 
     o.backend      = b->options.backend;
     o.threads      = b->options.threads;
+    o.devices      = b->options.device_count > 0 ? b->options.devices : NULL;
+    o.device_count = b->options.device_count;
     o.device_bytes = b->options.device_memory;
     o.message      = error;
     o.message_size = BENCH_TEXT;
@@ -285,6 +287,8 @@ static int time_opened(bench_case *c, const char *variant, int may_refuse)
     }
     if (options->end && status == HYBRID_OK)
         status = time_line(c, time_end, variant, &wrong);
+    if (options->progress && status == HYBRID_OK)
+        wrong += bench_progress(c, bench_product_of(options->op)) != 0;
     if (status == HYBRID_UNSUPPORTED && may_refuse)
         return 0;
     return status == HYBRID_OK && !wrong ? 0 : -1;

@@ -16,7 +16,8 @@ static const char usage[] =
     "  --backend host|cuda|auto where our products are computed (auto)\n"
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
     "  --split auto|gpu|host|F  what the CPU takes of a GPU's product; F: 0 to 1\n"
-    "  --device-memory SIZE     cap, such as 512M or 4G (none)\n"
+    "  --devices N[,N...]       CUDA devices that compute together (0)\n"
+    "  --device-memory SIZE     cap of each, such as 512M or 4G (none)\n"
     "  --chunk-rows N           rows a chunk (the planner's choice)\n"
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
@@ -25,6 +26,7 @@ static const char usage[] =
     "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
     "  --keep N                 end: N calls more whose results are all kept (0)\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
+    "  --progress               also how often it is told, and how soon it ends a call\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
     "  --json FILE              append lines of JSON\n"
@@ -38,6 +40,7 @@ enum {
     BACKEND,
     VARIANT,
     SPLIT,
+    DEVICES,
     DEVICE_MEMORY,
     CHUNK_ROWS,
     THREADS,
@@ -48,6 +51,7 @@ enum {
     ALLOW_TF32,
     KEEP,
     PINNED,
+    PROGRESS,
     NO_VERIFY,
     PEER,
     JSON,
@@ -62,6 +66,7 @@ static const struct option names[] = {
     {"backend", required_argument, NULL, BACKEND},
     {"variant", required_argument, NULL, VARIANT},
     {"split", required_argument, NULL, SPLIT},
+    {"devices", required_argument, NULL, DEVICES},
     {"device-memory", required_argument, NULL, DEVICE_MEMORY},
     {"chunk-rows", required_argument, NULL, CHUNK_ROWS},
     {"threads", required_argument, NULL, THREADS},
@@ -72,6 +77,7 @@ static const struct option names[] = {
     {"allow-tf32", no_argument, NULL, ALLOW_TF32},
     {"keep", required_argument, NULL, KEEP},
     {"pinned", no_argument, NULL, PINNED},
+    {"progress", no_argument, NULL, PROGRESS},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
     {"json", required_argument, NULL, JSON},
@@ -103,22 +109,38 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
 }
 
 /* "1,2,33" */
-static int widths(const char *text, bench_options *o)
+static int numbers(const char *what, const char *text, int64_t least, int64_t most,
+                   int room, int64_t *out, int *count)
 {
     char one[24];
 
-    for (o->width_count = 0; o->width_count < BENCH_WIDTHS; o->width_count++) {
+    for (*count = 0; *count < room;) {
         const size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), text);
-        if (whole("--cols", one, 1, INT32_MAX, &o->widths[o->width_count]))
+        if (whole(what, one, least, most, &out[(*count)++]))
             return -1;
         text += length;
-        if (!*text++) {
-            o->width_count++;
+        if (!*text++)
             return 0;
-        }
     }
-    return refuse("--cols", "more than 64 numbers");
+    return refuse(what, "too many numbers");
+}
+
+static int widths(const char *text, bench_options *o)
+{
+    return numbers("--cols", text, 1, INT32_MAX, BENCH_WIDTHS, o->widths,
+                   &o->width_count);
+}
+
+static int devices(const char *text, bench_options *o)
+{
+    int64_t found[BENCH_DEVICES];
+
+    if (numbers("--devices", text, 0, 65535, BENCH_DEVICES, found, &o->device_count))
+        return -1;
+    for (int i = 0; i < o->device_count; i++)
+        o->devices[i] = (int)found[i];
+    return 0;
 }
 
 static int count(const char *what, const char *text, int least, int *out)
@@ -253,6 +275,8 @@ static int take(int option, const char *text, bench_options *o)
         return 0;
     case SPLIT:
         return split(text, o);
+    case DEVICES:
+        return devices(text, o);
     case DEVICE_MEMORY:
         return bytes("--device-memory", text, &o->device_memory);
     case CHUNK_ROWS:
@@ -275,6 +299,9 @@ static int take(int option, const char *text, bench_options *o)
         return count("--keep", text, 0, &o->keep);
     case PINNED:
         o->pinned = 1;
+        return 0;
+    case PROGRESS:
+        o->progress = 1;
         return 0;
     case NO_VERIFY:
         o->verify = 0;

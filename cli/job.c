@@ -8,6 +8,7 @@
 #include "cli/now.h"
 #include "cli/operand.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
@@ -38,6 +39,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.backend             = backend;
     wanted.threads             = options->threads;
     wanted.device              = options->device;
+    wanted.devices             = options->device_count > 0 ? options->devices : NULL;
+    wanted.device_count        = options->device_count;
     wanted.device_bytes        = options->device_bytes;
     wanted.host_bytes          = options->host_bytes;
     wanted.message             = message;
@@ -224,13 +227,15 @@ int cli_job_plan(cli_job *job)
     wanted.host_share = o->host_share;
     wanted.order      = job->right ? HYBRID_ROW_MAJOR : job->X.order;
     cli_progress_phase("planning", "");
+    cli_signals_defer();
     if (job->right)
         status =
             hybrid_spgemm_plan(job->engine, &job->A, job->right, &wanted, &job->plan);
     else
         status = hybrid_spmm_plan(job->engine, &job->A, job->X.cols, &wanted, &job->plan);
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
+    const int code = cli_signals_returned(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
     job->plan_s = cli_job_step(job, "plan", "main", begin, 0);
     find_chosen(job);
     job->report = (hybrid_report)HYBRID_REPORT_INIT;

@@ -1,35 +1,26 @@
 /* engine/api.c - the products: plan, run, one shot. */
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
 #include "engine/early.h"
 #include "engine/file.h"
 #include "engine/multiply.h"
-#include "engine/narrow.h"
-#include "engine/resident.h"
 #include "engine/scale.h"
-#include "engine/struct_size.h"
 #include "partition/sources.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
-/* B NULL: SpMM. Operands are checked. */
 static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
                                const hybrid_csr *B, int64_t dense_cols,
                                const hybrid_plan_options *options, hybrid_plan **out)
 {
     const int64_t begin = hy_now_ns();
-    hybrid_plan *plan   = NULL;
-    hy_narrow narrow;
+    hybrid_plan *plan;
 
-    HY_TRY(hy_narrow_open(&engine->ctx, &A, B ? &B : NULL, NULL, &narrow));
-    hybrid_status status =
-        hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan);
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
+    hybrid_status status = hy_plan_finish(plan, A, B);
     if (status == HYBRID_OK)
-        status = hy_plan_finish(plan, A, B);
-    hy_narrow_close(&engine->ctx, &narrow);
+        status = hy_progress_check(&engine->ctx.progress);
     if (status != HYBRID_OK) {
         hybrid_plan_destroy(plan);
         return status;
@@ -40,31 +31,43 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Options of a SpGEMM, and its operands. */
-static hybrid_status check_sparse(hy_context *ctx, const hybrid_plan_options *options,
-                                  const hybrid_csr *A, const hybrid_csr *B,
-                                  hybrid_plan_options *out)
+/* Options of a SpGEMM and its operands, as they are to be computed with. From here on
+   progress is told. */
+static hybrid_status take_sparse(hybrid_engine *engine,
+                                 const hybrid_plan_options *options, const hybrid_csr **A,
+                                 const hybrid_csr **B, hybrid_plan_options *o)
 {
-    HY_TRY(hy_read_plan_options(ctx, options, out));
-    if (out->flags & HYBRID_RESIDENT)
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(hy_read_plan_options(ctx, options, o));
+    if (o->flags & HYBRID_RESIDENT)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
-    HY_TRY(hy_check_spgemm(ctx, A, B));
-    return hy_check_patterns(ctx, A, B, out->flags);
+    HY_TRY(hy_check_spgemm(ctx, *A, *B));
+    hy_progress_begin(&ctx->progress, (*A)->rows);
+    HY_TRY(hy_check_patterns(ctx, *A, *B, o->flags));
+    return hy_narrow_two(ctx, &engine->narrow, A, B);
+}
+
+static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *options,
+                                 hybrid_plan **plan)
+{
+    hybrid_plan_options o;
+
+    if (!plan)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(take_sparse(engine, options, &A, &B, &o));
+    return make_plan(engine, A, B, 0, &o, plan);
 }
 
 hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
 {
-    hybrid_plan_options o;
-
     HY_TRY(hy_engine_begin(engine));
-    if (!plan)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(check_sparse(&engine->ctx, options, A, B, &o));
-    return make_plan(engine, A, B, 0, &o, plan);
+    return hy_engine_end(engine, plan_sparse(engine, A, B, options, plan));
 }
 
 static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
@@ -79,21 +82,30 @@ static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int6
     return HYBRID_OK;
 }
 
-hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
-                               int64_t dense_cols, const hybrid_plan_options *options,
-                               hybrid_plan **plan)
+static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
+                                int64_t dense_cols, const hybrid_plan_options *options,
+                                hybrid_plan **plan)
 {
+    hy_context *ctx = &engine->ctx;
     hybrid_plan_options o;
 
-    HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_read_plan_options(ctx, options, &o));
     HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(check_dense_cols(ctx, A, dense_cols));
+    hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
     return make_plan(engine, A, NULL, dense_cols, &o, plan);
+}
+
+hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                               int64_t dense_cols, const hybrid_plan_options *options,
+                               hybrid_plan **plan)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, plan_dense(engine, A, dense_cols, options, plan));
 }
 
 /* ---- runs ----------------------------------------------------------------------- */
@@ -127,28 +139,32 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
-static hybrid_status check_pattern(const hybrid_plan *plan, const hybrid_csr *A,
-                                   const hybrid_csr *B)
-{
-    return plan->history.pattern.row_ptr ? hy_pattern_check(&plan->product.engine->ctx,
-                                                            &plan->history.pattern, A, B)
-                                         : HYBRID_OK;
-}
-
-/* They are those that the plan was made for, and as they are to be computed with; to be
-   closed if so. */
+/* They are those that the plan was made for, and become as they are to be computed with.
+   From here on progress is told. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
-                                   const hybrid_csr **B, hy_narrow *narrow)
+                                   const hybrid_csr **B)
 {
-    hy_context *ctx = &plan->product.engine->ctx;
+    hybrid_engine *engine = plan->product.engine;
+    hy_context *ctx       = &engine->ctx;
 
     HY_TRY(hy_check_spgemm(ctx, *A, *B));
     HY_TRY(check_run(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols, (*B)->nnz));
-    HY_TRY(hy_narrow_open(ctx, A, B, NULL, narrow));
-    const hybrid_status status = check_pattern(plan, *A, *B);
-    if (status != HYBRID_OK)
-        hy_narrow_close(ctx, narrow);
-    return status;
+    hy_progress_begin(&ctx->progress, (*A)->rows);
+    HY_TRY(hy_narrow_two(ctx, &engine->narrow, A, B));
+    return plan->history.pattern.row_ptr
+               ? hy_pattern_check(ctx, &plan->history.pattern, *A, *B)
+               : HYBRID_OK;
+}
+
+static hybrid_status run_sparse(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, hybrid_csr *C)
+{
+    const hy_beginning start = hy_usage_begin(plan->product.engine);
+
+    if (!C)
+        return hy_fail(&plan->product.engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(take_operands(plan, &A, &B));
+    return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
 }
 
 hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
@@ -157,17 +173,19 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
-    hy_context *ctx          = &plan->product.engine->ctx;
-    const hy_beginning start = hy_usage_begin(plan->product.engine);
-    hy_narrow narrow;
+    return hy_engine_end(plan->product.engine, run_sparse(plan, A, B, C));
+}
 
-    if (!C)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(take_operands(plan, &A, &B, &narrow));
-    const hybrid_status status =
-        hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
-    hy_narrow_close(ctx, &narrow);
-    return status;
+static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                              hybrid_each_fn fn, void *user)
+{
+    hybrid_engine *engine    = plan->product.engine;
+    const hy_beginning start = hy_usage_begin(engine);
+
+    if (!fn)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
+    HY_TRY(take_operands(plan, &A, &B));
+    return hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
@@ -175,20 +193,8 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
-    hybrid_engine *engine = plan->product.engine;
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
-    hy_narrow narrow;
-
-    if (!fn)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    HY_TRY(take_operands(plan, &A, &B, &narrow));
-    engine->handing = 1;
-    const hybrid_status status =
-        hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
-    engine->handing = 0;
-    hy_narrow_close(&engine->ctx, &narrow);
-    return status;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
 /* What is resident, and of how many chunks, is as it was. */
@@ -209,7 +215,8 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
    plan has the reduced A. */
 static int reads_columns(const hybrid_plan *plan)
 {
-    return !hy_resident_all(plan->site) && hy_product_has_views(&plan->product);
+    return !hy_split_all_stays(plan->portions, plan->count) &&
+           hy_product_has_views(&plan->product);
 }
 
 /* Operands are checked, but not against the plan. */
@@ -218,25 +225,19 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
                                hybrid_dense *Y)
 {
     hybrid_engine *engine = plan->product.engine;
-    hy_narrow narrow;
 
     HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
-    HY_TRY(hy_narrow_open(&engine->ctx, reads_columns(plan) ? &A : NULL, NULL, NULL,
-                          &narrow));
-    const hybrid_status status =
-        hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
-    hy_narrow_close(&engine->ctx, &narrow);
-    return status;
+    if (reads_columns(plan))
+        HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
+    return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
 }
 
-hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                              const hybrid_dense *X, double beta, hybrid_dense *Y)
+static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
-    if (!plan)
-        return HYBRID_BAD_ARGUMENT;
-    HY_TRY(hy_engine_begin(plan->product.engine));
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
@@ -245,12 +246,18 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
-hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                                   const hybrid_file *X, double beta, hybrid_dense *Y)
+hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_in_memory(plan, alpha, A, X, beta, Y));
+}
+
+static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_file *X, double beta, hybrid_dense *Y)
+{
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
@@ -262,27 +269,46 @@ hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
+hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_file *X, double beta, hybrid_dense *Y)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_file(plan, alpha, A, X, beta, Y));
+}
+
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
-    if (plan && !hy_engine_barred(plan->product.engine))
-        hy_pack_cache_forget(&plan->site->cache);
+    if (!plan || hy_engine_barred(plan->product.engine))
+        return;
+    for (int i = 0; i < plan->count; i++)
+        hy_pack_cache_forget(&plan->portions[i].site->cache);
 }
 
 /* ---- one shot -----------------------------------------------------------------------
  */
 
-/* B goes ahead unless it is said beforehand that it may not be wanted there. */
-static hybrid_status multiply_once(hybrid_engine *engine, const hybrid_plan_options *o,
-                                   const hybrid_csr *A, const hybrid_csr *B,
-                                   const hy_beginning *start, hybrid_csr *C)
+/* B goes ahead unless it is said beforehand that it may not be wanted on a device. */
+static hybrid_status multiply_sparse(hybrid_engine *engine,
+                                     const hybrid_plan_options *options,
+                                     const hybrid_csr *A, const hybrid_csr *B,
+                                     hybrid_csr *C)
 {
-    hy_loader *early = NULL;
+    const hy_beginning start = hy_usage_begin(engine);
+    hy_loader *early         = NULL;
+    hybrid_plan_options o;
     hybrid_plan *plan;
 
-    if (!o->variant && o->split != HYBRID_SPLIT_HOST)
+    if (!C)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY(take_sparse(engine, options, &A, &B, &o));
+    o.flags &= ~(unsigned)HYBRID_REUSE;
+    if (!o.variant && o.split != HYBRID_SPLIT_HOST)
         HY_TRY(hy_early_begin(engine, A, B, &early));
-    HY_TRY(hy_plan_make(engine, A, B, 0, o, 1, early, &plan));
-    const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
+    HY_TRY(hy_plan_make(engine, A, B, 0, &o, 1, early, &plan));
+    const hybrid_status status =
+        hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
     hybrid_plan_destroy(plan);
     return status;
 }
@@ -291,20 +317,8 @@ hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
                                  const hybrid_plan_options *options, const hybrid_csr *A,
                                  const hybrid_csr *B, hybrid_csr *C)
 {
-    hybrid_plan_options o;
-    hy_narrow narrow;
-
     HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx          = &engine->ctx;
-    const hy_beginning start = hy_usage_begin(engine);
-    if (!C)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(check_sparse(ctx, options, A, B, &o));
-    o.flags &= ~(unsigned)HYBRID_REUSE;
-    HY_TRY(hy_narrow_open(ctx, &A, &B, NULL, &narrow));
-    const hybrid_status status = multiply_once(engine, &o, A, B, &start, C);
-    hy_narrow_close(ctx, &narrow);
-    return status;
+    return hy_engine_end(engine, multiply_sparse(engine, options, A, B, C));
 }
 
 hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
@@ -313,31 +327,35 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return hybrid_spgemm_with(engine, NULL, A, B, C);
 }
 
-hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
-                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
+                                    const hybrid_csr *A, const hybrid_dense *X,
+                                    double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan           = NULL;
-    hy_narrow narrow;
+    const hy_beginning start    = hy_usage_begin(engine);
+    hybrid_plan *plan;
 
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
-    HY_TRY(hy_narrow_open(&engine->ctx, &A, NULL, NULL, &narrow));
+    HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
     const hy_source source = hy_source_dense(&engine->ctx, X);
     options.order          = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    hybrid_status status =
-        hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan);
-    if (status == HYBRID_OK)
-        status =
-            hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, 1, NULL, &plan));
+    const hybrid_status status =
+        hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);
-    hy_narrow_close(&engine->ctx, &narrow);
     return status;
+}
+
+hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
+                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, multiply_dense(engine, alpha, A, X, beta, Y));
 }
 
 hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,
@@ -350,51 +368,4 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
                             A->type};
     hybrid_dense Y       = {A->rows, 1, 1, HYBRID_ROW_MAJOR, y, A->type};
     return hybrid_spmm(engine, alpha, A, &X, beta, &Y);
-}
-
-/* ---- what plans and engines tell -----------------------------------------------------
- */
-
-hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *out)
-{
-    if (!engine || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
-        return HYBRID_BAD_ARGUMENT;
-    if (engine->report.struct_size == 0 || hy_engine_barred(engine))
-        return HYBRID_BAD_STATE;
-    hy_struct_write(&hy_report_struct, &engine->report, out);
-    return HYBRID_OK;
-}
-
-hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
-{
-    if (!plan || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
-        return HYBRID_BAD_ARGUMENT;
-    if (hy_engine_barred(plan->product.engine))
-        return HYBRID_BAD_STATE;
-    hy_struct_write(&hy_report_struct, &plan->history.report, out);
-    return HYBRID_OK;
-}
-
-hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i, hybrid_candidate *out)
-{
-    if (!plan || !out || i < 0 || i >= plan->candidates.count)
-        return HYBRID_BAD_ARGUMENT;
-    if (hy_engine_barred(plan->product.engine))
-        return HYBRID_BAD_STATE;
-    const hy_candidate *c = &plan->candidates.of[i];
-    *out = (hybrid_candidate){c->variant->name, c->refused, c->predicted_s,
-                              i == plan->candidates.chosen};
-    return HYBRID_OK;
-}
-
-hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out)
-{
-    if (!out || i < 0)
-        return HYBRID_BAD_ARGUMENT;
-    for (const hy_variant *const *v = hy_variants; *v; v++)
-        if (i-- == 0) {
-            *out = (hybrid_variant_info){(*v)->name, (*v)->summary, (*v)->source};
-            return HYBRID_OK;
-        }
-    return HYBRID_BAD_ARGUMENT;
 }

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/pool.h"
+#include "engine/narrow.h"
 #include "engine/rates.h"
 #include "engine/tables.h"
 
@@ -16,15 +17,19 @@ enum {
     HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
 };
 
+enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
+
 struct hybrid_engine {
     hy_context ctx;
     pid_t process;                     /* that made it */
     hy_topology *topology;
-    hy_backend *device;                /* the GPU, or NULL */
+    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order in which they are listed; */
+    int device_count;
+    hy_backend *device; /* the first of them, or NULL */
     hy_backend *host;                  /* always there */
     hybrid_backend wanted;             /* as asked for */
     const hy_variant *const *variants; /* the table */
-    char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
+    char device_text[HY_DEVICES_TEXT]; /* what the devices are, or why none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
     const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
     int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
@@ -33,11 +38,11 @@ struct hybrid_engine {
     size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
     int64_t index_max; /* INT32_MAX; tests: less. Offsets of a C with so many entries fit 32
                           bits */
+    int all_devices;  /* 0; tests: each that can computes a part of every product */
     int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
                                   empty */
-    int handing; /* a run hands rows to a function of the caller, from inside which other
-                    calls are refused */
+    hy_narrow narrow; /* of the call under way */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
@@ -65,12 +70,16 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
 int hy_engine_inherited(const hybrid_engine *engine);
 
 /* Whether calls fail, and those that return nothing do nothing: in such a child, and from
-   inside a function that is handed rows. */
+   inside a function of the caller that is handed rows or progress. */
 int hy_engine_barred(const hybrid_engine *engine);
 
 /* A public call begins: the sentence of the last one goes. No engine, no call, and none
    where it is barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
+
+/* A public call ends that told its progress, if it came to that, or narrowed operands: their
+   copies go. Returns `status`. */
+hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
 /* The backend on which products run unless a variant says otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);

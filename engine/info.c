@@ -6,7 +6,6 @@
 #include "base/pool.h"
 #include "engine/check.h"
 #include "engine/engine.h"
-#include "engine/narrow.h"
 #include "partition/inspect.h"
 
 enum { GRAIN = 4096 };
@@ -93,13 +92,19 @@ static hybrid_status square_info(hy_context *ctx, survey *s, hybrid_matrix_info 
     return HYBRID_OK;
 }
 
-static hybrid_status info_of(hy_context *ctx, const hybrid_csr *A,
+static hybrid_status info_of(hybrid_engine *engine, const hybrid_csr *A,
                              hybrid_matrix_info *out)
 {
-    survey s = {.A = A, .row_min = INT64_MAX};
+    hy_context *ctx = &engine->ctx;
+    survey s        = {.row_min = INT64_MAX};
     hy_profile profile;
     double synergy;
 
+    if (!out)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
+    HY_TRY(hy_check_rules(ctx, A, "A"));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
+    s.A = A;
     HY_TRY(hy_tile_fill(ctx, A, &synergy));
     HY_TRY(hy_inspect(ctx, A, NULL, 1, NULL, &profile));
     hybrid_matrix_info info = {.synergy       = synergy,
@@ -126,14 +131,5 @@ hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
                               hybrid_matrix_info *out)
 {
     HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
-    hy_narrow narrow;
-
-    if (!out)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
-    HY_TRY(hy_check_rules(ctx, A, "A"));
-    HY_TRY(hy_narrow_open(ctx, &A, NULL, NULL, &narrow));
-    const hybrid_status status = info_of(ctx, A, out);
-    hy_narrow_close(ctx, &narrow);
-    return status;
+    return hy_engine_end(engine, info_of(engine, A, out));
 }

@@ -6,7 +6,6 @@
 #include "base/results.h"
 #include "engine/check.h"
 #include "engine/engine.h"
-#include "engine/narrow.h"
 #include "io/generate.h"
 #include "io/io.h"
 
@@ -47,18 +46,20 @@ hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A)
     return hy_check_rules(&engine->ctx, A, "A");
 }
 
+static hybrid_status transpose(hybrid_engine *engine, const hybrid_csr *A, hybrid_csr *T)
+{
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(hy_check_rules(ctx, A, "A"));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
+    return hy_csr_transpose(ctx, A, T);
+}
+
 hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
                                    hybrid_csr *T)
 {
     HY_TRY(begin_with(engine, A, T));
-    hy_context *ctx = &engine->ctx;
-    hy_narrow narrow;
-
-    HY_TRY(hy_check_rules(ctx, A, "A"));
-    HY_TRY(hy_narrow_open(ctx, &A, NULL, NULL, &narrow));
-    const hybrid_status status = hy_csr_transpose(ctx, A, T);
-    hy_narrow_close(ctx, &narrow);
-    return status;
+    return hy_engine_end(engine, transpose(engine, A, T));
 }
 
 hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows, int64_t cols,
@@ -107,18 +108,21 @@ hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_ty
     return hy_read_mtx(&engine->ctx, path, type, out);
 }
 
+static hybrid_status write_mtx(hybrid_engine *engine, const char *path,
+                               const hybrid_csr *matrix)
+{
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(hy_check_rules(ctx, matrix, "the matrix"));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &matrix, "the matrix"));
+    return hy_write_mtx(ctx, path, matrix);
+}
+
 hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
                                const hybrid_csr *matrix)
 {
     HY_TRY(begin_with(engine, path, matrix));
-    hy_context *ctx = &engine->ctx;
-    hy_narrow narrow;
-
-    HY_TRY(hy_check_rules(ctx, matrix, "the matrix"));
-    HY_TRY(hy_narrow_open(ctx, &matrix, NULL, NULL, &narrow));
-    const hybrid_status status = hy_write_mtx(ctx, path, matrix);
-    hy_narrow_close(ctx, &narrow);
-    return status;
+    return hy_engine_end(engine, write_mtx(engine, path, matrix));
 }
 
 hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_type type,

@@ -29,8 +29,7 @@ static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end
     return signs >> 63 ? HYBRID_BAD_MATRIX : HYBRID_OK;
 }
 
-/* The columns of A to `to`. If one is out of range, the check of all rules finds which.
- */
+/* The columns of A to `to`; the check of all rules finds one that is out of range. */
 static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int32_t *to)
 {
@@ -53,7 +52,7 @@ static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
 }
 
 /* Operand `count` is A, with the columns `col`. */
-static void add(hy_narrow *narrow, const hybrid_csr *A, void *col)
+static void note(hy_narrow *narrow, const hybrid_csr *A, void *col)
 {
     const int i = narrow->count++;
 
@@ -74,17 +73,16 @@ static hybrid_status take(hy_context *ctx, hy_narrow *narrow, const hybrid_csr *
         col = *copy;
         HY_TRY(narrow_all(ctx, A, name, col));
     }
-    add(narrow, A, col);
+    note(narrow, A, col);
     return HYBRID_OK;
 }
 
-/* As it is below. */
-static hybrid_status narrow_one(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
-                                const char *name)
+hybrid_status hy_narrow_add(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
+                            const char *name)
 {
     int i = 0;
 
-    if (!A || (*A)->col_type != HYBRID_I64)
+    if ((*A)->col_type != HYBRID_I64)
         return HYBRID_OK;
     while (i < narrow->count && narrow->from[i] != *A)
         i++;
@@ -94,23 +92,18 @@ static hybrid_status narrow_one(hy_context *ctx, hy_narrow *narrow, const hybrid
     return HYBRID_OK;
 }
 
-hybrid_status hy_narrow_open(hy_context *ctx, const hybrid_csr **A, const hybrid_csr **B,
-                             const hybrid_csr **C, hy_narrow *out)
+hybrid_status hy_narrow_two(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
+                            const hybrid_csr **B)
 {
-    hybrid_status status;
-
-    *out = (hy_narrow){.count = 0};
-    HY_TRY_ELSE_DONE(narrow_one(ctx, out, A, "A"));
-    HY_TRY_ELSE_DONE(narrow_one(ctx, out, B, "B"));
-    HY_TRY_ELSE_DONE(narrow_one(ctx, out, C, "C"));
-done:
-    if (status != HYBRID_OK)
-        hy_narrow_close(ctx, out);
-    return status;
+    HY_TRY(hy_narrow_add(ctx, narrow, A, "A"));
+    return hy_narrow_add(ctx, narrow, B, "B");
 }
 
-void hy_narrow_close(hy_context *ctx, hy_narrow *narrow)
+void hy_narrow_free(hy_context *ctx, hy_narrow *narrow)
 {
-    for (int i = 0; i < HY_NARROW_MOST; i++)
+    for (int i = 0; i < HY_NARROW_MOST; i++) {
         hy_results_release(ctx, narrow->copies[i]);
+        narrow->copies[i] = NULL;
+    }
+    narrow->count = 0;
 }

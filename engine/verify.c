@@ -43,7 +43,6 @@
 #include "engine/check.h"
 #include "engine/engine.h"
 #include "engine/line.h"
-#include "engine/narrow.h"
 
 enum { GRAIN = 1024, COLUMNS = 1 << 16, SPARE = 6 };
 
@@ -287,8 +286,8 @@ static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t se
 
 /* ---- public ------------------------------------------------------------------------ */
 
-static hybrid_status try_to_refute(hy_context *ctx, check *c, int trials, uint64_t seed,
-                                   int64_t *row)
+static hybrid_status verify(hy_context *ctx, check *c, int trials, uint64_t seed,
+                            int64_t *row)
 {
     const char *const what = "a vector to verify with";
     const int64_t cols     = c->B ? c->B->cols : c->X->cols;
@@ -311,18 +310,6 @@ done:
     return status;
 }
 
-/* Operands are checked. */
-static hybrid_status verify(hy_context *ctx, check *c, int trials, uint64_t seed,
-                            int64_t *row)
-{
-    hy_narrow narrow;
-
-    HY_TRY(hy_narrow_open(ctx, &c->A, c->B ? &c->B : NULL, c->C ? &c->C : NULL, &narrow));
-    const hybrid_status status = try_to_refute(ctx, c, trials, seed, row);
-    hy_narrow_close(ctx, &narrow);
-    return status;
-}
-
 static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row)
 {
     HY_TRY(hy_engine_begin(engine));
@@ -337,13 +324,14 @@ static double eps_of(hybrid_type type)
     return type == HYBRID_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
 }
 
-hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                    const hybrid_csr *B, const hybrid_csr *C, int trials,
                                    uint64_t seed, int64_t *row)
 {
-    HY_TRY(begin(engine, trials, row));
     hy_context *ctx = &engine->ctx;
+
     HY_TRY(hy_check_spgemm(ctx, A, B));
+    hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_csr_check(ctx, A, "A"));
     HY_TRY(hy_csr_check(ctx, B, "B"));
     HY_TRY(hy_check_rules(ctx, C, "C"));
@@ -351,17 +339,29 @@ hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, A*B is %lld x %lld",
                        (long long)C->rows, (long long)C->cols, (long long)A->rows,
                        (long long)B->cols);
+    HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &C, "C"));
     check c = {.A = A, .B = B, .C = C, .eps = eps_of(A->type)};
     return verify(ctx, &c, trials, seed, row);
+}
+
+hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hybrid_csr *C, int trials,
+                                   uint64_t seed, int64_t *row)
+{
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spgemm(engine, A, B, C, trials, seed, row));
 }
 
 static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int trials,
                                  uint64_t seed, int64_t *row)
 {
-    HY_TRY(begin(engine, trials, row));
     hy_context *ctx = &engine->ctx;
+
     HY_TRY(hy_check_spmm(ctx, c->A, c->X, c->Y));
+    hy_progress_begin(&ctx->progress, c->A->rows);
     HY_TRY(hy_csr_check(ctx, c->A, "A"));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &c->A, "A"));
     c->eps = eps_of(c->A->type);
     if (tf32 && c->A->type == HYBRID_F32) {
         c->eps *= 2;
@@ -375,7 +375,8 @@ hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                  uint64_t seed, int64_t *row)
 {
     check c = {.A = A, .X = X, .Y = Y};
-    return verify_spmm(engine, &c, 0, trials, seed, row);
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 0, trials, seed, row));
 }
 
 hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
@@ -383,5 +384,6 @@ hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A
                                       int trials, uint64_t seed, int64_t *row)
 {
     check c = {.A = A, .X = X, .Y = Y};
-    return verify_spmm(engine, &c, 1, trials, seed, row);
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 1, trials, seed, row));
 }
