@@ -99,13 +99,14 @@ static int is_present(const hy_span *span, size_t at)
     return there & 1;
 }
 
-static int both_present(const hy_span *col, const hy_span *val, int64_t entry)
+static int both_present(const hy_ahead *a, int64_t entry)
 {
-    return is_present(col, (size_t)entry * 4) && is_present(val, (size_t)entry * 8);
+    return is_present(a->col, (size_t)entry * a->col_size) &&
+           is_present(a->val, (size_t)entry * 8);
 }
 
 /* Workers are busy, so nothing is touched until somebody is about to write. */
-static void what_is_written_next_is_touched_first(void **state)
+static void touched_first(size_t col_size)
 {
     hybrid_engine *engine = fake_spmm(0);
     hy_context *ctx       = &engine->ctx;
@@ -115,31 +116,56 @@ static void what_is_written_next_is_touched_first(void **state)
     hy_ahead ahead;
     hy_loop busy;
 
-    (void)state;
-    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 4, &col), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * col_size, &col), HYBRID_OK);
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, &val), HYBRID_OK);
     hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
-    hy_ahead_start(&ahead, ctx, &col, &val, 4, 8, STEPS * STEP);
+    hy_ahead_start(&ahead, ctx, &col, &val, col_size, 8, STEPS * STEP);
     assert_int_equal(ahead.touches, STEPS);
     __atomic_store_n(&ahead.stop, 1,
                      __ATOMIC_RELEASE); /* of what idle workers would do */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
     assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
     hy_ahead_stop(&ahead);
-    assert_false(both_present(&col, &val, 3 * STEP));
+    assert_false(both_present(&ahead, 3 * STEP));
 
     ahead.next      = 0;
     ahead.submitted = 1;
     assert_int_equal(hy_ahead_reach(&ahead, 2 * STEP + 1), HYBRID_OK);
     assert_int_equal(ahead.next, 3);
     for (int64_t i = 0; i < 3; i++)
-        assert_true(both_present(&col, &val, i * STEP));
-    assert_false(both_present(&col, &val, 5 * STEP));
+        assert_true(both_present(&ahead, i * STEP));
+    assert_false(both_present(&ahead, 5 * STEP));
     assert_int_equal(hy_ahead_reach(&ahead, 3 * STEP), HYBRID_OK);
     assert_int_equal(ahead.next, 3);
     assert_int_equal(hy_ahead_reach(&ahead, 9 * STEP), HYBRID_OK);
     assert_int_equal(ahead.next, STEPS);
-    assert_true(both_present(&col, &val, STEPS * STEP - 1));
+    assert_true(both_present(&ahead, STEPS * STEP - 1));
+    hy_results_release(ctx, col.ptr);
+    hy_results_release(ctx, val.ptr);
+    hybrid_engine_destroy(engine);
+}
+
+static void what_is_written_next_is_touched_first(void **state)
+{
+    (void)state;
+    touched_first(4);
+    touched_first(8);
+}
+
+/* To columns of 64 bits no device copies. */
+static void wide_columns_are_not_pinned(void **state)
+{
+    hybrid_engine *engine = fake_spmm(0);
+    hy_context *ctx       = &engine->ctx;
+    hy_span col, val;
+    hy_ahead ahead;
+
+    (void)state;
+    reserve_again(ctx, (size_t)ENTRIES * 8, &col);
+    reserve_again(ctx, (size_t)ENTRIES * 8, &val);
+    hy_ahead_start(&ahead, ctx, &col, &val, 8, 8, ENTRIES);
+    assert_true(ahead.pins == 0 && ahead.touches == 0);
+    hy_ahead_stop(&ahead);
     hy_results_release(ctx, col.ptr);
     hy_results_release(ctx, val.ptr);
     hybrid_engine_destroy(engine);
@@ -150,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quarter_more_than_expected),
         cmocka_unit_test(what_is_written_next_is_touched_first),
+        cmocka_unit_test(wide_columns_are_not_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

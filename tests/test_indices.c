@@ -141,6 +141,57 @@ static void each_allocation_fails_once(void **state)
     }
 }
 
+/* With less and less too little memory, down to what the last array needs. */
+static void run_out(world *w)
+{
+    hy_meter *meter      = &w->engine->ctx.memory.meter;
+    hybrid_status status = HYBRID_NO_MEMORY;
+    int64_t fails        = 0;
+
+    hybrid_engine_trim(w->engine);
+    const int64_t before = hy_meter_used(meter), cap = meter->cap;
+    while (status != HYBRID_OK) {
+        meter->cap = before + ++fails * 4096;
+        status     = one_shot(w);
+        meter->cap = cap;
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        hybrid_engine_trim(w->engine);
+        assert_true(hy_meter_used(meter) == before);
+    }
+    assert_true(fails > 10);
+}
+
+static void memory_runs_out(void **state)
+{
+    world w;
+
+    (void)state;
+    indices_open(&w, 1, HYBRID_F32, HYBRID_I64);
+    indices_ask(&w, ASKED - 1);
+    for (int wide = 0; wide < 2; wide++) {
+        w.engine->index_max = w.product.nnz - wide;
+        run_out(&w);
+    }
+    indices_close(&w);
+}
+
+/* No later run would share: as with a plan without HYBRID_REUSE. */
+static void nothing_is_reused_in_one_run(void **state)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr C;
+    world w;
+
+    (void)state;
+    indices_open(&w, 0, HYBRID_F32, HYBRID_I64);
+    o.flags      = HYBRID_REUSE;
+    o.split      = HYBRID_SPLIT_SHARE;
+    o.host_share = 0.5;
+    assert_int_equal(hybrid_spgemm_with(w.engine, &o, &w.A, &w.B, &C),
+                     HYBRID_UNSUPPORTED);
+    indices_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +199,8 @@ int main(void)
         cmocka_unit_test(options_that_say_nothing),
         cmocka_unit_test(results_are_verified),
         cmocka_unit_test(each_allocation_fails_once),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(nothing_is_reused_in_one_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void operands_of_either_width(void **state)
    which counts what it is to compute. */
 static void check_square(world *w)
 {
-    hybrid_csr A, wide;
+    hybrid_csr A, wide, C;
     world squares = *w;
 
     matrix_random(ROWS, ROWS, 6, 5, w->kind, &A);
@@ -79,6 +79,10 @@ static void check_square(world *w)
         assert_true(w->on_host || fake_counts() > counts);
         assert_int_equal(indices_planned(&squares, HYBRID_REUSE, &wide, B), HYBRID_OK);
     }
+    hybrid_csr less = wide; /* without the last column, which rows of it name */
+    less.cols--;
+    assert_int_equal(hybrid_spgemm(w->engine, &wide, &less, &C), HYBRID_BAD_MATRIX);
+    assert_non_null(strstr(hybrid_engine_message(w->engine), "B: row "));
     oracle_free(&squares.product);
     free(wide.col);
     matrix_free(&A);
