@@ -133,7 +133,7 @@ static int open_x(cli_job *job)
     snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
     if (status != HYBRID_OK)
         return cli_fail_engine(job->engine, status);
-    job->X = hybrid_file_shape(job->file);
+    job->X = hybrid_file_dense(job->file);
     return cli_operand_check_type(o->input[1], job->X.type, o->type);
 }
 
