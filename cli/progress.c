@@ -112,13 +112,18 @@ static void draw_run(void)
     const double giga    = elapsed > 0 ? 1e-9 / elapsed : 0;
     char text[LINE_BYTES];
 
-    snprintf(
-        text, sizeof text,
-        "%3.0f %%  chunk %lld of %lld  %.1f GFLOP/s  up %.1f down %.1f GB/s  %s left",
-        100 * done, (long long)line.chunks_done, (long long)line.chunks,
-        (double)line.flops_done * giga, (double)line.up_bytes * giga,
-        (double)line.down_bytes * giga,
-        done > 0 ? cli_clock(elapsed * (1 - done) / done).s : "?");
+    if (line.chunks == 0) /* nobody has counted them */
+        snprintf(text, sizeof text, "chunk %lld  %.1f GFLOP/s  up %.1f down %.1f GB/s",
+                 (long long)line.chunks_done, (double)line.flops_done * giga,
+                 (double)line.up_bytes * giga, (double)line.down_bytes * giga);
+    else
+        snprintf(
+            text, sizeof text,
+            "%3.0f %%  chunk %lld of %lld  %.1f GFLOP/s  up %.1f down %.1f GB/s  %s left",
+            100 * done, (long long)line.chunks_done, (long long)line.chunks,
+            (double)line.flops_done * giga, (double)line.up_bytes * giga,
+            (double)line.down_bytes * giga,
+            done > 0 ? cli_clock(elapsed * (1 - done) / done).s : "?");
     draw(text);
 }
 
