@@ -21,13 +21,7 @@ static int64_t panel_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
 
 static hybrid_status make_room(const hy_a_panels *p, hy_a_panel *panel, int64_t bytes)
 {
-    if (bytes <= panel->room)
-        return HYBRID_OK;
-    hy_array_free(p->file->ctx, panel->block);
-    panel->room = 0;
-    HY_TRY(hy_array(p->file->ctx, bytes, 1, "a panel of rows of A", &panel->block));
-    panel->room = bytes;
-    return HYBRID_OK;
+    return hy_array_reuse(p->file->ctx, &panel->block, bytes, "a panel of rows of A");
 }
 
 /* Rows from `begin` on that a panel is expected to hold, as all rows are on average. */
@@ -49,41 +43,41 @@ static int64_t rows_that_fit(const hy_a_panels *p, const int64_t *offset, int64_
 }
 
 /* Offsets of the rows from `begin` on, of as many as the panel gets. */
-static hybrid_status read_offsets(const hy_a_panels *p, int64_t begin, hy_a_panel *panel,
-                                  int64_t *first)
+static hybrid_status read_offsets(const hy_a_panels *p, int64_t begin, hy_a_panel *panel)
 {
     int64_t rows = expected_rows(p, begin);
 
     HY_TRY(make_room(p, panel, hy_greater(p->bytes, aligned((rows + 1) * 8))));
-    HY_TRY(hy_csr_file_offsets(p->file, begin, rows, panel->block));
-    *first              = *(int64_t *)panel->block;
-    rows                = rows_that_fit(p, panel->block, rows);
-    const int64_t nnz   = ((int64_t *)panel->block)[rows] - *first;
+    int64_t *offset = panel->block.array;
+    HY_TRY(hy_csr_file_offsets(p->file, begin, rows, offset));
+    rows                = rows_that_fit(p, offset, rows);
+    const int64_t first = offset[0], nnz = offset[rows] - first;
     const int64_t bytes = panel_bytes(p->file, rows, nnz);
-    if (bytes > panel->room) { /* a row is larger than panels are */
+    if (bytes > panel->block.bytes) { /* one row, and larger than panels are */
         HY_TRY(make_room(p, panel, bytes));
-        ((int64_t *)panel->block)[0] = *first;
-        ((int64_t *)panel->block)[1] = *first + nnz;
+        offset    = panel->block.array;
+        offset[0] = first;
+        offset[1] = first + nnz;
     }
-    panel->A      = p->file->shape;
-    panel->A.rows = rows;
-    panel->A.nnz  = nnz;
-    panel->begin  = begin;
+    panel->A         = p->file->shape;
+    panel->A.rows    = rows;
+    panel->A.nnz     = nnz;
+    panel->A.row_ptr = offset;
+    panel->begin     = begin;
     return HYBRID_OK;
 }
 
 static hybrid_status read_panel(const hy_a_panels *p, int64_t begin, hy_a_panel *panel)
 {
     hybrid_csr *A = &panel->A;
-    int64_t first;
 
-    HY_TRY(read_offsets(p, begin, panel, &first));
-    int64_t *offset = panel->block;
+    HY_TRY(read_offsets(p, begin, panel));
+    int64_t *offset     = A->row_ptr;
+    const int64_t first = offset[0];
+    char *entries       = (char *)offset + aligned((A->rows + 1) * 8);
     for (int64_t i = 0; i <= A->rows; i++)
         offset[i] -= first;
-    char *entries  = (char *)panel->block + aligned((A->rows + 1) * 8);
     A->offset_type = HYBRID_I64;
-    A->row_ptr     = offset;
     A->col         = (int32_t *)(void *)entries;
     A->val         = entries + aligned(A->nnz * 4);
     HY_TRY(hy_csr_file_cols(p->file, first, A->nnz, A->col));
@@ -135,7 +129,7 @@ void hy_a_panels_close(hy_a_panels *p)
 {
     await(p);
     for (int i = 0; i < 2; i++)
-        hy_array_free(p->file->ctx, p->panels[i].block);
+        hy_array_free_reused(p->file->ctx, &p->panels[i].block);
     hy_message_destroy(&p->aside);
 }
 

@@ -13,8 +13,7 @@
 typedef struct hy_a_panel {
     hybrid_csr A;
     int64_t begin;
-    void *block;
-    int64_t room; /* bytes of the block */
+    hy_reused block;
 } hy_a_panel;
 
 typedef struct hy_a_panels {

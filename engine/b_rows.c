@@ -17,7 +17,7 @@ enum {
     PIECE_BYTES   = 32 << 10,
     ROWS_GRAIN    = 2048, /* that a worker takes at a time */
     COLUMNS_GRAIN = 1 << 16,
-    ENTRY_BYTES   = 4 + 8 + 8 /* of what is needed to look for a row of B */
+    ROW_BYTES     = 4 + 8 + 8 /* of what is known of a row of B */
 };
 
 /* ---- which rows ---------------------------------------------------------------------
@@ -26,7 +26,7 @@ enum {
 typedef struct gathering {
     const hy_b_rows *rows;
     int64_t *at;    /* where in the file entries of each row begin */
-    int64_t *count; /* how many; later where they begin in B */
+    int64_t *count; /* how many; later where they begin in B, whose offsets these are */
 } gathering;
 
 /* The listed rows from i on that are near enough to be read together, up to `end`. */
@@ -128,22 +128,22 @@ static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static int64_t b_bytes(const hy_b_rows *rows, int64_t nnz)
+static int64_t entry_bytes(const hy_b_rows *rows)
 {
-    return rows->touched.count * (4 + 8 + 8) +
-           nnz * (4 + (int64_t)hy_value_size(rows->file->shape.type));
+    return 4 + (int64_t)hy_value_size(rows->file->shape.type);
 }
 
 static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 {
-    hy_context *ctx = rows->file->ctx;
-    hybrid_csr *B   = &rows->B;
-    void *col;
+    hy_context *ctx      = rows->file->ctx;
+    hybrid_csr *B        = &rows->B;
+    const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
+    const int64_t size   = (int64_t)hy_value_size(B->type);
 
-    HY_TRY(hy_array(ctx, nnz, 4, "columns of rows of B", &col));
-    B->col = col;
-    HY_TRY(hy_array(ctx, nnz, hy_value_size(B->type), "values of rows of B", &B->val));
+    HY_TRY(hy_array_reuse(ctx, &rows->entries, values + nnz * size, "rows of B"));
     B->nnz = nnz;
+    B->col = rows->entries.array;
+    B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
     return hy_csr_check_rows(ctx, B, rows->file->name, 0, rows->touched.rows);
 }
@@ -173,7 +173,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     hybrid_csr *part    = &rows->A;
     const int64_t first = hy_offset(A, begin);
     renumbering n       = {rows, A->col + first};
-    void *col;
+    const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
 
     *part      = *A;
     part->rows = end - begin;
@@ -182,10 +182,9 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     if (first > 0)
         part->val = (char *)A->val + (size_t)first * hy_value_size(A->type);
     part->offset_type = HYBRID_I64;
-    part->row_ptr = part->col = NULL;
-    HY_TRY(hy_array(ctx, part->rows + 1, 8, "offsets of rows of A", &part->row_ptr));
-    HY_TRY(hy_array(ctx, part->nnz, 4, "columns of rows of A", &col));
-    part->col = col;
+    HY_TRY(hy_array_reuse(ctx, &rows->of_a, cols + part->nnz * 4, "rows of A"));
+    part->row_ptr = rows->of_a.array;
+    part->col     = (int32_t *)(void *)((char *)rows->of_a.array + cols);
     for (int64_t i = 0; i <= part->rows; i++)
         ((int64_t *)part->row_ptr)[i] = hy_offset(A, begin + i) - first;
     return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);
@@ -194,43 +193,32 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 /* ---- as many as fit -----------------------------------------------------------------
  */
 
-static void forget(hy_b_rows *rows)
-{
-    hy_context *ctx = rows->file->ctx;
-
-    hy_array_free(ctx, rows->A.row_ptr);
-    hy_array_free(ctx, rows->A.col);
-    hy_array_free(ctx, rows->B.row_ptr);
-    hy_array_free(ctx, rows->B.col);
-    hy_array_free(ctx, rows->B.val);
-    rows->A = rows->B = (hybrid_csr){.rows = 0};
-    hy_touched_free(ctx, &rows->touched);
-}
-
 /* Which rows of B rows [begin, end) of A touch, and where these lie. */
 static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                           int64_t end, gathering *g)
 {
     hy_context *ctx = rows->file->ctx;
     hybrid_csr *B   = &rows->B;
-    void *at;
 
+    hy_touched_free(ctx, &rows->touched);
     HY_TRY(hy_touched_find(ctx, A, begin, end, &rows->touched));
+    const int64_t count = rows->touched.count;
+    HY_TRY(
+        hy_array_reuse(ctx, &rows->places, (2 * count + 1) * 8, "places of rows of B"));
     *B             = rows->file->shape;
-    B->rows        = rows->touched.count;
+    B->rows        = count;
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
-    HY_TRY(hy_array(ctx, B->rows + 1, 8, "offsets of rows of B", &B->row_ptr));
-    HY_TRY(hy_array(ctx, B->rows, 8, "places of rows of B", &at));
-    *g = (gathering){rows, at, B->row_ptr};
-    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, find_entries, g));
-    return hy_prefix_sum(ctx, g->count, B->rows);
+    B->row_ptr     = rows->places.array;
+    *g = (gathering){rows, (int64_t *)rows->places.array + count + 1, B->row_ptr};
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, count, ROWS_GRAIN, find_entries, g));
+    return hy_prefix_sum(ctx, g->count, count);
 }
 
 /* Rows of A from `begin` on of which so much is expected. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
-    const int64_t most = hy_greater(rows->bytes / ENTRY_BYTES / 2, 1);
+    const int64_t most = hy_greater(rows->bytes / ROW_BYTES / 2, 1);
     int64_t end        = hy_lesser(A->rows, begin + hy_lesser(rows->rows, most));
 
     while (end > begin + 1 && hy_offset(A, end) - hy_offset(A, begin) > most)
@@ -238,10 +226,11 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
     return end;
 }
 
-static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t bytes)
+static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
 {
     const hy_meter *meter = &rows->file->ctx->memory.meter;
-    const int64_t used    = hy_meter_used(meter);
+    const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
+    const int64_t bytes   = nnz * entry_bytes(rows);
 
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
@@ -259,14 +248,12 @@ static hybrid_status look_for_few(hy_b_rows *rows, const hybrid_csr *A, int64_t 
     for (*end = expected_end(rows, A, begin);;) {
         HY_TRY(look(rows, A, begin, *end, g));
         const int64_t count = *end - begin;
-        const int64_t bytes = b_bytes(rows, g->count[rows->B.rows]);
-        const double part   = (double)rows->bytes / (double)hy_greater(bytes, 1);
-        rows->rows          = hy_greater(1, (int64_t)((double)count * part * 7 / 8));
+        const int64_t bytes =
+            rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
+        const double part = (double)rows->bytes / (double)hy_greater(bytes, 1);
+        rows->rows        = hy_greater(1, (int64_t)((double)count * part * 7 / 8));
         if (count == 1 || bytes <= rows->bytes)
             return HYBRID_OK;
-        hy_array_free(rows->file->ctx, g->at);
-        g->at = NULL;
-        forget(rows);
         *end = begin + hy_lesser(rows->rows, count - 1);
     }
 }
@@ -278,23 +265,23 @@ void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out)
 
 void hy_b_rows_close(hy_b_rows *rows)
 {
-    forget(rows);
+    hy_context *ctx = rows->file->ctx;
+
+    hy_touched_free(ctx, &rows->touched);
+    hy_array_free_reused(ctx, &rows->places);
+    hy_array_free_reused(ctx, &rows->entries);
+    hy_array_free_reused(ctx, &rows->of_a);
 }
 
 hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end)
 {
-    gathering g = {.at = NULL};
-    hybrid_status status;
+    gathering g;
 
-    forget(rows);
-    HY_TRY_ELSE_DONE(look_for_few(rows, A, begin, end, &g));
+    HY_TRY(look_for_few(rows, A, begin, end, &g));
     const int64_t nnz = g.count[rows->B.rows];
     if (*end == begin + 1)
-        HY_TRY_ELSE_DONE(check_room(rows, first + begin, b_bytes(rows, nnz)));
-    HY_TRY_ELSE_DONE(read_b(rows, &g, nnz));
-    HY_TRY_ELSE_DONE(make_a(rows, A, begin, *end));
-done:
-    hy_array_free(rows->file->ctx, g.at);
-    return status;
+        HY_TRY(check_room(rows, first + begin, nnz));
+    HY_TRY(read_b(rows, &g, nnz));
+    return make_a(rows, A, begin, *end);
 }

@@ -14,6 +14,7 @@ typedef struct hy_b_rows {
     int64_t bytes;           /* that they may take, unless one row of A touches more */
     int64_t rows;            /* of A, that the last ones were expected to suffice for */
     hybrid_csr A, B;         /* of A the values are the caller's */
+    hy_reused places, entries, of_a; /* their arrays */
     hy_touched touched;      /* rows of the file's B that B has */
 } hy_b_rows;
 

@@ -82,7 +82,7 @@ hybrid_status hy_sparse_check(const hy_files *call, const hy_sparse *sparse,
 
     if (sparse->file || sparse->csr == &sparse->own)
         return HYBRID_OK;
-    return call->options->flags & HYBRID_CHECK
+    return call->options.flags & HYBRID_CHECK
                ? hy_csr_check(ctx, sparse->csr, name)
                : hy_csr_check_offsets(ctx, sparse->csr, name);
 }
@@ -117,16 +117,17 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse)
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options)
 {
-    static const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
 
     HY_TRY(hy_engine_begin(engine));
     *call = (hy_files){.engine  = engine,
-                       .options = options ? options : &defaults,
+                       .options = options ? *options : defaults,
                        .start   = hy_usage_begin(engine),
                        .report  = HYBRID_REPORT_INIT,
                        .backend = engine->host};
-    HY_TRY(hy_check_plan_options(&engine->ctx, call->options));
-    if (call->options->flags & (HYBRID_RESIDENT | HYBRID_REUSE))
+    HY_TRY(hy_check_plan_options(&engine->ctx, &call->options));
+    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
+    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(
             &engine->ctx, HYBRID_BAD_ARGUMENT,
             "plan options: HYBRID_RESIDENT and HYBRID_REUSE are for plans that "

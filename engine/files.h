@@ -12,7 +12,7 @@
 /* A call of one of the public functions. */
 typedef struct hy_files {
     hybrid_engine *engine;
-    const hybrid_plan_options *options;
+    hybrid_plan_options options; /* of each product */
     hy_beginning start;
     hybrid_report report;      /* of the products so far, summed up */
     const hy_backend *backend; /* that computed the last of them */

@@ -22,7 +22,7 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     hybrid_engine *engine       = u->call.engine;
     const hy_beginning start    = hy_usage_begin(engine);
     const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
-    hybrid_plan_options options = *u->call.options;
+    hybrid_plan_options options = u->call.options;
     hybrid_dense Y              = *u->Y;
     hybrid_plan *plan;
 

@@ -791,8 +791,8 @@ typedef struct hybrid_operand {
 /* One-shot products of operands in memory and in files, in any mixture, which need not fit
    in memory: C = A*B with C stored as hybrid_spgemm() does it, or its rows handed to `fn` as
    hybrid_spgemm_each() does it, and Y = alpha*A*X + beta*Y as hybrid_spmm() does it. A and B
-   may be the same file. `options` may be NULL; HYBRID_REUSE and HYBRID_RESIDENT are refused.
-   What is in memory is as at those functions.
+   may be the same file. `options` may be NULL; HYBRID_REUSE and HYBRID_RESIDENT are refused,
+   HYBRID_EXPLAIN does nothing. What is in memory is as at those functions.
 
    Of files is in memory at a time, as parts of the host memory that the engine has left
    (hybrid_engine_options.host_bytes):
