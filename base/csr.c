@@ -13,21 +13,25 @@ enum { SUM_GRAIN = 1 << 16, SERIAL_BLOCKS = 16 };
 hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t nnz,
                            hybrid_type type, hybrid_csr *out)
 {
-    hybrid_csr A         = {rows, cols, nnz, HYBRID_I64, NULL, NULL, NULL, type};
-    void *col            = NULL;
+    hybrid_csr A         = {.rows        = rows,
+                            .cols        = cols,
+                            .nnz         = nnz,
+                            .offset_type = HYBRID_I64,
+                            .type        = type,
+                            .col_type    = HYBRID_I32,
+                            .space       = HYBRID_SPACE_HOST};
     hybrid_status status = HYBRID_OK;
 
     if (rows < 0 || rows > INT64_MAX / 16)
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%lld rows overflow", (long long)rows);
     HY_TRY_ELSE_DONE(hy_results_array(ctx, rows + 1, 8, "row offsets", &A.row_ptr));
-    HY_TRY_ELSE_DONE(hy_results_array(ctx, nnz, 4, "column indices", &col));
+    HY_TRY_ELSE_DONE(hy_results_array(ctx, nnz, 4, "column indices", &A.col));
     HY_TRY_ELSE_DONE(hy_results_array(ctx, nnz, hy_value_size(type), "values", &A.val));
-    A.col = col;
-    *out  = A;
+    *out = A;
 done:
     if (status != HYBRID_OK) {
         hy_results_release(ctx, A.row_ptr);
-        hy_results_release(ctx, col);
+        hy_results_release(ctx, A.col);
     }
     return status;
 }
@@ -168,7 +172,7 @@ static hybrid_status count_bands(void *arg, int part, int64_t begin, int64_t end
         const int64_t last = hy_offset(A, t->row[b + 1]);
         memset(count, 0, (size_t)A->cols * 8);
         for (int64_t k = hy_offset(A, t->row[b]); k < last; k++)
-            count[A->col[k]]++;
+            count[hy_cols(A)[k]]++;
     }
     return HYBRID_OK;
 }
@@ -213,8 +217,8 @@ static void put_row(const transposing *t, int64_t *next, int64_t i)
     const int64_t end   = hy_offset(A, i + 1);
 
     for (int64_t k = hy_offset(A, i); k < end; k++) {
-        const int64_t at = next[A->col[k]]++;
-        t->T->col[at]    = (int32_t)i;
+        const int64_t at  = next[hy_cols(A)[k]]++;
+        hy_cols(t->T)[at] = (int32_t)i;
         if (A->type == HYBRID_F64)
             ((double *)t->T->val)[at] = ((const double *)A->val)[k];
         else

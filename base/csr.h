@@ -20,6 +20,18 @@ static inline size_t hy_offset_size(const hybrid_csr *A)
     return A->offset_type == HYBRID_I32 ? 4 : 8;
 }
 
+/* The columns of a matrix that a public call has taken (engine/check.h), or that the
+   library has made: they have 32 bits. */
+static inline int32_t *hy_cols(const hybrid_csr *A)
+{
+    return (int32_t *)A->col;
+}
+
+static inline size_t hy_col_size(const hybrid_csr *A)
+{
+    return A->col_type == HYBRID_I64 ? 8 : 4;
+}
+
 static inline size_t hy_value_size(hybrid_type type)
 {
     return type == HYBRID_F64 ? 8 : 4;
@@ -38,10 +50,12 @@ static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
 }
 
 /* Sizes, types, pointers that are NULL or not aligned; does not look at the arrays. `name`
-   is "A" or "B". */
+   is "A" or "B". Whether the library computes with such a matrix is for
+   engine/check.h to say. */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row. The
+/* Of this and what follows the arrays are in host memory, and columns have 32 bits.
+   Offsets go from 0 to nnz and never fall, in parallel. Names the first offending row. The
    header is checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);
@@ -58,7 +72,7 @@ hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char
    columns, different for almost all others. In parallel; allocates nothing. */
 hybrid_status hy_csr_hash(hy_context *ctx, const hybrid_csr *A, uint64_t *out);
 
-/* Allocate the three arrays from the results; 64-bit offsets. */
+/* Allocate the three arrays from the results; 64-bit offsets, 32-bit columns. */
 hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t nnz,
                            hybrid_type type, hybrid_csr *out);
 void hy_csr_free(hy_context *ctx, hybrid_csr *matrix);

@@ -29,7 +29,7 @@ static hybrid_status check_arrays(hy_context *ctx, const hybrid_csr *A, const ch
     HY_TRY(check_array(ctx, A->row_ptr, hy_offset_size(A), name, "row_ptr"));
     if (A->nnz == 0)
         return HYBRID_OK;
-    HY_TRY(check_array(ctx, A->col, sizeof *A->col, name, "col"));
+    HY_TRY(check_array(ctx, A->col, hy_col_size(A), name, "col"));
     return check_array(ctx, A->val, hy_value_size(A->type), name, "val");
 }
 
@@ -50,6 +50,10 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: offsets of type %d are neither 32 nor 64 bit", name,
                        (int)A->offset_type);
+    if (A->col_type != 0 && A->col_type != HYBRID_I32 && A->col_type != HYBRID_I64)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: columns of type %d are neither 32 nor 64 bit", name,
+                       (int)A->col_type);
     if (A->offset_type == HYBRID_I32 && A->nnz > INT32_MAX)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: %lld entries do not fit 32-bit offsets", name,
@@ -151,8 +155,8 @@ static int64_t bad_entry(const hybrid_csr *A, int64_t i)
     if (bad_offsets(A, i))
         return -2;
     for (int64_t k = begin; k < end; k++) {
-        const int32_t j = A->col[k];
-        if (j < 0 || j >= A->cols || (k > begin && j <= A->col[k - 1]))
+        const int32_t j = hy_cols(A)[k];
+        if (j < 0 || j >= A->cols || (k > begin && j <= hy_cols(A)[k - 1]))
             return k - begin;
     }
     return -1;
@@ -183,14 +187,14 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
 
     if (entry == -2)
         return report_offsets(ctx, A, name, i);
-    const int32_t j = A->col[begin + entry];
+    const int32_t j = hy_cols(A)[begin + entry];
     if (j < 0 || j >= A->cols)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: row %lld, entry %lld: column %d is not in 0..%lld", name,
                        (long long)row, (long long)entry, j, (long long)A->cols - 1);
     return hy_fail(ctx, HYBRID_BAD_MATRIX,
                    "%s: row %lld, entry %lld: column %d does not ascend after %d", name,
-                   (long long)row, (long long)entry, j, A->col[begin + entry - 1]);
+                   (long long)row, (long long)entry, j, hy_cols(A)[begin + entry - 1]);
 }
 
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name)

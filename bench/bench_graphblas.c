@@ -46,6 +46,7 @@ static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix 
 {
     const GrB_Index rows = (GrB_Index)m->rows, nnz = (GrB_Index)m->nnz;
     const int64_t *from = m->row_ptr;
+    const int32_t *cols = m->col;
     GrB_Index *row_ptr  = malloc((rows + 1) * sizeof *row_ptr);
     GrB_Index *col      = malloc((nnz + 1) * sizeof *col);
     GrB_Info info       = GrB_OUT_OF_MEMORY;
@@ -54,7 +55,7 @@ static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix 
         for (GrB_Index i = 0; i <= rows; i++)
             row_ptr[i] = (GrB_Index)from[i];
         for (GrB_Index k = 0; k < nnz; k++)
-            col[k] = (GrB_Index)m->col[k];
+            col[k] = (GrB_Index)cols[k];
         info =
             m->type == HYBRID_F64
                 ? GrB_Matrix_import_FP64(out, g->type, rows, (GrB_Index)m->cols, row_ptr,

@@ -34,7 +34,8 @@ class Options(C.Structure):
 
 class Csr(C.Structure):
     _fields_ = [("rows", C.c_int64), ("cols", C.c_int64), ("nnz", C.c_int64), ("offset_type", C.c_int),
-                ("row_ptr", C.c_void_p), ("col", C.c_void_p), ("val", C.c_void_p), ("type", C.c_int)]
+                ("row_ptr", C.c_void_p), ("col", C.c_void_p), ("val", C.c_void_p), ("type", C.c_int),
+                ("col_type", C.c_int), ("space", C.c_int)]
 
 
 def array(ptr, count, ctype):

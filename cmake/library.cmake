@@ -18,7 +18,8 @@ set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 target_link_libraries(hybrid_spmm_shared PRIVATE $<BUILD_INTERFACE:hybrid_flags>)
 target_link_options(hybrid_spmm_shared PRIVATE LINKER:--version-script=${map})
 set_target_properties(hybrid_spmm_shared PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   EXPORT_NAME hybrid_spmm LINK_DEPENDS ${map})
 set_target_properties(hybrid_spmm_static PROPERTIES EXPORT_NAME static)
 add_library(hybrid_spmm::hybrid_spmm ALIAS hybrid_spmm_shared)

@@ -78,7 +78,7 @@ static hybrid_status read_panel(const hy_a_panels *p, int64_t begin, hy_a_panel 
     for (int64_t i = 0; i <= A->rows; i++)
         offset[i] -= first;
     A->offset_type = HYBRID_I64;
-    A->col         = (int32_t *)(void *)entries;
+    A->col         = entries;
     A->val         = entries + aligned(A->nnz * 4);
     HY_TRY(hy_csr_file_cols(p->file, first, A->nnz, A->col));
     return hy_csr_file_vals(p->file, first, A->nnz, A->val);

@@ -8,6 +8,7 @@
 #include "engine/file.h"
 #include "engine/multiply.h"
 #include "engine/scale.h"
+#include "engine/struct_size.h"
 #include "partition/sources.h"
 #include "pipeline/sink_each.h"
 
@@ -36,39 +37,37 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const hybrid_plan_options *o       = options ? options : &defaults;
+    hybrid_plan_options o;
 
     HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_check_plan_options(ctx, o));
-    if (o->flags & HYBRID_RESIDENT)
+    HY_TRY(hy_read_plan_options(ctx, options, &o));
+    if (o.flags & HYBRID_RESIDENT)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
     HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(hy_check_patterns(ctx, A, B, o->flags));
-    return make_plan(engine, A, B, 0, o, plan);
+    HY_TRY(hy_check_patterns(ctx, A, B, o.flags));
+    return make_plan(engine, A, B, 0, &o, plan);
 }
 
 hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                int64_t dense_cols, const hybrid_plan_options *options,
                                hybrid_plan **plan)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-    const hybrid_plan_options *o       = options ? options : &defaults;
+    hybrid_plan_options o;
 
     HY_TRY(hy_engine_begin(engine));
     hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_check_plan_options(ctx, o));
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
+    HY_TRY(hy_read_plan_options(ctx, options, &o));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
-    HY_TRY(hy_check_patterns(ctx, A, NULL, o->flags));
-    return make_plan(engine, A, NULL, dense_cols, o, plan);
+    HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
+    return make_plan(engine, A, NULL, dense_cols, &o, plan);
 }
 
 /* ---- runs ----------------------------------------------------------------------- */
@@ -199,7 +198,7 @@ hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
     const hy_source source = hy_source_file(&X->matrix.dense);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
@@ -261,7 +260,7 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
                           const void *x, double beta, void *y)
 {
     HY_TRY(hy_engine_begin(engine));
-    HY_TRY(hy_csr_check_header(&engine->ctx, A, "A"));
+    HY_TRY(hy_check_csr(&engine->ctx, A, "A"));
     /* borrowed: hybrid_spmm() reads X only */
     const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,
                             A->type};
@@ -274,21 +273,21 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
 
 hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybrid_report *out)
 {
-    if (!engine || !out || out->struct_size != sizeof *out)
+    if (!engine || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
         return HYBRID_BAD_ARGUMENT;
     if (engine->report.struct_size == 0 || hy_engine_barred(engine))
         return HYBRID_BAD_STATE;
-    *out = engine->report;
+    hy_struct_write(&hy_report_struct, &engine->report, out);
     return HYBRID_OK;
 }
 
 hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out)
 {
-    if (!plan || !out || out->struct_size != sizeof *out)
+    if (!plan || !out || !hy_struct_fits(&hy_report_struct, out->struct_size))
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_barred(plan->product.engine))
         return HYBRID_BAD_STATE;
-    *out = plan->history.report;
+    hy_struct_write(&hy_report_struct, &plan->history.report, out);
     return HYBRID_OK;
 }
 

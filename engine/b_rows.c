@@ -121,7 +121,7 @@ static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t i = begin; i < end;) {
         const run r = run_from(g, i, end);
-        HY_TRY(read_run(g, &r, read_cols, 4, (char *)B->col));
+        HY_TRY(read_run(g, &r, read_cols, 4, B->col));
         HY_TRY(read_run(g, &r, hy_csr_file_vals, hy_value_size(B->type), B->val));
         i = r.end;
     }
@@ -161,7 +161,8 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     const renumbering *n = arg;
 
     (void)part;
-    hy_renumber(&n->rows->touched, n->col + begin, end - begin, n->rows->A.col + begin);
+    hy_renumber(&n->rows->touched, n->col + begin, end - begin,
+                hy_cols(&n->rows->A) + begin);
     return HYBRID_OK;
 }
 
@@ -172,7 +173,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     hy_context *ctx     = rows->file->ctx;
     hybrid_csr *part    = &rows->A;
     const int64_t first = hy_offset(A, begin);
-    renumbering n       = {rows, A->col + first};
+    renumbering n       = {rows, hy_cols(A) + first};
     const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
 
     *part      = *A;
@@ -184,7 +185,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     part->offset_type = HYBRID_I64;
     HY_TRY(hy_array_reuse(ctx, &rows->of_a, cols + part->nnz * 4, "rows of A"));
     part->row_ptr = rows->of_a.array;
-    part->col     = (int32_t *)(void *)((char *)rows->of_a.array + cols);
+    part->col     = (char *)rows->of_a.array + cols;
     for (int64_t i = 0; i <= part->rows; i++)
         ((int64_t *)part->row_ptr)[i] = hy_offset(A, begin + i) - first;
     return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);

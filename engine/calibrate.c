@@ -14,6 +14,7 @@
 #include "base/median.h"
 #include "engine/plan.h"
 #include "engine/rates.h"
+#include "engine/struct_size.h"
 #include "engine/threshold.h"
 
 #define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries a row, on a K40c */
@@ -328,13 +329,16 @@ hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
 {
     static const int64_t columns[]    = {1, 32, 128, 0};
     static const hy_calibrate_set set = {problems, columns, 5, 20};
+    hybrid_calibration found;
 
     HY_TRY(hy_engine_begin(engine));
-    if (out && out->struct_size != sizeof *out)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "calibrate: start from HYBRID_CALIBRATION_INIT");
+    if (out)
+        HY_TRY(hy_struct_check(&engine->ctx, &hy_calibration_struct, out->struct_size));
     if (path && !path[0])
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "calibrate: a file needs a name");
-    return hy_calibrate(engine, path, &set, fn, user, out);
+    HY_TRY(hy_calibrate(engine, path, &set, fn, user, &found));
+    if (out)
+        hy_struct_write(&hy_calibration_struct, &found, out);
+    return HYBRID_OK;
 }

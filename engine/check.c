@@ -2,15 +2,13 @@
 #include "engine/check.h"
 
 #include "base/csr.h"
+#include "engine/struct_size.h"
 
-hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
+static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
                            HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32;
 
-    if (o->struct_size != sizeof *o)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: start from HYBRID_PLAN_OPTIONS_INIT");
     if (o->flags & ~known)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: flags %#x are not known",
                        o->flags & ~known);
@@ -31,6 +29,15 @@ hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *
     return HYBRID_OK;
 }
 
+hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
+                                   hybrid_plan_options *out)
+{
+    *out = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    if (options)
+        HY_TRY(hy_struct_read(ctx, &hy_plan_options_struct, options, out));
+    return check_plan_options(ctx, out);
+}
+
 static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
                                  const char *name)
 {
@@ -40,10 +47,41 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
     return HYBRID_OK;
 }
 
+/* ---- matrices ------------------------------------------------------------------------
+ */
+
+static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char *name)
+{
+    if (space == HYBRID_SPACE_HOST)
+        return HYBRID_OK;
+    if (space == HYBRID_SPACE_DEVICE)
+        return hy_fail(
+            ctx, HYBRID_UNSUPPORTED,
+            "%s is in the memory of a device: operands are to be in host memory", name);
+    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: space %d is neither host nor device",
+                   name, (int)space);
+}
+
+hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(hy_csr_check_header(ctx, A, name));
+    HY_TRY(check_space(ctx, A->space, name));
+    if (A->col_type == HYBRID_I64)
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "%s has columns of 64 bit: they are to have 32", name);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(hy_check_csr(ctx, A, name));
+    return hy_csr_check(ctx, A, name);
+}
+
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B)
 {
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
-    HY_TRY(hy_csr_check_header(ctx, B, "B"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, B, "B"));
     return hy_check_spgemm_shapes(ctx, A, B);
 }
 
@@ -79,6 +117,7 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
     if (lines > 0 && X->ld > INT64_MAX / 8 / lines)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %lld x %lld elements overflow",
                        name, (long long)lines, (long long)X->ld);
+    HY_TRY(check_space(ctx, X->space, name));
     if (X->rows == 0 || X->cols == 0)
         return HYBRID_OK;
     if (!X->data)
@@ -124,7 +163,7 @@ static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
     const array y      = array_of(Y, "Y");
     const array read[] = {array_of(X, "X"),
                           {"A's row_ptr", A->row_ptr, rows * hy_offset_size(A)},
-                          {"A's col", A->col, nnz * sizeof *A->col},
+                          {"A's col", A->col, nnz * hy_col_size(A)},
                           {"A's val", A->val, nnz * hy_value_size(A->type)}};
 
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
@@ -157,7 +196,7 @@ hybrid_status hy_check_patterns(hy_context *ctx, const hybrid_csr *A, const hybr
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y)
 {
-    HY_TRY(hy_csr_check_header(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_dense(ctx, X, "X"));
     return hy_check_spmm_shapes(ctx, A, X, Y);
 }

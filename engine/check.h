@@ -5,9 +5,19 @@
 #include "base/context.h"
 
 /* Each fails with a sentence that names the argument. */
-hybrid_status hy_check_plan_options(hy_context *ctx, const hybrid_plan_options *options);
-hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
+
+/* The options to plan with: the caller's, which may be NULL, over the defaults. */
+hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
+                                   hybrid_plan_options *out);
+
+/* What has passed hy_check_csr() or
+   hy_check_dense() lies in host memory and has columns of 32 bits: the layers below know
+   nothing else. All checks of operands here begin with them. */
+hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name);
 hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name);
+/* The same as hy_check_csr(), and all rules of hybrid_csr. */
+hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *name);
+hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
 /* The same of operands that are checked for themselves, or are in files. */

@@ -44,7 +44,7 @@ int64_t hy_early_needs(const hybrid_csr *A)
     for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
         const int64_t end = hy_offset(A, i + 1);
         if (end > hy_offset(A, i) && end > 0 && end <= A->nnz) /* A is not checked yet */
-            last = hy_greater(last, A->col[end - 1]);
+            last = hy_greater(last, hy_cols(A)[end - 1]);
     }
     return last + 1;
 }

@@ -11,8 +11,8 @@
 #include "partition/inspect.h"
 #include "pipeline/load.h"
 
-/* Begin, if B has engine->early_bytes, if there is a device, and if B takes no more than
-   half of its budget, where plans prefer it resident. *out is NULL if not, or if other
+/* Begin, if B has engine->early_bytes, if there is a device, and if B fits it beside
+   slots. *out is NULL if not, or if other
    plans hold the room. */
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);

@@ -8,6 +8,7 @@
 
 #include "base/cgroup.h"
 #include "base/results.h"
+#include "engine/struct_size.h"
 #include "pipeline/lane_set.h"
 
 enum { MANY_CORES = 8 };
@@ -19,9 +20,6 @@ hy_backend *hy_engine_backend(const hybrid_engine *engine)
 
 static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
 {
-    if (o->struct_size != sizeof *o)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: start from HYBRID_ENGINE_OPTIONS_INIT");
     if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
         o->backend != HYBRID_CUDA)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -122,13 +120,23 @@ static hybrid_status open_parts(hybrid_engine *engine,
                          engine->rates_path);
 }
 
+/* *o: what the caller gives over the defaults, as far as it can be read. */
+static hybrid_status open_with(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends,
+                               hybrid_engine_options *o)
+{
+    if (options)
+        HY_TRY(hy_struct_read(&engine->ctx, &hy_engine_options_struct, options, o));
+    return open_parts(engine, o, backends);
+}
+
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out)
 {
-    const hybrid_engine_options defaults = HYBRID_ENGINE_OPTIONS_INIT;
-    const hybrid_engine_options *o       = options ? options : &defaults;
-    hybrid_engine *engine                = calloc(1, sizeof *engine);
+    hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine   = calloc(1, sizeof *engine);
 
     if (!engine)
         return HYBRID_NO_MEMORY;
@@ -138,13 +146,13 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     engine->early_bytes        = HY_EARLY_BYTES;
     engine->counted_bytes      = HY_COUNTED_BYTES;
     engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
-    const hybrid_status status = open_parts(engine, o, backends);
+    const hybrid_status status = open_with(engine, options, backends, &o);
     if (status == HYBRID_OK) {
         *out = engine;
         return HYBRID_OK;
     }
-    if (o->struct_size == sizeof *o && o->message && o->message_size > 0)
-        snprintf(o->message, o->message_size, "%s", engine->ctx.message.text);
+    if (o.message && o.message_size > 0)
+        snprintf(o.message, o.message_size, "%s", engine->ctx.message.text);
     hybrid_engine_destroy(engine);
     return status;
 }

@@ -68,7 +68,7 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
                        name);
     out->csr = operand->csr;
     if (!operand->file)
-        return hy_csr_check_header(ctx, operand->csr, name);
+        return hy_check_csr(ctx, operand->csr, name);
     HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
     out->file = &operand->file->matrix.csr;
     out->csr  = &out->file->shape;
@@ -117,15 +117,12 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse)
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options)
 {
-    const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
-
     HY_TRY(hy_engine_begin(engine));
     *call = (hy_files){.engine  = engine,
-                       .options = options ? *options : defaults,
                        .start   = hy_usage_begin(engine),
                        .report  = HYBRID_REPORT_INIT,
                        .backend = engine->host};
-    HY_TRY(hy_check_plan_options(&engine->ctx, &call->options));
+    HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(

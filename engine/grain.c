@@ -15,13 +15,13 @@
 #include "partition/chunks.h"
 
 enum {
-    DEVICE_PRODUCTS = 32 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
-    OUT_BYTES       = 64 << 20, /* of C that a chunk is expected to make */
-    CARRIED_BYTES   = 32 << 20, /* of B that a chunk brings: packs stay in the cache */
-    DENSE_BYTES     = 32 << 20, /* of Y in a chunk of SpMM on a device */
-    BLOCK_CHUNKS    = 8,        /* of each column block of X, at least */
-    MOST_TIMES      = 16,       /* the least number of chunks */
-    MIN_PRODUCTS    = 1 << 12,  /* in a chunk */
+    DEVICE_PRODUCTS = 128 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    OUT_BYTES       = 128 << 20, /* of C that a chunk is expected to make */
+    CARRIED_BYTES   = 32 << 20,  /* of B that a chunk brings: packs stay in the cache */
+    DENSE_BYTES     = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    BLOCK_CHUNKS    = 8,         /* of each column block of X, at least */
+    MOST_TIMES      = 16,        /* the least number of chunks */
+    MIN_PRODUCTS    = 1 << 12,   /* in a chunk */
     HOST_PRODUCTS =
         256 << 10,         /* a core: results of all slots stay in the last-level cache */
     HOST_LEAST = 1 << 20,  /* of a chunk */

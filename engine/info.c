@@ -4,6 +4,7 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
+#include "engine/check.h"
 #include "engine/engine.h"
 #include "partition/inspect.h"
 
@@ -34,8 +35,8 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
         empty += last < first;
         if (last < first)
             continue;
-        const int64_t left  = distance(s->A->col[first], i),
-                      right = distance(s->A->col[last], i);
+        const int64_t left  = distance(hy_cols(s->A)[first], i),
+                      right = distance(hy_cols(s->A)[last], i);
         const int64_t far   = left > right ? left : right;
         if (far > bandwidth)
             bandwidth = far;
@@ -58,7 +59,7 @@ static hybrid_status compare_rows(void *arg, int part, int64_t begin, int64_t en
         const int64_t a = hy_offset(s->A, i), n = hy_offset(s->A, i + 1) - a;
         const int64_t t = hy_offset(s->T, i);
         if (hy_offset(s->T, i + 1) - t != n ||
-            (n > 0 && memcmp(s->A->col + a, s->T->col + t, (size_t)n * 4) != 0)) {
+            (n > 0 && memcmp(hy_cols(s->A) + a, hy_cols(s->T) + t, (size_t)n * 4) != 0)) {
             __atomic_store_n(&s->pattern_differs, 1, __ATOMIC_RELAXED);
             return HYBRID_OK;
         }
@@ -102,7 +103,7 @@ hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
 
     if (!out)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "info: out is NULL");
-    HY_TRY(hy_csr_check(ctx, A, "A"));
+    HY_TRY(hy_check_rules(ctx, A, "A"));
     HY_TRY(hy_tile_fill(ctx, A, &synergy));
     HY_TRY(hy_inspect(ctx, A, NULL, 1, NULL, &profile));
     hybrid_matrix_info info = {.synergy       = synergy,

@@ -43,14 +43,14 @@ void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
 hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A)
 {
     HY_TRY(hy_engine_begin(engine));
-    return hy_csr_check(&engine->ctx, A, "A");
+    return hy_check_rules(&engine->ctx, A, "A");
 }
 
 hybrid_status hybrid_csr_transpose(hybrid_engine *engine, const hybrid_csr *A,
                                    hybrid_csr *T)
 {
     HY_TRY(begin_with(engine, A, T));
-    HY_TRY(hy_csr_check(&engine->ctx, A, "A"));
+    HY_TRY(hy_check_rules(&engine->ctx, A, "A"));
     return hy_csr_transpose(&engine->ctx, A, T);
 }
 
@@ -104,7 +104,7 @@ hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
                                const hybrid_csr *matrix)
 {
     HY_TRY(begin_with(engine, path, matrix));
-    HY_TRY(hy_csr_check(&engine->ctx, matrix, "the matrix"));
+    HY_TRY(hy_check_rules(&engine->ctx, matrix, "the matrix"));
     return hy_write_mtx(&engine->ctx, path, matrix);
 }
 

@@ -14,7 +14,7 @@
 
 /* A run that takes so many times as long as to look at how entries lie is worth it, for
    its estimate alone. */
-static const double LOOKS = 40;
+static const double LOOKS = 20;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 

@@ -66,8 +66,8 @@ static void leave_rooms(hy_product *product)
     const size_t x       = (size_t)(product->b_rows * row);
     const size_t memory  = product->rates.memory;
 
-    if (product->op != HY_SPMM ||
-        (product->options.order != HYBRID_COL_MAJOR && x > hy_allowed(memory, HY_ALLOW)))
+    if (product->op != HY_SPMM || (product->options.order != HYBRID_COL_MAJOR &&
+                                   x > hy_allowed(memory, HY_ALLOW_MOST)))
         return;
     product->turned_room  = hy_room_bytes(product->backend, f, product->b_rows, memory);
     product->rates.memory = memory - 2 * product->turned_room;

@@ -18,14 +18,16 @@ static int add_rows(void *user, int64_t row_begin, const hybrid_csr *C)
     const hybrid_csr *A    = sum->A;
     const int64_t *a_begin = (const int64_t *)A->row_ptr + row_begin;
     const int64_t *c_begin = C->row_ptr;
+    const int32_t *a_col   = A->col;
+    const int32_t *c_col   = C->col;
     const double *value    = C->val;
 
     for (int64_t i = 0; i < C->rows; i++) {
         int64_t a = a_begin[i];
         for (int64_t c = c_begin[i]; c < c_begin[i + 1]; c++) {
-            while (a < a_begin[i + 1] && A->col[a] < C->col[c])
+            while (a < a_begin[i + 1] && a_col[a] < c_col[c])
                 a++;
-            if (a < a_begin[i + 1] && A->col[a] == C->col[c])
+            if (a < a_begin[i + 1] && a_col[a] == c_col[c])
                 sum->paths += value[c];
         }
     }

@@ -228,10 +228,12 @@ enum {
 #define HY_HASH_SPARE 1.25 /* room for entries over their expected number */
 
 /* Products a second of a multiprocessor, when rows of B are so long that lanes have work:
-   rows of C alike, and others. Shorter ones are slower in proportion. Fitted to 14
-   matrices on an H200. */
+   rows of C alike, and others, which are faster by a power of products over entries of C.
+   Shorter rows of B are slower in proportion. Fitted to 14 and, of the others, to 5 matrices
+   on an H200. */
 #define HY_HASH_SM_PRODUCTS 9e8
-#define HY_HASH_SM_SKEWED 4.2e8
+#define HY_HASH_SM_SKEWED 3.4e8
+#define HY_HASH_SKEWED_POWER 0.46
 #define HY_HASH_B_ROW 28.0
 #define HY_HASH_B_ROW_LEAST 7.0
 

@@ -224,9 +224,12 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 static double sm_products(const hy_features *f)
 {
     const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
-    const bool even    = f->row_cv < 1;
+    const double ratio = max(f->out_ratio, 1.0);
+    const double rate  = f->row_cv < 1
+                             ? HY_HASH_SM_PRODUCTS
+                             : HY_HASH_SM_SKEWED * pow(ratio, HY_HASH_SKEWED_POWER);
     const double share = (b_row + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW;
-    return (even ? HY_HASH_SM_PRODUCTS : HY_HASH_SM_SKEWED) * (share < 1 ? share : 1);
+    return rate * min(share, 1.0);
 }
 
 /* Trees of one size follow those of another, and each of them and the windows take as

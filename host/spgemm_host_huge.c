@@ -102,7 +102,7 @@ static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t en
 {
     const split *s      = arg;
     const hybrid_csr *B = s->h->B;
-    const int32_t *col  = s->h->A->col + s->k0;
+    const int32_t *col  = hy_cols(s->h->A) + s->k0;
     const int64_t size  = B->offset_type == HYBRID_I32 ? 4 : 8;
 
     (void)worker;
@@ -141,8 +141,8 @@ static int64_t take_sample(const split *s, int64_t products)
         const hy_term term = s->terms[t];
         const int64_t upto = before + term.end - term.begin;
         for (int64_t at; (at = sample_at(k, step)) < upto; k++)
-            s->sample[k] = (uint64_t)(s->h->B->col[term.begin + at - before] >> s->shift)
-                           << 32;
+            s->sample[k] =
+                (uint64_t)(hy_cols(s->h->B)[term.begin + at - before] >> s->shift) << 32;
         before = upto;
     }
     return k;
@@ -172,7 +172,7 @@ static void fetch_ahead(const split *s, int64_t t, int64_t end)
     if (t + AHEAD >= end)
         return;
     const int64_t k = s->terms[t + AHEAD].begin;
-    HY_PREFETCH(s->h->B->col + k);
+    HY_PREFETCH(hy_cols(s->h->B) + k);
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
 

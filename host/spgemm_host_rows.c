@@ -141,7 +141,7 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
     *recent = row;
     if (term.begin == term.end) /* B may have no arrays */
         return;
-    fetch(B->col + term.begin, (term.end - term.begin) * 4);
+    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
     fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
@@ -161,7 +161,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scrat
     while (b->end < limit && first_entry(p, b->end + 1) - b->k0 <= BATCH)
         b->end++;
     const int64_t n    = first_entry(p, b->end) - b->k0;
-    const int32_t *col = p->A->col + b->k0;
+    const int32_t *col = hy_cols(p->A) + b->k0;
     HY_TRY(hy_host_workspace(m->seat.lane, kind,
                              (size_t)(n > BATCH ? n : BATCH) * sizeof(hy_term), &made,
                              &fresh));

@@ -12,7 +12,7 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
         const hy_term term = row->terms[t];
         if (term.begin == term.end)
             continue;
-        const int32_t first = B->col[term.begin], last = B->col[term.end - 1];
+        const int32_t first = hy_cols(B)[term.begin], last = hy_cols(B)[term.end - 1];
         row->products += term.end - term.begin;
         row->col_min = first < row->col_min ? first : row->col_min;
         row->col_max = last > row->col_max ? last : row->col_max;

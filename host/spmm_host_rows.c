@@ -115,7 +115,7 @@ static double near_bytes(const hy_dense_product *p)
     for (int64_t i = p->row_begin; i < p->row_end; i += step, count++) {
         const int64_t k = hy_offset(A, i), end = hy_offset(A, i + 1);
         if (k < end)
-            span += (double)A->col[end - 1] - (double)A->col[k];
+            span += (double)hy_cols(A)[end - 1] - (double)hy_cols(A)[k];
     }
     return span / count * (double)p->n * (double)hy_value_size(A->type);
 }
@@ -130,10 +130,10 @@ static int64_t count_alone(const hybrid_csr *A, int64_t i)
     const int64_t last = hy_lesser(begin, k + 2 * LOOK);
 
     for (int64_t j = begin; j < end; j++) {
-        const int64_t col = A->col[j];
-        while (k < last && A->col[k] < col - NEIGHBOURS)
+        const int64_t col = hy_cols(A)[j];
+        while (k < last && hy_cols(A)[k] < col - NEIGHBOURS)
             k++;
-        count += k == last || A->col[k] > col + NEIGHBOURS ? 1 : -1;
+        count += k == last || hy_cols(A)[k] > col + NEIGHBOURS ? 1 : -1;
     }
     return count;
 }

@@ -27,6 +27,13 @@
               (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
               thread's current one (cudaSetDevice), and may clear an error that CUDA has
               pending there.
+   Versions   The soname carries major and minor: for another minor version a program is
+              compiled anew. From 0.2 on structs that begin with struct_size grow at their
+              end alone, so a program may have been compiled with a header that is older or
+              newer than the library. Fields that only the library knows are as by default
+              in options, and not written in results; those that only the program knows
+              must be zero in options (BAD_ARGUMENT), and become zero in results. A
+              struct_size that is less than in 0.2, or more than 4096, is BAD_ARGUMENT.
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -41,7 +48,7 @@ extern "C" {
 /* ---- version ------------------------------------------------------------ */
 
 #define HYBRID_VERSION_MAJOR 0
-#define HYBRID_VERSION_MINOR 1
+#define HYBRID_VERSION_MINOR 2
 #define HYBRID_VERSION_PATCH 0
 #define HYBRID_VERSION \
     (HYBRID_VERSION_MAJOR * 10000 + HYBRID_VERSION_MINOR * 100 + HYBRID_VERSION_PATCH)
@@ -88,31 +95,36 @@ HYBRID_API const char *hybrid_status_text(hybrid_status status);
 typedef enum hybrid_type { HYBRID_F32 = 1, HYBRID_F64 = 2 } hybrid_type;
 typedef enum hybrid_index { HYBRID_I32 = 1, HYBRID_I64 = 2 } hybrid_index;
 typedef enum hybrid_order { HYBRID_ROW_MAJOR = 1, HYBRID_COL_MAJOR = 2 } hybrid_order;
+typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hybrid_space;
 
 /* Sparse matrix in compressed sparse rows. Row i holds entries
    row_ptr[i] .. row_ptr[i+1]-1. Rules: row_ptr[0] == 0, row_ptr never falls,
    row_ptr[rows] == nnz, and columns ascend without repeats inside a row.
    hybrid_csr_check() verifies all of them.
    Offsets may be 32 or 64 bit, so that what SciPy, PyTorch or cuSPARSE hold
-   is taken without a copy; results carry 64-bit offsets. */
+   is taken without a copy; results carry 64-bit offsets, 32-bit columns, and lie in
+   host memory. Columns of 64 bit and arrays in the memory of a device are UNSUPPORTED. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;
     hybrid_index offset_type;  /* of row_ptr */
     void        *row_ptr;      /* rows+1 offsets */
-    int32_t     *col;          /* nnz column indices, each in [0, cols) */
+    void        *col;          /* nnz column indices of `col_type`, each in [0, cols) */
     void        *val;          /* nnz values of `type` */
     hybrid_type  type;
+    hybrid_index col_type;     /* of col; 0 = HYBRID_I32 */
+    hybrid_space space;        /* where the arrays are; 0 = host */
 } hybrid_csr;
 
 /* Dense matrix. Element (i,j) is data[i*ld + j] in row-major order and
-   data[i + j*ld] in column-major order. */
+   data[i + j*ld] in column-major order. In the memory of a device it is UNSUPPORTED. */
 typedef struct hybrid_dense {
     int64_t      rows, cols;
     int64_t      ld;           /* elements from one row (column) to the next */
     hybrid_order order;
     void        *data;
     hybrid_type  type;
+    hybrid_space space;        /* where data is; 0 = host */
 } hybrid_dense;
 
 /* ---- engine ------------------------------------------------------------- */
@@ -399,12 +411,12 @@ typedef struct hybrid_plan_options {
     const char *variant;     /* NULL = cheapest; else a name such as
                                 "spgemm.cuda.esc", or a prefix such as "spgemm.host" */
     hybrid_split split;      /* between CPU and GPU */
-    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
     hybrid_order order;      /* SpMM: of X and Y in most runs; they may have the other */
+    double      host_share;  /* with HYBRID_SPLIT_SHARE: 0 to 1 */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                               \
-    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, 0, HYBRID_ROW_MAJOR }
+    { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0 }
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with

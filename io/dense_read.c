@@ -106,7 +106,8 @@ static hybrid_status read_npy(hy_context *ctx, hy_input *input, hybrid_type type
                           .ld    = h.order == HYBRID_ROW_MAJOR ? h.cols : h.rows,
                           .order = h.order,
                           .data  = c.to,
-                          .type  = type};
+                          .type  = type,
+                          .space = HYBRID_SPACE_HOST};
     return HYBRID_OK;
 }
 

@@ -183,11 +183,13 @@ static void set_values(const hybrid_csr *out, uint64_t key, int64_t begin, int64
     if (out->type == HYBRID_F64) {
         double *val = out->val;
         for (int64_t k = begin; k < end; k++)
-            val[k] = 0.5 + (double)(hy_draw(key, (uint64_t)out->col[k]) >> 12) * 0x1p-52;
+            val[k] =
+                0.5 + (double)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 12) * 0x1p-52;
     } else {
         float *val = out->val;
         for (int64_t k = begin; k < end; k++)
-            val[k] = 0.5f + (float)(hy_draw(key, (uint64_t)out->col[k]) >> 41) * 0x1p-23f;
+            val[k] =
+                0.5f + (float)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 41) * 0x1p-23f;
     }
 }
 
@@ -201,7 +203,7 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         const int64_t n = b->recipe->row(b->recipe, i, col);
         if (n > 0)
-            memcpy(C->col + b->count[i], col, (size_t)n * sizeof *col);
+            memcpy(hy_cols(C) + b->count[i], col, (size_t)n * sizeof *col);
         row_ptr[i + 1] = b->count[i] + n;
         set_values(C, hy_key(b->recipe->seed, HY_RANDOM_VALUES, (uint64_t)i), b->count[i],
                    b->count[i] + n);

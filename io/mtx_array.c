@@ -129,7 +129,8 @@ hybrid_status hy_mtx_read_array(hy_context *ctx, hy_input *input,
                           .ld    = header->rows,
                           .order = HYBRID_COL_MAJOR,
                           .data  = r.values,
-                          .type  = type};
+                          .type  = type,
+                          .space = HYBRID_SPACE_HOST};
     return HYBRID_OK;
 done:
     hy_results_release(ctx, r.values);

@@ -77,7 +77,9 @@ hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *heade
                     .cols        = header->cols,
                     .nnz         = entries->count,
                     .offset_type = HYBRID_I64,
-                    .type        = type};
+                    .type        = type,
+                    .col_type    = HYBRID_I32,
+                    .space       = HYBRID_SPACE_HOST};
     rows r       = {.in = entries, .rows = header->rows};
     hybrid_status status;
 

@@ -167,7 +167,7 @@ static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int
         double sum = row[i].val;
         for (; i + 1 < n && row[i + 1].col == row[i].col; i++)
             sum += row[i + 1].val;
-        out->col[count] = row[i].col;
+        hy_cols(out)[count] = row[i].col;
         if (out->type == HYBRID_F64)
             f64[count] = sum;
         else
@@ -262,7 +262,7 @@ static hybrid_status move_buckets(void *arg, int part, int64_t begin, int64_t en
             (size_t)(b->row_ptr[hy_lesser((i + 1) << b->shift, b->rows)] - to);
         if (count == 0)
             continue;
-        memcpy(b->out->col + to, m->from->col + from, count * sizeof *b->out->col);
+        memcpy(hy_cols(b->out) + to, hy_cols(m->from) + from, count * 4);
         memcpy((char *)b->out->val + (size_t)to * size,
                (const char *)m->from->val + (size_t)from * size, count * size);
     }
@@ -272,14 +272,10 @@ static hybrid_status move_buckets(void *arg, int part, int64_t begin, int64_t en
 static hybrid_status open_result(builder *b, int64_t nnz)
 {
     hybrid_csr *out = b->out;
-    void *array;
-
-    out->nnz = nnz;
-    out->col = NULL;
-    out->val = NULL;
-    HY_TRY(
-        hy_results_array(b->ctx, nnz, sizeof *out->col, "columns of a matrix", &array));
-    out->col = array;
+    out->nnz        = nnz;
+    out->col        = NULL;
+    out->val        = NULL;
+    HY_TRY(hy_results_array(b->ctx, nnz, 4, "columns of a matrix", &out->col));
     return hy_results_array(b->ctx, nnz, hy_value_size(b->type), "values of a matrix",
                             &out->val);
 }
@@ -352,7 +348,9 @@ hybrid_status hy_mtx_build(hy_context *ctx, const hy_mtx_header *header,
     hybrid_csr A = {.rows        = header->rows,
                     .cols        = header->cols,
                     .offset_type = HYBRID_I64,
-                    .type        = type};
+                    .type        = type,
+                    .col_type    = HYBRID_I32,
+                    .space       = HYBRID_SPACE_HOST};
     builder b    = {.ctx      = ctx,
                     .in       = entries,
                     .symmetry = header->symmetry,

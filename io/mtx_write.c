@@ -99,7 +99,7 @@ static int64_t format_piece(const writer *w, int64_t piece)
             row++;
         p    = put_uint(p, (uint64_t)row + 1);
         *p++ = ' ';
-        p    = put_uint(p, (uint64_t)A->col[k] + 1);
+        p    = put_uint(p, (uint64_t)hy_cols(A)[k] + 1);
         *p++ = ' ';
         p    = put_value(p, value_at(A, k), A->type, w->numbers);
         *p++ = '\n';

@@ -61,7 +61,8 @@ static hybrid_status open_dense(hy_context *ctx, const hy_input *input,
                                 .cols  = h->cols,
                                 .ld    = h->ld,
                                 .order = (hybrid_order)h->order,
-                                .type  = (hybrid_type)h->type};
+                                .type  = (hybrid_type)h->type,
+                                .space = HYBRID_SPACE_HOST};
     hy_stored stored;
 
     HY_TRY(hy_raw_open(ctx, input, &h->values, dense_bytes(&shape), &stored));
@@ -94,7 +95,9 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
                                      .cols        = h->cols,
                                      .nnz         = h->nnz,
                                      .offset_type = (hybrid_index)h->row_ptr.type,
-                                     .type        = (hybrid_type)h->type}};
+                                     .type        = (hybrid_type)h->type,
+                                     .col_type    = HYBRID_I32,
+                                     .space       = HYBRID_SPACE_HOST}};
     void *name;
 
     HY_TRY(hy_array(ctx, (int64_t)length, 1, "name of a file", &name));

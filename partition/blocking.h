@@ -53,7 +53,7 @@ typedef struct hy_block_walk {
 /* Column of entry k of A, renumbered if the chunk is gathered. */
 static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 {
-    const int32_t col = b->A->col[k];
+    const int32_t col = hy_cols(b->A)[k];
     return b->touched.rows ? hy_renumbered(&b->touched, col) : col;
 }
 

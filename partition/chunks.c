@@ -196,7 +196,7 @@ static gathering touch(const cutter *c, int64_t row, gathering sum)
     const int64_t end = hy_offset(A, row + 1);
 
     for (int64_t k = hy_offset(A, row); k < end; k++) {
-        const int64_t col = A->col[k];
+        const int64_t col = hy_cols(A)[k];
         if (c->stamp[col] == c->count)
             continue;
         c->stamp[col] = c->count;

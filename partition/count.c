@@ -147,7 +147,7 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     for (int64_t i = begin, n; i < end; at += n) {
         n       = hy_lesser(stop - at, BLOCK);
         sums[0] = sum;
-        sum     = hy_lengths_sums(&in->lengths, in->A->col + at, n, sum, sums + 1);
+        sum     = hy_lengths_sums(&in->lengths, hy_cols(in->A) + at, n, sum, sums + 1);
         for (; i < end && nnz[i + 1] - at <= n; i++) {
             const int64_t upto = sums[nnz[i + 1] - at], own = upto - before;
             products[i + 1] = upto;

@@ -30,7 +30,7 @@ hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
         if (from == to)
             continue;
-        const hy_extent row = {A->col[from], A->col[to - 1] + 1};
+        const hy_extent row = {hy_cols(A)[from], hy_cols(A)[to - 1] + 1};
         const int64_t width = (int64_t)row.end - row.first;
         *widest             = width > *widest ? width : *widest;
         all                 = joined(all, row);

@@ -30,7 +30,8 @@ static hybrid_status make_cols(void *arg, int part, int64_t begin, int64_t end)
     const making *m = arg;
 
     (void)part;
-    hy_renumber(&m->to->cols, m->A->col + begin, end - begin, m->to->A.col + begin);
+    hy_renumber(&m->to->cols, hy_cols(m->A) + begin, end - begin,
+                hy_cols(&m->to->A) + begin);
     return HYBRID_OK;
 }
 
@@ -56,7 +57,9 @@ hybrid_status hy_hypersparse_make(hy_context *ctx, const hybrid_csr *A, hy_hyper
                         .cols        = h->cols.count,
                         .nnz         = A->nnz,
                         .offset_type = HYBRID_I64,
-                        .type        = A->type};
+                        .type        = A->type,
+                        .col_type    = HYBRID_I32,
+                        .space       = HYBRID_SPACE_HOST};
     HY_TRY(open_arrays(ctx, out));
     ((int64_t *)out->row_ptr)[out->rows] = A->nnz;
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->rows, ROWS, make_offsets, &m));

@@ -45,7 +45,7 @@ static int64_t chunk_of(const needing *n, int64_t row)
 static int64_t end_of_row(const hybrid_csr *A, int64_t row)
 {
     const int64_t stop = hy_offset(A, row + 1);
-    return stop > hy_offset(A, row) ? (int64_t)A->col[stop - 1] + 1 : 0;
+    return stop > hy_offset(A, row) ? (int64_t)hy_cols(A)[stop - 1] + 1 : 0;
 }
 
 /* One begins at the row, and is over before `end`. */

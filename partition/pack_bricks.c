@@ -76,7 +76,7 @@ static void set_patterns(const hy_brick_panel *p, const hy_panel_map *map,
     for (int r = 0; r < p->rows; r++) {
         const int64_t end = hy_offset(p->A, p->row + r + 1);
         for (int64_t k = hy_offset(p->A, p->row + r); k < end; k++) {
-            const int32_t n = map->number[p->A->col[k] - map->first];
+            const int32_t n = map->number[hy_cols(p->A)[k] - map->first];
             const int brick = n / HY_HRPB_BRICK;
             uint32_t *bits  = block[n / HY_HRPB_COLS].bits;
             const int word  = 2 * (brick % HY_HRPB_BRICKS) + r / 8;
@@ -109,7 +109,7 @@ static void place_f32(const hy_brick_panel *p, const hy_panel_map *map, int32_t 
     const float *from = p->A->val;
 
     for (int64_t k = hy_offset(p->A, p->row); k < end; k++)
-        val[next[map->number[p->A->col[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
+        val[next[map->number[hy_cols(p->A)[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
 }
 
 static void place_f64(const hy_brick_panel *p, const hy_panel_map *map, int32_t *next,
@@ -119,7 +119,7 @@ static void place_f64(const hy_brick_panel *p, const hy_panel_map *map, int32_t 
     const double *from = p->A->val;
 
     for (int64_t k = hy_offset(p->A, p->row); k < end; k++)
-        val[next[map->number[p->A->col[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
+        val[next[map->number[hy_cols(p->A)[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
 }
 
 static void pack_mapped(const hy_brick_panel *p, int64_t blocks, int64_t first,

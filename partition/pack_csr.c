@@ -91,7 +91,7 @@ static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t be
 static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p   = arg;
-    const int32_t *col = p->A->col + p->first;
+    const int32_t *col = hy_cols(p->A) + p->first;
     const size_t n     = (size_t)(end - begin);
 
     (void)part;
@@ -127,7 +127,7 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
         const int64_t from = hy_offset(B, p->touched.rows[r]);
         const int64_t to   = p->gather_row_ptr[r];
         const size_t n     = (size_t)(p->gather_row_ptr[r + 1] - to);
-        memcpy(p->gather_col + to, B->col + from, n * 4);
+        memcpy(p->gather_col + to, hy_cols(B) + from, n * 4);
         memcpy(p->gather_val + (size_t)to * p->size,
                (const char *)B->val + (size_t)from * p->size, n * p->size);
     }

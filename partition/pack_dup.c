@@ -74,7 +74,7 @@ static inline void ask_offset(const packing *p, int64_t k)
 {
     if (k >= p->nnz)
         return;
-    const int64_t row = p->A->col[p->first + k];
+    const int64_t row = hy_cols(p->A)[p->first + k];
     const size_t size = p->B->offset_type == HYBRID_I32 ? 4 : 8;
     __builtin_prefetch((const char *)p->B->row_ptr + (size_t)row * size);
 }
@@ -90,7 +90,7 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
         int64_t sum        = 0;
         for (int64_t k = block * p->block; k < last; k++) {
             ask_offset(p, k + OFFSETS_AHEAD);
-            const int64_t row = p->A->col[p->first + k];
+            const int64_t row = hy_cols(p->A)[p->first + k];
             const int64_t n   = hy_offset(p->B, row + 1) - hy_offset(p->B, row);
             p->start[k]       = (int32_t)n;
             sum += n;
@@ -108,8 +108,8 @@ static inline void ask_row(const packing *p, int64_t k)
     const int64_t n = p->start[k] < FEW_ENTRIES ? p->start[k] : FEW_ENTRIES;
     if (n == 0)
         return;
-    const int64_t from = hy_offset(p->B, p->A->col[p->first + k]);
-    const char *col    = (const char *)(p->B->col + from);
+    const int64_t from = hy_offset(p->B, hy_cols(p->A)[p->first + k]);
+    const char *col    = (const char *)(hy_cols(p->B) + from);
     const char *val    = (const char *)p->B->val + (size_t)from * p->size;
     for (int64_t i = 0; i < n * 4; i += LINE_BYTES)
         __builtin_prefetch(col + i);
@@ -153,11 +153,11 @@ static hybrid_status duplicate(void *arg, int part, int64_t begin, int64_t end)
             if (k + ENTRIES_AHEAD < last)
                 ask_row(p, k + ENTRIES_AHEAD);
             const size_t n    = (size_t)p->start[k];
-            const size_t from = (size_t)hy_offset(p->B, p->A->col[p->first + k]);
+            const size_t from = (size_t)hy_offset(p->B, hy_cols(p->A)[p->first + k]);
             p->start[k]       = (int32_t)to;
             if (n == 0)
                 continue;
-            copy((char *)(p->col + to), (const char *)(p->B->col + from), n * 4);
+            copy((char *)(p->col + to), (const char *)(hy_cols(p->B) + from), n * 4);
             copy(p->val + to * size, (const char *)p->B->val + from * size, n * size);
             to += n;
         }

@@ -348,7 +348,7 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
     const int64_t first  = hy_offset(A, job->chunk->row_begin);
     hybrid_status status = HYBRID_OK;
     int sorted;
-    packing p = {.job = job, .col = A->col + first, .size = hy_value_size(A->type)};
+    packing p = {.job = job, .col = hy_cols(A) + first, .size = hy_value_size(A->type)};
 
     p.from = (const char *)A->val + (size_t)first * p.size;
     HY_TRY(hy_pack_check(job, 0));

@@ -29,7 +29,7 @@ static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows
     for (int r = 0; r < HY_PANEL_ROWS; r++) {
         p->at[r]   = r < rows ? hy_offset(A, row + r) : 0;
         p->end[r]  = r < rows ? hy_offset(A, row + r + 1) : 0;
-        p->head[r] = p->at[r] < p->end[r] ? A->col[p->at[r]] : HY_PANEL_END;
+        p->head[r] = p->at[r] < p->end[r] ? hy_cols(A)[p->at[r]] : HY_PANEL_END;
     }
 }
 
@@ -79,8 +79,8 @@ static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
         if (from == to)
             continue;
-        least = A->col[from] < least ? A->col[from] : least;
-        most  = A->col[to - 1] > most ? A->col[to - 1] : most;
+        least = hy_cols(A)[from] < least ? hy_cols(A)[from] : least;
+        most  = hy_cols(A)[to - 1] > most ? hy_cols(A)[to - 1] : most;
     }
     const int64_t words = most < 0 ? 0 : most / 64 - least / 64 + 1;
     if (words > HY_MAP_WORDS || words > 4 * (end - begin))
@@ -90,7 +90,7 @@ static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
     for (int w = 0; w < map->words; w++)
         map->bits[w] = 0;
     for (int64_t k = begin; k < end; k++) {
-        const int64_t bit = A->col[k] - map->first;
+        const int64_t bit = hy_cols(A)[k] - map->first;
         map->bits[bit / 64] |= (uint64_t)1 << (bit % 64);
     }
     return 1;

@@ -108,7 +108,7 @@ typedef struct keyed {
 static int make_keys(const hy_job *job, const hy_portions *p, keyed *to)
 {
     const hybrid_csr *A = job->problem->A;
-    const int32_t *col  = A->col + hy_offset(A, job->chunk->row_begin);
+    const int32_t *col  = hy_cols(A) + hy_offset(A, job->chunk->row_begin);
     int sorted          = 1;
 
     for (int64_t i = 0; i < p->count; i++) {
@@ -166,7 +166,7 @@ typedef struct model {
 static int64_t panel_traffic(model *m, const hy_portion *list, int64_t count)
 {
     const hybrid_csr *A = m->job->problem->A;
-    const int32_t *col  = A->col + hy_offset(A, m->job->chunk->row_begin);
+    const int32_t *col  = hy_cols(A) + hy_offset(A, m->job->chunk->row_begin);
     int64_t written     = 0;
 
     for (int64_t i = 0; i < count; i++) {

@@ -12,18 +12,18 @@ enum {
     SAMPLES     = 512,     /* rows of C that are counted, at most, */
     MIN_SAMPLES = 16,      /* at first, */
     MORE        = 4,       /* and so many times as many if they differ much */
-    SAMPLE_COST = 2 << 20, /* their products, at most, */
-    LOOKED_AT   = 512,     /* one in so many of all, or */
-    LEAST_COST  = 1 << 14, /* so many, */
-    BOUND_PART  = 8,       /* and in so many entries that C may have: bytes of the others
-                              take longer than to look at more */
-    DRAWS     = 64,        /* that one worker makes at a time, */
-    NEAR_ROWS = 1 << 15,   /* or all of so few rows, whose sums are in its caches */
-    PIECE     = 1 << 11,   /* products that one worker counts at a time, some 8 us; */
-    FINE      = 4,         /* so many times is worth waking one; */
-    SHARE     = 1 << 13,   /* of one row, if it has entries */
-    MANY      = 1 << 12,   /* entries of which all are counted */
-    PLACES    = 4 * MANY   /* that they take in a table, at most */
+    LOOKED_AT   = 1024,    /* their products: one in so many of all, */
+    SAMPLE_COST = 2 << 20, /* or so many, of those that are counted at first; */
+    BOUND_PART  = 8, /* but one in so many entries that C may have: bytes of the others
+                        take longer than to look at more; */
+    LEAST_COST = 1 << 12, /* so many may always be looked at */
+    DRAWS      = 64,      /* that one worker makes at a time, */
+    NEAR_ROWS  = 1 << 15, /* or all of so few rows, whose sums are in its caches */
+    PIECE      = 1 << 11, /* products that one worker counts at a time, some 8 us; */
+    FINE       = 4,       /* so many times is worth waking one; */
+    SHARE      = 1 << 13, /* of one row, if it has entries */
+    MANY       = 1 << 12, /* entries of which all are counted */
+    PLACES     = 4 * MANY /* that they take in a table, at most */
 };
 
 #define ALIKE 0.03 /* rows differ little: the standard error, in parts of the mean */
@@ -173,10 +173,10 @@ static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, colum
     const uint32_t most = UINT32_MAX >> set.thin;
 
     for (int64_t e = begin; e < end; e++) {
-        const int64_t last = hy_offset(B, (int64_t)A->col[e] + 1);
-        for (int64_t l = hy_offset(B, A->col[e]); l < last; l++)
-            if ((uint32_t)B->col[l] * 2654435769u <= most)
-                insert(&set, B->col[l]);
+        const int64_t last = hy_offset(B, (int64_t)hy_cols(A)[e] + 1);
+        for (int64_t l = hy_offset(B, hy_cols(A)[e]); l < last; l++)
+            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= most)
+                insert(&set, hy_cols(B)[l]);
     }
     return set.count;
 }
@@ -294,12 +294,12 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Products that may be looked at: a part of all, once a first estimate is there. */
-static int64_t worth(const hy_profile *p, int64_t part)
+/* Products that may be looked at: `cost` or a part of all. */
+static int64_t worth(const hy_profile *p, int64_t cost)
 {
-    const int64_t of_all = hy_lesser(p->products[p->rows] / part, SAMPLE_COST);
+    const int64_t most = hy_greater(cost, p->products[p->rows] / LOOKED_AT);
 
-    return hy_greater(hy_lesser(of_all, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+    return hy_greater(hy_lesser(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
 }
 
 /* A few rows are enough where they are alike. Where even these cost more than knowing C
@@ -312,7 +312,7 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     const int few          = products <= SAMPLES;
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
     double mean = (double)bound / (double)hy_greater(products, 1), error = 1;
-    int64_t most = worth(profile, 1), cost;
+    int64_t most = worth(profile, SAMPLE_COST), cost;
 
     for (int draws = few ? (int)products : MIN_SAMPLES;
          products > 0 && draws <= SAMPLES && error > ALIKE; draws *= MORE) {
@@ -320,7 +320,7 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
         if (cost > most)
             break;
         HY_TRY(estimate(&s, cost, &mean, &error));
-        most = worth(profile, LOOKED_AT);
+        most = worth(profile, 0);
     }
     *ratio = products > 0 ? 1 / mean : 1;
     return HYBRID_OK;

@@ -43,7 +43,8 @@ static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64
     for (int64_t i = begin; i < end; i++) {
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
         if (from < to)
-            inside &= hy_ring_has(ring, A->col[from]) & hy_ring_has(ring, A->col[to - 1]);
+            inside &= hy_ring_has(ring, hy_cols(A)[from]) &
+                      hy_ring_has(ring, hy_cols(A)[to - 1]);
     }
     return inside;
 }

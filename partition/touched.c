@@ -25,10 +25,10 @@ static void column_range(const hybrid_csr *A, int64_t begin, int64_t end, int64_
         const int64_t first = hy_offset(A, i), last = hy_offset(A, i + 1) - 1;
         if (last < first)
             continue;
-        if (A->col[first] < *least)
-            *least = A->col[first];
-        if (A->col[last] > *greatest)
-            *greatest = A->col[last];
+        if (hy_cols(A)[first] < *least)
+            *least = hy_cols(A)[first];
+        if (hy_cols(A)[last] > *greatest)
+            *greatest = hy_cols(A)[last];
     }
 }
 
@@ -171,7 +171,7 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
         return HYBRID_OK;
     HY_TRY(open_bits(ctx, least, greatest + 1, out));
     const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
-    marking m         = {.touched = out, .col = A->col + hy_offset(A, begin)};
+    marking m         = {.touched = out, .col = hy_cols(A) + hy_offset(A, begin)};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, &m));
     count(out);
     return hy_touched_list(ctx, out);

@@ -296,9 +296,11 @@ static hybrid_status finish(hy_sink *sink)
                                 .nnz         = csr->nnz,
                                 .offset_type = HYBRID_I64,
                                 .row_ptr     = csr->row_ptr.ptr,
-                                .col         = (int32_t *)(void *)csr->col.ptr,
+                                .col         = csr->col.ptr,
                                 .val         = csr->val.ptr,
-                                .type        = csr->type};
+                                .type        = csr->type,
+                                .col_type    = HYBRID_I32,
+                                .space       = HYBRID_SPACE_HOST};
     hy_results_hand_out(sink->ctx, &csr->row_ptr, (size_t)(csr->rows + 1) * 8);
     hy_results_hand_out(sink->ctx, &csr->col, (size_t)csr->nnz * 4);
     hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->nnz * size);

@@ -123,7 +123,9 @@ static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t
                              .row_ptr     = part->rows.row_ptr,
                              .col         = col,
                              .val         = val,
-                             .type        = each->type};
+                             .type        = each->type,
+                             .col_type    = HYBRID_I32,
+                             .space       = HYBRID_SPACE_HOST};
     const int answer      = each->fn(each->user, begin, &rows);
 
     if (answer == 0)

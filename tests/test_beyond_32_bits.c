@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/csr.h"
 #include "engine/engine.h"
 #include "support/expect.h"
 #include "support/fake_backend.h"
@@ -194,7 +195,7 @@ static void check_entries_spgemm(const hybrid_csr *A)
     if (ok(hybrid_spgemm(engine, A, &B, &C))) {
         expect(C.nnz == 3 * ROWS, "entries of A*B, A of more than 2^31");
         for (int64_t k = 0; k < C.nnz && C.nnz == 3 * ROWS; k++)
-            wrong += C.col[k] != k % 3 ||
+            wrong += hy_cols(&C)[k] != k % 3 ||
                      ((const float *)C.val)[k] != right[k / 3 % PERIOD][k % 3];
         expect(wrong == 0, "values of A*B, A of more than 2^31 entries");
         hybrid_csr_free(engine, &C);
@@ -265,7 +266,7 @@ static int64_t wrong_rows(const hybrid_csr *A, int64_t period, const float *y)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t j = 0; j < WIDTH; j++)
             if (y[i * WIDTH + j] !=
-                ((const float *)A->val)[i] * dense_value(A->col[i] % period, j)) {
+                ((const float *)A->val)[i] * dense_value(hy_cols(A)[i] % period, j)) {
                 wrong++;
                 break;
             }
@@ -335,10 +336,11 @@ static void check_c(void)
     if (ok(hybrid_spgemm(engine, &A, &B, &C))) {
         expect(C.nnz > BEYOND && C.nnz == all.nnz, "that many entries of C");
         for (int64_t i = 0; i < ROWS && C.nnz == all.nnz; i++) {
-            const int64_t *row_ptr = C.row_ptr, b = A.col[i];
+            const int64_t *row_ptr = C.row_ptr, b = hy_cols(&A)[i];
             const float *c = (const float *)C.val + row_ptr[i], a = (float)(1 + i % 5);
             wrong += row_ptr[i] != i * EACH;
-            wrong += memcmp(C.col + row_ptr[i], B.col + b * EACH, EACH * 4) != 0;
+            wrong +=
+                memcmp(hy_cols(&C) + row_ptr[i], hy_cols(&B) + b * EACH, EACH * 4) != 0;
             for (int64_t k = 0; k < EACH; k++)
                 wrong += c[k] != a * ((const float *)B.val)[b * EACH + k];
         }

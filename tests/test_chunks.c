@@ -57,7 +57,7 @@ static hy_features brute(const hy_cut *cut, int64_t begin, int64_t end, int64_t 
     assert_non_null(seen);
     for (int64_t k = hy_offset(cut->A, begin);
          cut->gathered && k < hy_offset(cut->A, end); k++) {
-        const int64_t j = cut->A->col[k];
+        const int64_t j = hy_cols(cut->A)[k];
         if (seen[j])
             continue;
         seen[j] = 1;

@@ -146,7 +146,7 @@ static int64_t columns_named(const hybrid_csr *A, int64_t *last)
 
     *last = -1;
     for (int64_t k = 0; k < A->nnz; k++)
-        named[A->col[k]] = 1;
+        named[hy_cols(A)[k]] = 1;
     for (int64_t j = 0; j < COMBINATION_COLS; j++)
         if (named[j]) {
             count++;

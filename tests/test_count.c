@@ -20,7 +20,8 @@ static int64_t row_products(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
     int64_t sum = 0;
 
     for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++)
+        for (int64_t l = hy_offset(B, hy_cols(A)[k]); l < hy_offset(B, hy_cols(A)[k] + 1);
+             l++)
             sum++;
     return sum;
 }
@@ -59,7 +60,7 @@ static void check_ends(const hy_profile *p, const hybrid_csr *A)
         const int64_t rows = A->rows - i < HY_ENDS_ROWS ? A->rows - i : HY_ENDS_ROWS;
         int64_t end        = 0;
         for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + rows); k++)
-            end = A->col[k] >= end ? A->col[k] + 1 : end;
+            end = hy_cols(A)[k] >= end ? hy_cols(A)[k] + 1 : end;
         assert_int_equal(p->ends[i / HY_ENDS_ROWS], end);
     }
 }

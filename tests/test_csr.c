@@ -58,7 +58,7 @@ static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_ty
                  (int64_t)(mix((uint64_t)(i * most + e)) % (uint64_t)(2 * cols / most));
             if (j >= cols)
                 break;
-            A.col[k] = (int32_t)j;
+            hy_cols(&A)[k] = (int32_t)j;
             if (type == HYBRID_F64)
                 ((double *)A.val)[k] = (double)k;
             else
@@ -191,9 +191,9 @@ static void the_first_of_many_bad_rows_is_named(void **state)
     for (int64_t bad = 49998; bad > 3000; bad -= 8000) {
         for (int64_t i = bad; i < 50000; i += 1001)
             if (ptr[i + 1] > ptr[i])
-                A.col[ptr[i + 1] - 1] = 300;
+                hy_cols(&A)[ptr[i + 1] - 1] = 300;
         int64_t first = bad;
-        while (ptr[first + 1] == ptr[first] || A.col[ptr[first + 1] - 1] != 300)
+        while (ptr[first + 1] == ptr[first] || hy_cols(&A)[ptr[first + 1] - 1] != 300)
             first++;
         snprintf(wanted, sizeof wanted,
                  "A: row %lld, entry %lld: column 300 is not in 0..299", (long long)first,
@@ -259,9 +259,9 @@ static int64_t entries_missing(const hybrid_csr *A, const hybrid_csr *T)
     assert_non_null(next);
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++) {
-            const int32_t j  = A->col[k];
+            const int32_t j  = hy_cols(A)[k];
             const int64_t at = hy_offset(T, j) + next[j]++;
-            missing += at >= hy_offset(T, j + 1) || T->col[at] != i ||
+            missing += at >= hy_offset(T, j + 1) || hy_cols(T)[at] != i ||
                        memcmp((char *)T->val + (size_t)at * size,
                               (char *)A->val + (size_t)k * size, size) != 0;
         }

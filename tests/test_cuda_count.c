@@ -31,7 +31,7 @@ static int64_t products_of(const hybrid_csr *A, int64_t i)
     int64_t sum = 0;
 
     for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        sum += hy_offset(A, A->col[k] + 1) - hy_offset(A, A->col[k]);
+        sum += hy_offset(A, hy_cols(A)[k] + 1) - hy_offset(A, hy_cols(A)[k]);
     return sum;
 }
 

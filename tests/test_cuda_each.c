@@ -3,6 +3,7 @@
    test framework: GPU machines seldom have one. */
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/cases.h"
 #include "support/expect.h"
 #include "support/open_cuda.h"
@@ -27,7 +28,8 @@ static int compare(void *user, int64_t row_begin, const hybrid_csr *rows)
     for (int64_t i = 0; i <= rows->rows && !c->wrong; i++)
         c->wrong |= row_ptr[i] != there[i] - there[0];
     if (!c->wrong)
-        c->wrong = memcmp(rows->col, c->C->col + there[0], (size_t)rows->nnz * 4) != 0;
+        c->wrong =
+            memcmp(rows->col, hy_cols(c->C) + there[0], (size_t)rows->nnz * 4) != 0;
     for (int64_t k = 0; k < rows->nnz && !c->wrong; k++)
         c->wrong |= value_at(rows->val, rows->type, k) !=
                     value_at(c->C->val, rows->type, there[0] + k);

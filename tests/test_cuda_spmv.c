@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/blocked.h"
 #include "support/open_cuda.h"
 #include "support/oracle.h"
@@ -61,7 +62,7 @@ static int check_infinity(trial *t, hybrid_plan *plan)
     if (!used)
         return complain(t, "no memory");
     for (int64_t k = 0; k < t->A.nnz; k++)
-        used[t->A.col[k]] = 1;
+        used[hy_cols(&t->A)[k]] = 1;
     for (int64_t c = 0; c < t->A.cols; c++)
         if (!used[c])
             value_set(t->X.data, t->X.type, c, INFINITY);

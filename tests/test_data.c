@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/csr.h"
 #include "support/cases.h"
 #include "support/oracle.h"
 
@@ -46,7 +47,7 @@ static int64_t count_products(const hybrid_csr *A, const hybrid_csr *B)
     int64_t sum            = 0;
 
     for (int64_t k = 0; k < A->nnz; k++)
-        sum += row_ptr[A->col[k] + 1] - row_ptr[A->col[k]];
+        sum += row_ptr[hy_cols(A)[k] + 1] - row_ptr[hy_cols(A)[k]];
     return sum;
 }
 

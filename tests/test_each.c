@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "support/builder.h"
 #include "support/cases.h"
@@ -276,7 +277,7 @@ static int count(void *user, int64_t row_begin, const hybrid_csr *rows)
     c->rows += rows->rows;
     c->nnz += rows->nnz;
     for (int64_t k = 0; k < rows->nnz; k++)
-        c->sum += value_at(rows->val, rows->type, k) * (1 + rows->col[k] % 7);
+        c->sum += value_at(rows->val, rows->type, k) * (1 + hy_cols(rows)[k] % 7);
     return 0;
 }
 

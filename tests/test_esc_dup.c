@@ -40,7 +40,7 @@ static int64_t products_of(const hybrid_csr *A, const hybrid_csr *B, int64_t beg
     int64_t products = 0;
 
     for (int64_t k = hy_offset(A, begin); k < hy_offset(A, end); k++)
-        products += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
+        products += hy_offset(B, hy_cols(A)[k] + 1) - hy_offset(B, hy_cols(A)[k]);
     return products;
 }
 
@@ -52,7 +52,7 @@ static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
 
     assert_non_null(seen);
     for (int64_t k = 0; k < A->nnz; k++)
-        seen[A->col[k]] = 1;
+        seen[hy_cols(A)[k]] = 1;
     for (int64_t i = 0; i < B->rows; i++)
         nnz += seen[i] ? hy_offset(B, i + 1) - hy_offset(B, i) : 0;
     free(seen);

@@ -242,7 +242,7 @@ static void memory_holds_a_part(void **state)
         const int64_t begin = hy_offset(&A, i), end = hy_offset(&A, i + 1);
         const int64_t first = i < ROWS - 300 ? i : ROWS - 300;
         for (int64_t k = begin; k < end; k++)
-            A.col[k] = (int32_t)(first + k - begin);
+            hy_cols(&A)[k] = (int32_t)(first + k - begin);
     }
     assert_true(A.nnz * 12 > 10 * CAP);
     const hybrid_operand file = stored_csr(engine, "a", &A, 1);

@@ -47,7 +47,7 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
     assert_int_equal(A->nnz, B->nnz);
     assert_int_equal(A->rows, B->rows);
     assert_memory_equal(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * 8);
-    assert_memory_equal(A->col, B->col, (size_t)A->nnz * sizeof *A->col);
+    assert_memory_equal(A->col, B->col, (size_t)A->nnz * sizeof(int32_t));
     assert_memory_equal(A->val, B->val, (size_t)A->nnz * 8);
 }
 

@@ -200,10 +200,10 @@ static void check_acceptance(const struct acceptance *want, hybrid_type type)
     for (int64_t k = 0; k < A.nnz; k++) {
         while (hy_offset(&A, row + 1) <= k)
             row++;
-        if ((double)row != want->entries[k][0] || A.col[k] != want->entries[k][1] ||
+        if ((double)row != want->entries[k][0] || hy_cols(&A)[k] != want->entries[k][1] ||
             !same_value(value_at(&A, k), want->entries[k][2]))
             fail_msg("%s: entry %d is (%d,%d) %g", want->file, (int)k, (int)row,
-                     (int)A.col[k], value_at(&A, k));
+                     (int)hy_cols(&A)[k], value_at(&A, k));
     }
     hy_csr_free(io_ctx, &A);
 }

@@ -73,7 +73,7 @@ static void check_equal(const hybrid_csr *A, const double *value, const int *sto
             if (!stored[row * COLS + col])
                 continue;
             assert_true(k < hy_offset(A, row + 1));
-            assert_int_equal(A->col[k], col);
+            assert_int_equal(hy_cols(A)[k], col);
             assert_true(((double *)A->val)[k++] == value[row * COLS + col]);
         }
     assert_int_equal(k, A->nnz);

@@ -64,7 +64,7 @@ static hybrid_csr make_matrix(hybrid_type type, hybrid_index offsets, int64_t wi
         at += row < 5 && full[row] ? width : 0;
     }
     for (int64_t k = 0; k < A.nnz; k++)
-        A.col[k] = (int32_t)(k % width);
+        hy_cols(&A)[k] = (int32_t)(k % width);
     fill(A.val, type, A.nnz);
     return A;
 }
@@ -101,7 +101,7 @@ static void check_round_trip(hybrid_type type, hybrid_index offsets, int64_t wid
     for (int64_t row = 0; row <= A.rows; row++)
         assert_int_equal(hy_offset(&A, row), hy_offset(&B, row));
     for (int64_t k = 0; k < A.nnz; k++)
-        if (A.col[k] != B.col[k] || !same_bits(&A, &B, k))
+        if (hy_cols(&A)[k] != hy_cols(&B)[k] || !same_bits(&A, &B, k))
             fail_msg("entry %d differs", (int)k);
     hy_csr_free(io_ctx, &B);
     free_matrix(&A);

@@ -40,7 +40,7 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
 
     needs = needs < A->cols ? needs : A->cols;
     for (int64_t k = row_ptr[chunk->row_begin]; k < row_ptr[chunk->row_end]; k++)
-        needs = A->col[k] >= needs ? A->col[k] + 1 : needs;
+        needs = hy_cols(A)[k] >= needs ? hy_cols(A)[k] + 1 : needs;
     return needs;
 }
 
@@ -128,7 +128,7 @@ static void check_band(const hybrid_csr *A, int64_t rows)
     for (int64_t c = count - 1; c >= 0; c--) {
         for (int64_t k = row_ptr[chunks[c].row_begin]; k < row_ptr[chunks[c].row_end];
              k++)
-            first = A->col[k] < first ? A->col[k] : first;
+            first = hy_cols(A)[k] < first ? hy_cols(A)[k] : first;
         assert_int_equal(chunks[c].first, first);
         assert_int_equal(chunks[c].needs, expect(A, &chunks[c], 0));
     }
@@ -162,8 +162,8 @@ static void check_extents(const hybrid_csr *A, const hy_extents *extents, int64_
     hy_extent expected    = {INT32_MAX, 0};
 
     for (int64_t k = hy_offset(A, begin); k < hy_offset(A, end); k++) {
-        expected.first = A->col[k] < expected.first ? A->col[k] : expected.first;
-        expected.end   = A->col[k] >= expected.end ? A->col[k] + 1 : expected.end;
+        expected.first = hy_cols(A)[k] < expected.first ? hy_cols(A)[k] : expected.first;
+        expected.end   = hy_cols(A)[k] >= expected.end ? hy_cols(A)[k] + 1 : expected.end;
     }
     assert_int_equal(found.first, expected.first);
     assert_int_equal(found.end, expected.end);
@@ -190,7 +190,7 @@ static int64_t widest_row(const hybrid_csr *A)
 
     for (int64_t i = 0; i < A->rows; i++) {
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
-        const int64_t width = from < to ? A->col[to - 1] - A->col[from] + 1 : 0;
+        const int64_t width = from < to ? hy_cols(A)[to - 1] - hy_cols(A)[from] + 1 : 0;
         widest              = width > widest ? width : widest;
     }
     return widest;

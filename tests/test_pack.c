@@ -46,7 +46,7 @@ static int64_t rank_columns(const hy_problem *p, const hy_chunk *chunk, int64_t 
         rank[c] = -1;
     for (int64_t k = hy_offset(p->A, chunk->row_begin);
          k < hy_offset(p->A, chunk->row_end); k++)
-        rank[p->A->col[k]] = 0;
+        rank[hy_cols(p->A)[k]] = 0;
     for (int64_t c = 0; c < p->A->cols; c++)
         if (rank[c] == 0)
             rank[c] = count++;
@@ -64,7 +64,7 @@ static void check_a(const hy_job *job, const int64_t *rank)
     for (int64_t i = 0; i <= a.rows; i++)
         assert_int_equal(a.row_ptr[i], hy_offset(A, job->chunk->row_begin + i) - first);
     for (int64_t k = 0; k < a.nnz; k++) {
-        const int32_t col = A->col[first + k];
+        const int32_t col = hy_cols(A)[first + k];
         assert_int_equal(a.col[k], rank ? rank[col] : col);
         assert_true(value_at(a.val, A->type, k) == value_at(A->val, A->type, first + k));
     }
@@ -82,7 +82,7 @@ static void check_gathered_b(const hy_job *job, const int64_t *rank, int64_t cou
             continue;
         assert_int_equal(b.row_ptr[rank[r]], next);
         for (int64_t k = hy_offset(B, r); k < hy_offset(B, r + 1); k++, next++) {
-            assert_int_equal(b.col[next], B->col[k]);
+            assert_int_equal(b.col[next], hy_cols(B)[k]);
             assert_true(value_at(b.val, B->type, next) == value_at(B->val, B->type, k));
         }
     }

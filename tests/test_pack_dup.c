@@ -49,9 +49,9 @@ static void check_view(const hy_dup_view *d, const hy_problem *p, const hy_chunk
             assert_int_equal(d->start[k - first], t);
             assert_true(value_at(d->a_val, A->type, k - first) ==
                         value_at(A->val, A->type, k));
-            for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1);
-                 l++, t++) {
-                assert_int_equal(d->col[t], B->col[l]);
+            for (int64_t l = hy_offset(B, hy_cols(A)[k]);
+                 l < hy_offset(B, hy_cols(A)[k] + 1); l++, t++) {
+                assert_int_equal(d->col[t], hy_cols(B)[l]);
                 assert_true(value_at(d->val, B->type, t) == value_at(B->val, B->type, l));
             }
         }

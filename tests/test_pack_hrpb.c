@@ -69,7 +69,7 @@ static void take(reader *r, int row, int32_t col)
     const int64_t k     = r->at[row]++;
 
     assert_true(k < r->end[row]);
-    assert_int_equal(col, r->rank ? r->rank[A->col[k]] : A->col[k]);
+    assert_int_equal(col, r->rank ? r->rank[hy_cols(A)[k]] : hy_cols(A)[k]);
     assert_true(value_at(r->view->val, A->type, r->value++) ==
                 value_at(A->val, A->type, k));
 }

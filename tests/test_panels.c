@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "engine/schedule.h"
 #include "support/cases.h"
@@ -323,7 +324,7 @@ static void make_banded(hybrid_csr *A)
 
     for (int64_t i = 0; i < A->rows; i++)
         for (int32_t k = offset[i]; k < offset[i + 1]; k++)
-            A->col[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
+            hy_cols(A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
 }
 
 static void scattered_rows_of_a_large_x_come_in_panels(void **state)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
@@ -328,7 +329,7 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     for (int64_t i = 0; i < A.rows; i++) { /* row i touches columns near i alone */
         const int32_t *offset = A.row_ptr;
         for (int32_t k = offset[i]; k < offset[i + 1]; k++)
-            A.col[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
+            hy_cols(&A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
     }
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 1);
     matrix_free(&A);

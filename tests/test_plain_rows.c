@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/cases.h"
 #include "support/plain_rows.h"
 
@@ -67,7 +68,7 @@ static void entry_in_next_row(hybrid_csr *C)
 
 static void another_column(hybrid_csr *C)
 {
-    C->col[C->nnz / 2]++;
+    hy_cols(C)[C->nnz / 2]++;
 }
 
 static void last_bit(hybrid_csr *C)

@@ -241,10 +241,10 @@ static void bad_sparse_matrices_are_refused(void **state)
 
     (void)state;
     matrix_random(30, 40, 5, 1, kind, &A);
-    A.col[3] = 40;
+    hy_cols(&A)[3] = 40;
     store_csr(&A, 0);
     refuse(HYBRID_BAD_MATRIX, "a.json");
-    A.col[3]                  = 0;
+    hy_cols(&A)[3]            = 0;
     ((int32_t *)A.row_ptr)[4] = -1;
     store_csr(&A, 0);
     refuse(HYBRID_BAD_MATRIX, "a.json");

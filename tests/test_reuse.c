@@ -239,7 +239,7 @@ static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
     for (int64_t i = 0; i <= rows; i++)
         ((int64_t *)A->row_ptr)[i] = 2 * i;
     for (int64_t k = 0; k < A->nnz; k++)
-        A->col[k] = (int32_t)(k / 2 * (cols - 12) / rows + (k % 2 ? 10 : 3));
+        hy_cols(A)[k] = (int32_t)(k / 2 * (cols - 12) / rows + (k % 2 ? 10 : 3));
     set_values(A, 3, 1);
 }
 
@@ -249,8 +249,8 @@ static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
     const int64_t last = hy_offset(A, row + 1) - 1;
 
     assert_true(last >= hy_offset(A, row));
-    A->col[last] += by;
-    assert_true(A->col[last] < A->cols);
+    hy_cols(A)[last] += by;
+    assert_true(hy_cols(A)[last] < A->cols);
 }
 
 /* Entries change rows; that columns may then no longer ascend does not matter here. */
@@ -346,16 +346,16 @@ static void every_place_counts_in_a_hash(void **state)
     assert_int_equal(hy_csr_hash(&engine->ctx, &A, &hash), HYBRID_OK);
     for (int64_t k = 0; k < A.nnz; k += 1 + A.nnz / 97) {
         const int64_t l   = (k * 7 + 16) % A.nnz;
-        const int32_t was = A.col[k];
-        A.col[k]          = was ^ 1 << k % 31;
+        const int32_t was = hy_cols(&A)[k];
+        hy_cols(&A)[k]    = was ^ 1 << k % 31;
         assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
         assert_true(hash != other);
-        A.col[k] = A.col[l];
-        A.col[l] = was;
+        hy_cols(&A)[k] = hy_cols(&A)[l];
+        hy_cols(&A)[l] = was;
         assert_int_equal(hy_csr_hash(&engine->ctx, &A, &other), HYBRID_OK);
-        assert_true((hash == other) == (A.col[k] == was));
-        A.col[l] = A.col[k];
-        A.col[k] = was;
+        assert_true((hash == other) == (hy_cols(&A)[k] == was));
+        hy_cols(&A)[l] = hy_cols(&A)[k];
+        hy_cols(&A)[k] = was;
     }
     for (int64_t i = 1; i < ROWS; i += 1 + ROWS / 97) {
         move_offset(&A, i, 1);

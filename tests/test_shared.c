@@ -131,7 +131,7 @@ static void shared_b_is_b(void **state)
             for (int64_t r = 0; r <= b.rows; r++)
                 assert_int_equal(b.row_ptr[r], hy_offset(&c.B, r));
             for (int64_t e = 0; e < b.nnz; e++) {
-                assert_int_equal(b.col[e], c.B.col[e]);
+                assert_int_equal(b.col[e], hy_cols(&c.B)[e]);
                 assert_true(value_at(b.val, c.B.type, e) ==
                             value_at(c.B.val, c.B.type, e));
             }

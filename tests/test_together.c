@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/fake_backend.h"
 #include "support/oracle.h"
 #include "support/places.h"
@@ -80,8 +81,8 @@ static void a_resident_plan_refuses_what_it_cannot(void **state)
     assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, FLAT, &options, &plan),
                      HYBRID_UNSUPPORTED);
     assert_non_null(strstr(hybrid_engine_message(w.engine), "bits of a dense result"));
-    options.split = HYBRID_SPLIT_DEFAULT;
-    w.A.col[3]    = -1;
+    options.split    = HYBRID_SPLIT_DEFAULT;
+    hy_cols(&w.A)[3] = -1;
     assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, FLAT, &options, &plan),
                      HYBRID_BAD_MATRIX);
     world_close(&w);

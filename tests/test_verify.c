@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/cases.h"
 #include "support/host_engine.h"
 
@@ -206,7 +207,7 @@ static double found_from(const spmm *p, int64_t i, int tf32)
     for (int64_t e = ptr[i]; e < ptr[i + 1]; e++) {
         double sum = 0, squares = 0;
         for (int64_t j = 0; j < p->X.cols; j++) {
-            const double x = dense_at(&p->X, p->A.col[e], j);
+            const double x = dense_at(&p->X, hy_cols(&p->A)[e], j);
             sum += fabs(x);
             squares += x * x;
         }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "support/cases.h"
 #include "support/long_rows.h"
 
@@ -41,7 +42,7 @@ static int64_t offset(const hybrid_csr *M, int64_t i)
 static void append(const hybrid_csr *C, int64_t from, hybrid_csr *out)
 {
     for (int64_t k = offset(C, from); k < offset(C, from + 1); k++, out->nnz++) {
-        out->col[out->nnz] = C->col[k];
+        hy_cols(out)[out->nnz] = hy_cols(C)[k];
         value_set(out->val, out->type, out->nnz, value_at(C->val, C->type, k));
     }
 }
@@ -54,7 +55,7 @@ static hybrid_csr spoil(const hybrid_csr *C, defect what, int64_t i)
 
     out.nnz     = 0;
     out.row_ptr = ptr;
-    out.col     = allocate(C->nnz, sizeof *out.col);
+    out.col     = allocate(C->nnz, sizeof(int32_t));
     out.val     = allocate(C->nnz, sizeof(double));
     for (int64_t row = 0; row < C->rows; row++) {
         const int other = what == SWAPPED && (row == i || row == i + 1);
@@ -65,7 +66,7 @@ static hybrid_csr spoil(const hybrid_csr *C, defect what, int64_t i)
     const int64_t last = ptr[i + 1] - 1;
     const double v     = last >= 0 ? value_at(out.val, out.type, last) : 0;
     if (what == MOVED)
-        out.col[last]++;
+        hy_cols(&out)[last]++;
     else if (what <= FLIPPED)
         value_set(out.val, out.type, last,
                   what == ZEROED    ? 0
@@ -87,7 +88,7 @@ static void free_csr(hybrid_csr *M)
 static void add_row(const hybrid_csr *C, int64_t i, double factor, double *sum)
 {
     for (int64_t k = offset(C, i); k < offset(C, i + 1); k++)
-        sum[C->col[k]] += factor * value_at(C->val, C->type, k);
+        sum[hy_cols(C)[k]] += factor * value_at(C->val, C->type, k);
 }
 
 static long double norm(const hybrid_csr *B, int64_t l)
@@ -108,7 +109,7 @@ static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
     long double size = 0;
 
     for (int64_t k = offset(A, i); k < offset(A, i + 1); k++)
-        size += fabsl((long double)value_at(A->val, A->type, k)) * norm(B, A->col[k]);
+        size += fabsl((long double)value_at(A->val, A->type, k)) * norm(B, hy_cols(A)[k]);
     return size;
 }
 
@@ -123,7 +124,7 @@ static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr 
     int64_t *column = allocate(B->cols, sizeof *column);
 
     for (int64_t k = 0; k < B->nnz; k++)
-        column[B->col[k]]++;
+        column[hy_cols(B)[k]]++;
     add_row(wrong, i, 1, error);
     add_row(C, i, -1, error);
     for (int64_t j = 0; j < B->cols; j++) {
@@ -210,7 +211,7 @@ static int64_t products(const hybrid_csr *A, int64_t i)
     int64_t sum = 0;
 
     for (int64_t k = offset(A, i); k < offset(A, i + 1); k++)
-        sum += offset(A, A->col[k] + 1) - offset(A, A->col[k]);
+        sum += offset(A, hy_cols(A)[k] + 1) - offset(A, hy_cols(A)[k]);
     return sum;
 }
 
@@ -254,7 +255,7 @@ static int check_average(const hybrid_csr *B, int64_t most, double factor)
     A.rows    = 1;
     A.nnz     = row_ptr[1];
     A.row_ptr = row_ptr;
-    A.col     = B->col + offset(B, i);
+    A.col     = hy_cols(B) + offset(B, i);
     A.val     = (char *)B->val + offset(B, i) * (B->type == HYBRID_F32 ? 4 : 8);
     if (hybrid_spgemm(engine, &A, B, &C) != HYBRID_OK)
         return 1;

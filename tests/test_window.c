@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "partition/ring.h"
 #include "support/builder.h"
@@ -208,7 +209,7 @@ static void other_patterns_are_refused(void **state)
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
     assert_int_equal(hybrid_spmm_run(plan, 1, &A, &X, 0, &Y), HYBRID_OK);
-    A.col[2] = ROWS - 1;
+    hy_cols(&A)[2] = ROWS - 1;
     assert_int_equal(hybrid_spmm_run(plan, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE);
     assert_non_null(strstr(hybrid_engine_message(engine), "which were planned"));
     hybrid_plan_destroy(plan);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs into a fresh prefix and builds a consumer four ways: by the CMake package and by
-# pkg-config, each with the shared and the static library. The header compiles as C11, C17
+# pkg-config, each with the shared and the static library. Soname, CMake package and pkg-config
+# file have the header's version, and the package is none of another minor version. The header compiles as C11, C17
 # and, where there is a C++ compiler, C++17.
 # Usage: install.sh <cmake>
 set -euo pipefail
@@ -14,7 +15,21 @@ mkdir "$build"
 lib=$(dirname "$(find "$prefix" -name libhybrid_spmm.a)")
 export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
 
-"$cmake" -S "$source" -B "$build/cmake" -D CMAKE_PREFIX_PATH="$prefix" >/dev/null
+part() { awk -v name="HYBRID_VERSION_$1" '$2 == name { print $3 }' "$prefix/include/hybrid_spmm.h"; }
+major=$(part MAJOR) minor=$(part MINOR) version=$(part MAJOR).$(part MINOR).$(part PATCH)
+[ "$("$prefix/bin/hybrid_spmm" --version)" = "hybrid_spmm $version" ]
+[ "$(pkg-config --modversion hybrid_spmm)" = "$version" ]
+objdump -p "$lib/libhybrid_spmm.so" | grep -qx " *SONAME *libhybrid_spmm.so.$major.$minor"
+
+configure() { "$cmake" -S "$source" -B "$build/cmake" -D CMAKE_PREFIX_PATH="$prefix" -D WANTED="$1"; }
+for other in 0.1 "$major.$((minor + 1))" "$((major + 1)).$minor"; do
+    if refusal=$(configure "$other" 2>&1); then
+        echo "the CMake package claims to be version $other" >&2
+        exit 1
+    fi
+    grep -q "compatible with requested" <<<"$refusal"
+done
+configure "$major.$minor" >/dev/null
 "$cmake" --build "$build/cmake" >/dev/null
 "$build/cmake/with_shared"
 "$build/cmake/with_static"
@@ -34,4 +49,3 @@ if command -v c++ >/dev/null; then
     c++ -std=c++17 -x c++ -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" \
         -fsyntax-only "$source/consumer.c"
 fi
-"$prefix/bin/hybrid_spmm" --version

@@ -54,7 +54,7 @@ static int64_t find_entry(const blocked_reader *r, int64_t row, int64_t col)
     const hybrid_csr *A = r->job->problem->A;
 
     for (int64_t k = hy_offset(A, row); k < hy_offset(A, row + 1); k++)
-        if ((r->rank ? r->rank[A->col[k]] : A->col[k]) == col)
+        if ((r->rank ? r->rank[hy_cols(A)[k]] : hy_cols(A)[k]) == col)
             return k;
     return -1;
 }

@@ -74,7 +74,7 @@ static void append(hybrid_csr *C, const hybrid_csr *rows)
     for (int64_t i = 0; i <= rows->rows; i++)
         to[C->rows + i] = C->nnz + from[i];
     if (rows->nnz > 0) {
-        memcpy(C->col + C->nnz, rows->col, (size_t)rows->nnz * 4);
+        memcpy(hy_cols(C) + C->nnz, rows->col, (size_t)rows->nnz * 4);
         memcpy((char *)C->val + (size_t)C->nnz * size, rows->val,
                (size_t)rows->nnz * size);
     }

@@ -18,7 +18,7 @@ void gathered_ranks(const hy_job *job, int64_t *rank)
         rank[c] = -1;
     for (int64_t k = hy_offset(A, job->chunk->row_begin);
          k < hy_offset(A, job->chunk->row_end); k++)
-        rank[A->col[k]] = 0;
+        rank[hy_cols(A)[k]] = 0;
     for (int64_t c = 0; c < A->cols; c++)
         if (rank[c] == 0)
             rank[c] = count++;
@@ -32,8 +32,8 @@ int64_t window_ranks(const hybrid_csr *A, hy_chunk *chunk, int64_t *rank)
     chunk->first = A->cols;
     chunk->needs = 0;
     for (int64_t k = hy_offset(A, chunk->row_begin); k < end; k++) {
-        chunk->first = A->col[k] < chunk->first ? A->col[k] : chunk->first;
-        chunk->needs = A->col[k] >= chunk->needs ? A->col[k] + 1 : chunk->needs;
+        chunk->first = hy_cols(A)[k] < chunk->first ? hy_cols(A)[k] : chunk->first;
+        chunk->needs = hy_cols(A)[k] >= chunk->needs ? hy_cols(A)[k] + 1 : chunk->needs;
     }
     const int64_t rows = chunk->needs - chunk->first, window = rows > 0 ? rows : 1;
     for (int64_t r = 0; r < A->cols; r++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "support/builder.h"
 #include "support/oracle.h"
@@ -115,7 +116,7 @@ static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
     for (int64_t j = 0; j < A->cols; j++) {
         int named = 0;
         for (int64_t k = 0; k < A->nnz && !named; k++)
-            named = A->col[k] == j;
+            named = hy_cols(A)[k] == j;
         for (int64_t c = 0; c < X->cols && !named; c++)
             value_set(X->data, X->type,
                       X->order == HYBRID_ROW_MAJOR ? j * X->ld + c : j + c * X->ld, NAN);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csr.h"
 #include "tests/support/cases.h"
 
 enum { ROWS = 200, INFINITE = 17, NO_NUMBER = 101, WIDTHS = NOT_FINITE_PRODUCTS / 2 };
@@ -40,7 +41,8 @@ static int is_right(const hybrid_csr *A, const hybrid_dense *X, int64_t i, int64
     double sum = 0, size = 0;
 
     for (int64_t k = ptr[i]; k < ptr[i + 1]; k++) {
-        const double product = value_at(A->val, A->type, k) * dense_at(X, A->col[k], j);
+        const double product =
+            value_at(A->val, A->type, k) * dense_at(X, hy_cols(A)[k], j);
         sum += product;
         size += fabs(product);
     }

@@ -34,6 +34,11 @@ INLINED int64_t offset(const hybrid_csr *M, int64_t i)
     return ((const int64_t *)M->row_ptr)[i];
 }
 
+INLINED int32_t column(const hybrid_csr *M, int64_t k)
+{
+    return ((const int32_t *)M->col)[k];
+}
+
 INLINED long double value(const hybrid_csr *M, int64_t k)
 {
     if (M->type == HYBRID_F32)
@@ -68,10 +73,10 @@ UNWATCHED static void multiply_row(const hybrid_csr *A, const hybrid_csr *B, int
 {
     r->count = 0;
     for (int64_t k = offset(A, i); k < offset(A, i + 1); k++) {
-        const int64_t middle = A->col[k];
+        const int64_t middle = column(A, k);
         const long double a  = value(A, k);
         for (int64_t l = offset(B, middle); l < offset(B, middle + 1); l++) {
-            const int32_t j           = B->col[l];
+            const int32_t j           = column(B, l);
             const long double product = a * value(B, l);
             if (r->at[j].terms == 0)
                 r->seen[r->count++] = j;
@@ -207,9 +212,9 @@ const char *oracle_check(const oracle *o, const hybrid_csr *C, int exact)
         }
     for (int64_t i = 0; i < o->rows; i++)
         for (int64_t k = o->row_ptr[i]; k < o->row_ptr[i + 1]; k++) {
-            if (C->col[k] != o->col[k]) {
+            if (column(C, k) != o->col[k]) {
                 snprintf(sentence, sizeof sentence, "row %lld: column %d at %lld, not %d",
-                         (long long)i, (int)C->col[k], (long long)k, (int)o->col[k]);
+                         (long long)i, (int)column(C, k), (long long)k, (int)o->col[k]);
                 return sentence;
             }
             if (!is_right(value(C, k), o->sum[k],
@@ -227,7 +232,7 @@ UNWATCHED static void dense_row_of(double alpha, const hybrid_csr *A, int64_t i,
     for (int64_t j = 0; j < X->cols; j++)
         row[j] = (entry){0};
     for (int64_t k = offset(A, i); k < offset(A, i + 1); k++) {
-        const int64_t middle = A->col[k];
+        const int64_t middle = column(A, k);
         const long double a  = value(A, k);
         for (int64_t j = 0; j < X->cols; j++) {
             const long double product = a * element(X, middle, j);

@@ -33,10 +33,11 @@ static void *allocate(int64_t count, size_t size)
 static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_row *p)
 {
     for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
-        for (int64_t l = hy_offset(B, A->col[k]); l < hy_offset(B, A->col[k] + 1); l++) {
+        for (int64_t l = hy_offset(B, hy_cols(A)[k]); l < hy_offset(B, hy_cols(A)[k] + 1);
+             l++) {
             const double a = value_at(A->val, A->type, k),
                          b = value_at(B->val, B->type, l);
-            double *sum    = &p->sum[B->col[l]];
+            double *sum    = &p->sum[hy_cols(B)[l]];
             if (A->type == HYBRID_F64) {
                 const volatile double product = a * b;
                 *sum += product;
@@ -44,7 +45,7 @@ static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_r
                 const volatile float product = (float)a * (float)b;
                 *sum                         = (float)*sum + product;
             }
-            p->there[B->col[l]] = 1;
+            p->there[hy_cols(B)[l]] = 1;
         }
 }
 
@@ -69,7 +70,7 @@ static int64_t count_products(const hybrid_csr *A, const hybrid_csr *B)
     int64_t products = 0;
 
     for (int64_t k = 0; k < A->nnz; k++)
-        products += hy_offset(B, A->col[k] + 1) - hy_offset(B, A->col[k]);
+        products += hy_offset(B, hy_cols(A)[k] + 1) - hy_offset(B, hy_cols(A)[k]);
     return products;
 }
 
@@ -129,7 +130,7 @@ const char *plain_rows_differ(const plain_rows *right, const hybrid_csr *C)
             return sentence;
         }
     for (int64_t k = 0; k < nnz; k++)
-        if (C->col[k] != right->col[k] ||
+        if (hy_cols(C)[k] != right->col[k] ||
             !plain_same_bits(C->type, C->val, k, right->val[k])) {
             snprintf(sentence, sizeof sentence, "entry %lld has other bits",
                      (long long)k);

@@ -175,7 +175,7 @@ hybrid_csr stored_matrix(int banded, test_kind kind)
         const int64_t begin = hy_offset(&A, i), end = hy_offset(&A, i + 1);
         const int64_t first = i * (STORED_COLS - 40) / STORED_ROWS;
         for (int64_t k = begin; k < end; k++)
-            A.col[k] = (int32_t)(first + (k - begin));
+            hy_cols(&A)[k] = (int32_t)(first + (k - begin));
     }
     return A;
 }

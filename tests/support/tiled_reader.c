@@ -107,7 +107,7 @@ static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
             const int32_t index = r->view->index[r->value];
             assert_in_range(index, 0, s->columns - 1);
             assert_int_equal(r->view->map[s->first + index],
-                             r->rank ? r->rank[A->col[k]] : A->col[k]);
+                             r->rank ? r->rank[hy_cols(A)[k]] : hy_cols(A)[k]);
             assert_true(value_at(r->view->val, A->type, r->value) ==
                         value_at(A->val, A->type, k));
             used[index] = 1;
