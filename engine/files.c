@@ -10,7 +10,7 @@
 
 enum {
     PANEL_PART = 8,        /* of the host memory that is left, of which there are two; */
-    ROWS_PART  = 4,        /* rows of B; */
+    ROWS_PART  = 8,        /* rows of B; */
     WHOLE_PART = 4,        /* an operand that is read as a whole, at most; */
     PANELS     = 8,        /* so many panels at least, so that reading overlaps, */
     LEAST      = 64 << 20, /* unless they would be smaller than that */

@@ -810,7 +810,7 @@ typedef struct hybrid_operand {
    (hybrid_engine_options.host_bytes):
      an operand of at most a quarter   all of it
      A     two panels of rows, of an eighth each: one is multiplied while the next is read
-     B     a quarter of rows that rows of A touch. Each part of A has its own, so rows of B
+     B     an eighth of rows that rows of A touch. Each part of A has its own, so rows of B
            that many parts touch are read as many times
      X     as at hybrid_spmm_run_file(), for each panel of A
    NO_MEMORY names the row of A that takes more than there is, with all rows of B that it

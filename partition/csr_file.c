@@ -72,7 +72,7 @@ hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_
         if (out[i] < 0 || out[i + 1] < out[i] || out[i + 1] > nnz)
             return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
                            "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
-                           file->name, (long long)(begin + i), (long long)out[i],
+                           file->name, (long long)begin + i, (long long)out[i],
                            (long long)out[i + 1], (long long)nnz);
     return begin + rows < file->shape.rows ? HYBRID_OK
                                            : check_end(file, "end", out[rows], nnz);

@@ -229,35 +229,48 @@ static void updates_are_right(void **state)
 /* ---- memory -------------------------------------------------------------------------
  */
 
-/* Operands of more than ten times what the engine may have; C goes to a function. */
+/* A band of `each` entries in a row. */
+static void make_band(int64_t rows, int64_t each, hybrid_csr *A)
+{
+    matrix_random(rows, rows, (double)each, 7, kinds[3], A);
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
+        const int64_t first = i + end - begin < rows ? i : rows - (end - begin);
+        for (int64_t k = begin; k < end; k++)
+            hy_cols(A)[k] = (int32_t)(first + k - begin);
+    }
+}
+
+/* Times a narrow band, either of them in a file of ten times what the engine may have; C,
+   as large, goes to a function. */
 static void memory_holds_a_part(void **state)
 {
-    enum { ROWS = 80000, CAP = 4 << 20 };
-    hybrid_engine *engine = stored_host(CAP);
-    hybrid_csr A;
+    enum { ROWS = 60000, EACH = 60, CAP = 4 << 20 };
+    hybrid_csr wide, narrow;
 
     (void)state;
-    matrix_random(ROWS, ROWS, 50, 7, kinds[3], &A);
-    for (int64_t i = 0; i < ROWS; i++) { /* a band, or a row touches too much */
-        const int64_t begin = hy_offset(&A, i), end = hy_offset(&A, i + 1);
-        const int64_t first = i < ROWS - 300 ? i : ROWS - 300;
-        for (int64_t k = begin; k < end; k++)
-            hy_cols(&A)[k] = (int32_t)(first + k - begin);
+    make_band(ROWS, EACH, &wide);
+    make_band(ROWS, 1, &narrow);
+    assert_true(wide.nnz * 12 > 10LL * CAP);
+    for (int is_a = 0; is_a < 2; is_a++) {
+        hybrid_engine *engine = stored_host(CAP);
+        const hybrid_csr *A = is_a ? &wide : &narrow, *B = is_a ? &narrow : &wide;
+        const hybrid_operand a = stored_csr(engine, "a", A, 1);
+        const hybrid_operand b = stored_csr(engine, "b", B, 1);
+        collected rows;
+        oracle right;
+        expect_ok(engine, collect_files(engine, &a, &b, B, NULL, -1, &rows));
+        assert_true(report(engine).peak_host_bytes <= CAP);
+        oracle_spgemm(A, B, &right);
+        assert_null(oracle_check(&right, &rows.C, 1));
+        oracle_free(&right);
+        matrix_free(&rows.C);
+        hybrid_file_close((hybrid_file *)a.file);
+        hybrid_file_close((hybrid_file *)b.file);
+        hybrid_engine_destroy(engine);
     }
-    assert_true(A.nnz * 12 > 10 * CAP);
-    const hybrid_operand file = stored_csr(engine, "a", &A, 1);
-    oracle right;
-    collected rows;
-    expect_ok(engine, collect_files(engine, &file, &file, &A, NULL, -1, &rows));
-    const hybrid_report r = report(engine);
-    assert_true(r.peak_host_bytes <= CAP);
-    oracle_spgemm(&A, &A, &right);
-    assert_null(oracle_check(&right, &rows.C, 1));
-    oracle_free(&right);
-    matrix_free(&rows.C);
-    hybrid_file_close((hybrid_file *)file.file);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
+    matrix_free(&wide);
+    matrix_free(&narrow);
 }
 
 int main(void)
