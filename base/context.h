@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/pinned.h"
+#include "base/progress.h"
 #include "base/status.h"
 
 #ifdef __cplusplus
@@ -18,6 +19,7 @@ struct hy_lane_set;
 typedef struct hy_context {
     hy_memory memory;      /* working memory */
     hy_message message;    /* the sentence of the first error since the call began */
+    hy_progress progress;  /* of the call under way, for a function of the caller */
     hy_pool *pool;         /* CPU workers */
     hy_results *results;   /* pages of results */
     hy_pins pins;          /* memory of the caller that is pinned */

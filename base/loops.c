@@ -108,9 +108,11 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
         const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_SEQ_CST);
         if (piece >= l->pieces)
             break;
-        const int64_t begin = l->begin + piece * l->grain;
-        const int64_t end   = l->end - begin < l->grain ? l->end : begin + l->grain;
-        const hybrid_status status = l->fn(l->arg, part, begin, end);
+        const int64_t begin  = l->begin + piece * l->grain;
+        const int64_t end    = l->end - begin < l->grain ? l->end : begin + l->grain;
+        hybrid_status status = hy_progress_check(l->pool->progress);
+        if (status == HYBRID_OK)
+            status = l->fn(l->arg, part, begin, end);
         if (status != HYBRID_OK) {
             __atomic_store_n(&l->next, l->pieces, __ATOMIC_RELAXED);
             return status;
@@ -320,7 +322,7 @@ static void await_end(hy_loop *l)
     pthread_mutex_lock(&pool->lock);
     __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     while (people(l) > 0)
-        pthread_cond_wait(&pool->left, &pool->lock);
+        hy_progress_wait(pool->progress, &pool->left, &pool->lock);
     __atomic_fetch_sub(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -345,7 +347,7 @@ hybrid_status hy_pool_end(hy_loop *l)
     if (l->pieces == 0 || (l->part >= 0 && ends_alone(l)))
         return l->status;
     (hy_pool_worker(l->pool) >= 0 ? await_end : count_waiting)(l);
-    return l->status;
+    return l->status == HYBRID_OK ? hy_progress_check(l->pool->progress) : l->status;
 }
 
 hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
@@ -354,8 +356,10 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (loop.pieces == 1) /* done before a worker has woken */
+    if (loop.pieces == 1) { /* done before a worker has woken */
+        HY_TRY(hy_progress_check(pool->progress));
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
+    }
     if (loop.part < 0)
         loop.part = find_place(pool);
     begin_loop(&loop, fine);

@@ -242,7 +242,8 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     hy_pool *pool = memory;
     memset(pool, 0, sizeof *pool);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->left, NULL);
+    hy_progress_cond_init(&pool->left);
+    pool->progress = &ctx->progress;
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
     pool->looks    = threads <= cores && threads > 1;

@@ -37,6 +37,7 @@ struct hy_worker {
 struct hy_pool {
     pthread_mutex_t lock;
     pthread_cond_t left; /* the last helper left a loop */
+    hy_progress *progress;
     hy_tasks queues[HY_URGENCIES];
     int stop;
     int waiting;     /* threads that sleep until a loop is over; atomic */

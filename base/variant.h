@@ -176,7 +176,9 @@ struct hy_variant {
     /* (optional) CPU: turn the chunk into job->pack. Runs on a worker. */
     hybrid_status (*prepare)(hy_job *job);
 
-    /* Enqueue the product: job->in, job->work -> job->out. */
+    /* Enqueue the product: job->in, job->work -> job->out. Of a backend in place it asks
+       hy_progress_check() every some ms, and counts the rows of C or elements of Y that are
+       done (hy_progress_add()); else the driver counts the chunk. */
     hybrid_status (*multiply)(hy_lane *lane, hy_job *job);
 
     /* (optional) Enqueue sort and compress of job->out, and set *out_nnz. */

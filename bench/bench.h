@@ -34,6 +34,7 @@ typedef struct bench_options {
     int            pinned;        /* operands and Y are pinned before the clock starts */
     int            resident;      /* end: runs of one plan whose A stays on the device */
     int            tf32;          /* HYBRID_ALLOW_TF32 */
+    int            progress;      /* how often it is told, and how soon a call ends by it */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
     char         **problems;
@@ -127,6 +128,10 @@ void          bench_unpin(bench_case *c);
 
 /* Time every variant asked for on bench->problem. */
 void bench_ours(bench *b);
+
+/* Watch the progress of products, and end some; prints a line. 0 = success; else a message has
+   been printed. */
+int bench_progress(bench_case *c, const bench_product *product);
 
 /* Time cuSPARSE on bench->problem; says so if this build has none. */
 void bench_peers(bench *b);

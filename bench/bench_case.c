@@ -285,6 +285,8 @@ static int time_opened(bench_case *c, const char *variant, int may_refuse)
     }
     if (options->end && status == HYBRID_OK)
         status = time_line(c, time_end, variant, &wrong);
+    if (options->progress && status == HYBRID_OK)
+        wrong += bench_progress(c, bench_product_of(options->op)) != 0;
     if (status == HYBRID_UNSUPPORTED && may_refuse)
         return 0;
     return status == HYBRID_OK && !wrong ? 0 : -1;

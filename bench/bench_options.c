@@ -25,6 +25,7 @@ static const char usage[] =
     "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
     "  --keep N                 end: N calls more whose results are all kept (0)\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
+    "  --progress               also how often it is told, and how soon it ends a call\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
     "  --json FILE              append lines of JSON\n"
@@ -48,6 +49,7 @@ enum {
     ALLOW_TF32,
     KEEP,
     PINNED,
+    PROGRESS,
     NO_VERIFY,
     PEER,
     JSON,
@@ -72,6 +74,7 @@ static const struct option names[] = {
     {"allow-tf32", no_argument, NULL, ALLOW_TF32},
     {"keep", required_argument, NULL, KEEP},
     {"pinned", no_argument, NULL, PINNED},
+    {"progress", no_argument, NULL, PROGRESS},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
     {"json", required_argument, NULL, JSON},
@@ -275,6 +278,9 @@ static int take(int option, const char *text, bench_options *o)
         return count("--keep", text, 0, &o->keep);
     case PINNED:
         o->pinned = 1;
+        return 0;
+    case PROGRESS:
+        o->progress = 1;
         return 0;
     case NO_VERIFY:
         o->verify = 0;

@@ -108,21 +108,22 @@ def setting(lines):
     return f"{ours['device']}, {ours['threads']} threads, {', '.join(peers)}"
 
 
-def mean_of(problems):
-    ratios = ratios_of(problems, fastest_peer)
+def mean_of(ratios):
     return f"{mean(ratios.values()):.2f} ({len(slow(ratios))}/{len(ratios)})" if ratios else "-"
 
 
 def items(lines):
-    """The fastest peer over ours, geometric mean (slower/of), if there are lines."""
-    if not lines:
+    """The fastest peer over ours, geometric mean of all types (slower/of), if there are lines."""
+    ratios, products = {}, {}
+    for (product, kind, condition), problems in collect(lines).items():
+        products[product] = None
+        ratios.setdefault((product, condition), {}).update(
+            {(problem, kind): r for problem, r in ratios_of(problems, fastest_peer).items()})
+    if not products:
         return ""
-    tables = collect(lines)
-    keys = [(condition, kind) for condition in CONDITIONS
-            for kind in sorted({key[1] for key in tables if key[2] == condition})]
-    text = f"{setting(lines)}: {', '.join(f'{condition} {kind}' for condition, kind in keys)}\n\n"
-    for product in sorted({key[0] for key in tables}, key=natural):
-        cells = [mean_of(tables.get((product, kind, condition), {})) for condition, kind in keys]
+    text = f"{setting(lines)}: {', '.join(CONDITIONS)}\n\n"
+    for product in sorted(products, key=natural):
+        cells = [mean_of(ratios.get((product, condition), {})) for condition in CONDITIONS]
         text += f"- {product.replace(' ', '-')}: {', '.join(cells)}\n"
     return text
 

@@ -6,6 +6,7 @@
 #include "cli/now.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 #include "cli/text.h"
 
 static void put_rate(const char *what, double Bps)
@@ -105,7 +106,7 @@ static int calibrate(const cli_options *o, hybrid_engine *engine,
 int cli_calibrate(const cli_options *options)
 {
     cli_output output = CLI_OUTPUT_NONE;
-    int code          = cli_outputs_open();
+    int code          = cli_signals_open();
 
     cli_progress_open(options->progress, options->quiet);
     if (code == CLI_DONE && options->output)

@@ -5,6 +5,7 @@
 #include "cli/now.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 #include "cli/text.h"
 
 static int generate(const cli_options *o, hybrid_engine *engine, cli_output *output)
@@ -36,7 +37,7 @@ int cli_generate(const cli_options *options)
                         "a sparse matrix is written as plain Matrix Market: '%s' should "
                         "end in .mtx",
                         options->output);
-    int code = cli_outputs_open();
+    int code = cli_signals_open();
     if (code == CLI_DONE)
         code = cli_output_claim(options->output, &output);
     if (code != CLI_DONE)

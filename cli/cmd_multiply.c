@@ -8,6 +8,7 @@
 #include "cli/outputs.h"
 #include "cli/report_json.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 #include "cli/summary.h"
 
 enum { TRIALS = 10 }; /* a wrong row passes all of them once in 1024 times */
@@ -44,7 +45,7 @@ static int check(multiply *m)
 static int claim(multiply *m)
 {
     const cli_options *o = m->job.options;
-    int code             = cli_outputs_open();
+    int code             = cli_signals_open();
 
     if (code == CLI_DONE && o->output)
         code = cli_output_claim(o->output, &m->output);
@@ -55,9 +56,20 @@ static int claim(multiply *m)
     return code;
 }
 
+static int on_progress(void *user, int64_t rows_done, int64_t rows)
+{
+    (void)user;
+    cli_progress_rows(rows_done, rows);
+    return cli_signals_came();
+}
+
 static int open_engine(multiply *m)
 {
-    return cli_job_open(&m->job);
+    const int code = cli_job_open(&m->job);
+
+    if (code == CLI_DONE)
+        hybrid_engine_progress(m->job.engine, on_progress, NULL);
+    return code;
 }
 
 static int load(multiply *m)
@@ -77,7 +89,6 @@ static void on_event(void *user, const hybrid_event *event)
 {
     cli_job *job = user;
 
-    cli_progress_event(event);
     if (!job->variant && event->variant[0])
         job->variant = event->variant;
     if (job->options->trace)
@@ -116,18 +127,19 @@ static int run(multiply *m)
     const int in_files   = cli_job_has_files(job);
     hybrid_status status = HYBRID_OK;
 
-    if (in_files || cli_progress_shown() || job->options->trace)
+    if (in_files || job->options->trace)
         hybrid_engine_trace(job->engine, on_event, job);
     if (in_files)
         job->report = (hybrid_report)HYBRID_REPORT_INIT;
     cli_progress_begin(&job->report);
+    cli_signals_defer();
     if (!job->right)
         status = hybrid_dense_create(job->engine, job->A.rows, job->X.cols,
                                      HYBRID_ROW_MAJOR, job->options->type, &job->Y);
     if (status == HYBRID_OK)
         status = in_files ? run_files(job) : run_plan(job);
     hybrid_engine_trace(job->engine, NULL, NULL);
-    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+    return cli_signals_returned(job->engine, status);
 }
 
 static int verify(multiply *m)
@@ -141,6 +153,7 @@ static int verify(multiply *m)
     if (!job->options->verify)
         return CLI_DONE;
     cli_progress_phase("verifying", "");
+    cli_signals_defer();
     if (job->right)
         status = hybrid_verify_spgemm(job->engine, &job->A, job->right, &job->C, TRIALS,
                                       seed, &row);
@@ -148,8 +161,9 @@ static int verify(multiply *m)
         status =
             (job->options->allow_tf32 ? hybrid_verify_spmm_tf32 : hybrid_verify_spmm)(
                 job->engine, &job->A, &job->X, &job->Y, TRIALS, seed, &row);
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
+    const int code = cli_signals_returned(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
     job->verify_s = cli_job_step(job, "verify", "main", begin, 0);
     if (row >= 0)
         return cli_fail(CLI_FAILED,

@@ -8,6 +8,7 @@
 #include "cli/now.h"
 #include "cli/operand.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
@@ -270,13 +271,15 @@ int cli_job_plan(cli_job *job)
     hybrid_status status;
 
     cli_progress_phase("planning", "");
+    cli_signals_defer();
     if (job->right)
         status =
             hybrid_spgemm_plan(job->engine, &job->A, job->right, &wanted, &job->plan);
     else
         status = hybrid_spmm_plan(job->engine, &job->A, job->X.cols, &wanted, &job->plan);
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
+    const int code = cli_signals_returned(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
     job->plan_s = cli_job_step(job, "plan", "main", begin, 0);
     find_chosen(job);
     job->report = (hybrid_report)HYBRID_REPORT_INIT;

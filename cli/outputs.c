@@ -6,18 +6,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/progress.h"
 #include "cli/say.h"
-
-/* ---- signals ------------------------------------------------------------------------
- */
 
 enum {
     SLOTS        = 4,
@@ -27,41 +22,11 @@ enum {
 
 static char *volatile partials[SLOTS]; /* what a signal removes */
 
-static void interrupted(int number)
+void cli_outputs_remove_now(void)
 {
-    static const char text[] = "hybrid_spmm: interrupted\n";
-
-    (void)number;
     for (int i = 0; i < SLOTS; i++)
         if (partials[i])
             unlink(partials[i]);
-    cli_progress_clear_now();
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        _exit(CLI_INTERRUPTED);
-    _exit(CLI_INTERRUPTED);
-}
-
-int cli_outputs_open(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    static const int ignored[] = {SIGPIPE, SIGXFSZ}; /* calls that write tell */
-    struct sigaction action    = {.sa_handler = interrupted};
-    struct sigaction ignore    = {.sa_handler = SIG_IGN};
-    struct sigaction before;
-
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (sigaction(ignored[i], &ignore, NULL) != 0)
-            return cli_fail(CLI_FAILED, "cannot ignore signal %d: %s", ignored[i],
-                            strerror(errno));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-            continue; /* as nohup wants it */
-        if (sigaction(numbers[i], &action, NULL) != 0)
-            return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", numbers[i],
-                            strerror(errno));
-    }
-    return CLI_DONE;
 }
 
 /* ---- one output -----------------------------------------------------------------------

@@ -23,11 +23,6 @@ typedef struct cli_output {
         NULL, NULL, NULL, -1, -1                                                         \
     }
 
-/* Remove partial files and exit with CLI_INTERRUPTED on SIGINT, SIGTERM, SIGHUP and
-   SIGQUIT; a closed pipe and a file that may not grow are errors of writing. 0 or an exit
-   code. */
-int cli_outputs_open(void);
-
 /* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);
 
@@ -39,6 +34,9 @@ FILE *cli_output_stream(cli_output *output);
 
 /* The stream is written: close and rename it. 0 or an exit code. */
 int cli_output_publish(cli_output *output);
+
+/* Remove all that is partial, from a signal handler. */
+void cli_outputs_remove_now(void);
 
 /* Forget the output; remove what is still partial. Nothing claimed is fine. */
 void cli_output_close(cli_output *output);

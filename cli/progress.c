@@ -17,11 +17,9 @@ enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 static struct {
     int shown, terminal, colour;
     volatile sig_atomic_t drawn; /* there is a line to take off */
+    int runs;                    /* the product, and rows are told */
     int64_t begin_ns, drawn_ns;
-    const char *stage; /* the first one seen: every chunk passes it once */
-    int64_t chunks, chunks_done;
-    int64_t flops, flops_done;
-    int64_t up_bytes, down_bytes;
+    int64_t flops;
 } line;
 
 void cli_progress_open(cli_progress_mode mode, int quiet)
@@ -32,11 +30,6 @@ void cli_progress_open(cli_progress_mode mode, int quiet)
     line.colour   = line.terminal && !(no_colour && no_colour[0]);
     line.shown    = mode == CLI_PROGRESS_ALWAYS ||
                  (mode == CLI_PROGRESS_AUTO && line.terminal && !quiet);
-}
-
-int cli_progress_shown(void)
-{
-    return line.shown;
 }
 
 void cli_progress_clear_now(void)
@@ -81,6 +74,7 @@ void cli_progress_phase(const char *verb, const char *name)
 {
     char text[LINE_BYTES];
 
+    line.runs = 0;
     if (!line.shown || !line.terminal)
         return;
     snprintf(text, sizeof text, "%s%s%s", verb, name[0] ? " " : "", name);
@@ -89,57 +83,24 @@ void cli_progress_phase(const char *verb, const char *name)
 
 void cli_progress_begin(const hybrid_report *plan)
 {
-    line.begin_ns    = cli_now_ns();
-    line.drawn_ns    = line.begin_ns;
-    line.stage       = NULL;
-    line.chunks      = plan->chunks;
-    line.chunks_done = 0;
-    line.flops       = plan->flops;
-    line.flops_done = line.up_bytes = line.down_bytes = 0;
+    line.runs     = 1;
+    line.begin_ns = cli_now_ns();
+    line.drawn_ns = line.begin_ns;
+    line.flops    = plan->flops;
 }
 
-static double share_done(void)
+void cli_progress_rows(int64_t rows_done, int64_t rows)
 {
-    if (line.flops > 0)
-        return (double)line.flops_done / (double)line.flops;
-    return line.chunks > 0 ? (double)line.chunks_done / (double)line.chunks : 1;
-}
-
-static void draw_run(void)
-{
-    const double done    = share_done();
-    const double elapsed = (double)(cli_now_ns() - line.begin_ns) * 1e-9;
-    const double giga    = elapsed > 0 ? 1e-9 / elapsed : 0;
+    const int64_t now = cli_now_ns();
+    const double done = rows > 0 ? (double)rows_done / (double)rows : 1;
+    const double s    = (double)(now - line.begin_ns) * 1e-9;
     char text[LINE_BYTES];
 
-    if (line.chunks == 0) /* nobody has counted them */
-        snprintf(text, sizeof text, "chunk %lld  %.1f GFLOP/s  up %.1f down %.1f GB/s",
-                 (long long)line.chunks_done, (double)line.flops_done * giga,
-                 (double)line.up_bytes * giga, (double)line.down_bytes * giga);
-    else
-        snprintf(
-            text, sizeof text,
-            "%3.0f %%  chunk %lld of %lld  %.1f GFLOP/s  up %.1f down %.1f GB/s  %s left",
-            100 * done, (long long)line.chunks_done, (long long)line.chunks,
-            (double)line.flops_done * giga, (double)line.up_bytes * giga,
-            (double)line.down_bytes * giga,
-            done > 0 ? cli_clock(elapsed * (1 - done) / done).s : "?");
-    draw(text);
-}
-
-void cli_progress_event(const hybrid_event *event)
-{
-    if (!line.shown)
+    if (!line.shown || !line.runs || now - line.drawn_ns < REDRAW_NS)
         return;
-    if (event->chunk >= 0 && !line.stage)
-        line.stage = event->stage;
-    if (event->chunk >= 0 && strcmp(event->stage, line.stage) == 0)
-        line.chunks_done++;
-    line.flops_done += event->flops;
-    if (strcmp(event->stage, "h2d") == 0 || strcmp(event->stage, "load") == 0)
-        line.up_bytes += event->bytes;
-    else if (strcmp(event->stage, "d2h") == 0)
-        line.down_bytes += event->bytes;
-    if (cli_now_ns() - line.drawn_ns >= REDRAW_NS)
-        draw_run();
+    snprintf(text, sizeof text, "%3.0f %%  row %lld of %lld  %.1f GFLOP/s  %s left",
+             100 * done, (long long)rows_done, (long long)rows,
+             done * (double)line.flops / s * 1e-9,
+             done > 0 ? cli_clock(s * (1 - done) / done).s : "?");
+    draw(text);
 }

@@ -14,14 +14,13 @@ typedef enum cli_progress_mode {
 
 /* Decide whether anything is shown at all. */
 void cli_progress_open(cli_progress_mode mode, int quiet);
-int cli_progress_shown(void);
 
 /* Show "verb name" until something else is shown; the name may be empty. */
 void cli_progress_phase(const char *verb, const char *name);
 
-/* A run begins, planned as `plan` says; then each of its events. */
+/* A run begins, planned as `plan` says; then so many of its rows are done. */
 void cli_progress_begin(const hybrid_report *plan);
-void cli_progress_event(const hybrid_event *event);
+void cli_progress_rows(int64_t rows_done, int64_t rows);
 
 /* Take the line off the screen, before other text and at the end. */
 void cli_progress_clear(void);

@@ -94,6 +94,10 @@ static void *read_ahead(void *arg)
     hy_message_aside(&p->aside);
     p->status = read_panel(p, p->end, p->coming);
     hy_message_aside(NULL);
+    pthread_mutex_lock(&p->lock);
+    p->is_read = 1;
+    pthread_cond_signal(&p->end_of_it);
+    pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
@@ -102,15 +106,21 @@ static void *read_ahead(void *arg)
  */
 static void read_next(hy_a_panels *p)
 {
-    p->coming = p->coming == p->panels ? p->panels + 1 : p->panels;
-    p->status = HYBRID_OK;
-    p->reads  = pthread_create(&p->thread, NULL, read_ahead, p) == 0;
+    p->coming  = p->coming == p->panels ? p->panels + 1 : p->panels;
+    p->status  = HYBRID_OK;
+    p->is_read = 0;
+    p->reads   = pthread_create(&p->thread, NULL, read_ahead, p) == 0;
     if (!p->reads)
         read_ahead(p);
 }
 
+/* Meanwhile the caller is told how far the call is. */
 static void await(hy_a_panels *p)
 {
+    pthread_mutex_lock(&p->lock);
+    while (p->reads && !p->is_read)
+        hy_progress_wait(&p->file->ctx->progress, &p->end_of_it, &p->lock);
+    pthread_mutex_unlock(&p->lock);
     if (p->reads)
         pthread_join(p->thread, NULL);
     p->reads = 0;
@@ -123,6 +133,8 @@ void hy_a_panels_open(const hy_csr_file *file, int64_t bytes, hy_a_panels *out)
 {
     *out = (hy_a_panels){.file = file, .bytes = bytes};
     hy_message_init(&out->aside);
+    pthread_mutex_init(&out->lock, NULL);
+    hy_progress_cond_init(&out->end_of_it);
 }
 
 void hy_a_panels_close(hy_a_panels *p)
@@ -131,6 +143,8 @@ void hy_a_panels_close(hy_a_panels *p)
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(p->file->ctx, &p->panels[i].block);
     hy_message_destroy(&p->aside);
+    pthread_cond_destroy(&p->end_of_it);
+    pthread_mutex_destroy(&p->lock);
 }
 
 hybrid_status hy_a_panels_next(hy_a_panels *p, const hy_a_panel **out)

@@ -24,6 +24,9 @@ typedef struct hy_a_panels {
     int64_t end;        /* rows before it have been handed out */
     pthread_t thread;
     int reads;            /* there is such a thread */
+    int is_read;          /* and it has come to its end; with the lock */
+    pthread_mutex_t lock;
+    pthread_cond_t end_of_it;
     hybrid_status status; /* that it came to, */
     hy_message aside;     /* and its sentence: planning clears the context's */
 } hy_a_panels;

@@ -22,7 +22,9 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_plan *plan;
 
     HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, 0, NULL, &plan));
-    const hybrid_status status = hy_plan_finish(plan, A, B);
+    hybrid_status status = hy_plan_finish(plan, A, B);
+    if (status == HYBRID_OK)
+        status = hy_progress_check(&engine->ctx.progress);
     if (status != HYBRID_OK) {
         hybrid_plan_destroy(plan);
         return status;
@@ -33,14 +35,13 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
 {
+    hy_context *ctx = &engine->ctx;
     hybrid_plan_options o;
 
-    HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_read_plan_options(ctx, options, &o));
@@ -49,25 +50,42 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
     HY_TRY(hy_check_spgemm(ctx, A, B));
+    hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_check_patterns(ctx, A, B, o.flags));
     return make_plan(engine, A, B, 0, &o, plan);
+}
+
+hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hybrid_plan_options *options,
+                                 hybrid_plan **plan)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, plan_sparse(engine, A, B, options, plan));
+}
+
+static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
+                                int64_t dense_cols, const hybrid_plan_options *options,
+                                hybrid_plan **plan)
+{
+    hy_context *ctx = &engine->ctx;
+    hybrid_plan_options o;
+
+    if (!plan)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
+    HY_TRY(hy_read_plan_options(ctx, options, &o));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
+    hy_progress_begin(&ctx->progress, A->rows);
+    HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
+    return make_plan(engine, A, NULL, dense_cols, &o, plan);
 }
 
 hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
                                int64_t dense_cols, const hybrid_plan_options *options,
                                hybrid_plan **plan)
 {
-    hybrid_plan_options o;
-
     HY_TRY(hy_engine_begin(engine));
-    hy_context *ctx = &engine->ctx;
-    if (!plan)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(hy_read_plan_options(ctx, options, &o));
-    HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
-    HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
-    return make_plan(engine, A, NULL, dense_cols, &o, plan);
+    return hy_engine_end(engine, plan_dense(engine, A, dense_cols, options, plan));
 }
 
 /* ---- runs ----------------------------------------------------------------------- */
@@ -101,7 +119,7 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
-/* They are those that the plan was made for. */
+/* They are those that the plan was made for. From here on progress is told. */
 static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B)
 {
@@ -109,17 +127,15 @@ static hybrid_status check_operands(const hybrid_plan *plan, const hybrid_csr *A
 
     HY_TRY(hy_check_spgemm(ctx, A, B));
     HY_TRY(check_run(&plan->product, HY_SPGEMM, A, B->rows, B->cols, B->nnz));
+    hy_progress_begin(&ctx->progress, A->rows);
     return plan->history.pattern.row_ptr
                ? hy_pattern_check(ctx, &plan->history.pattern, A, B)
                : HYBRID_OK;
 }
 
-hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+static hybrid_status run_sparse(hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, hybrid_csr *C)
 {
-    if (!plan)
-        return HYBRID_BAD_ARGUMENT;
-    HY_TRY(hy_engine_begin(plan->product.engine));
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     if (!C)
@@ -128,13 +144,19 @@ hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     return hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
 }
 
-hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
-                                 const hybrid_csr *B, hybrid_each_fn fn, void *user)
+hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, hybrid_csr *C)
 {
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
-    hybrid_engine *engine = plan->product.engine;
-    HY_TRY(hy_engine_begin(engine));
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_sparse(plan, A, B, C));
+}
+
+static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                              hybrid_each_fn fn, void *user)
+{
+    hybrid_engine *engine    = plan->product.engine;
     const hy_beginning start = hy_usage_begin(engine);
 
     if (!fn)
@@ -142,11 +164,16 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(check_operands(plan, A, B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
-    engine->handing = 1;
-    const hybrid_status status =
-        hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
-    engine->handing = 0;
-    return status;
+    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
+}
+
+hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, hybrid_each_fn fn, void *user)
+{
+    if (!plan)
+        return HYBRID_BAD_ARGUMENT;
+    HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
 /* What is resident, and of how many chunks, is as it was. */
@@ -169,9 +196,21 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
                                hybrid_dense *Y)
 {
     HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
+    hy_progress_begin(&plan->product.engine->ctx.progress, A->rows);
     if (alpha == 0)
         return scale(plan->product.engine, beta, Y, start, &plan->history.report);
     return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+}
+
+static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                                   const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    hy_context *ctx          = &plan->product.engine->ctx;
+    const hy_beginning start = hy_usage_begin(plan->product.engine);
+
+    HY_TRY(hy_check_spmm(ctx, A, X, Y));
+    const hy_source source = hy_source_dense(ctx, X);
+    return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -180,11 +219,19 @@ hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr 
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
+    return hy_engine_end(plan->product.engine, run_in_memory(plan, alpha, A, X, beta, Y));
+}
+
+static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,
+                              const hybrid_file *X, double beta, hybrid_dense *Y)
+{
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
-    HY_TRY(hy_check_spmm(ctx, A, X, Y));
-    const hy_source source = hy_source_dense(ctx, X);
+    HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
+    const hy_source source = hy_source_file(&X->matrix.dense);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
@@ -194,14 +241,7 @@ hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid
     if (!plan)
         return HYBRID_BAD_ARGUMENT;
     HY_TRY(hy_engine_begin(plan->product.engine));
-    hy_context *ctx          = &plan->product.engine->ctx;
-    const hy_beginning start = hy_usage_begin(plan->product.engine);
-
-    HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
-    HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
-    const hy_source source = hy_source_file(&X->matrix.dense);
-    return run_dense(plan, alpha, A, &source, beta, &start, Y);
+    return hy_engine_end(plan->product.engine, run_file(plan, alpha, A, X, beta, Y));
 }
 
 void hybrid_plan_refresh(hybrid_plan *plan)
@@ -213,18 +253,18 @@ void hybrid_plan_refresh(hybrid_plan *plan)
 /* ---- one shot -----------------------------------------------------------------------
  */
 
-hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
-                            const hybrid_csr *B, hybrid_csr *C)
+static hybrid_status multiply_sparse(hybrid_engine *engine, const hybrid_csr *A,
+                                     const hybrid_csr *B, hybrid_csr *C)
 {
     const hybrid_plan_options defaults = HYBRID_PLAN_OPTIONS_INIT;
+    const hy_beginning start           = hy_usage_begin(engine);
     hy_loader *early;
     hybrid_plan *plan;
 
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_check_spgemm(&engine->ctx, A, B));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     HY_TRY(hy_check_patterns(&engine->ctx, A, B, 0));
     HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &defaults, 1, early, &plan));
@@ -234,16 +274,24 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return status;
 }
 
-hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
-                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                            const hybrid_csr *B, hybrid_csr *C)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, multiply_sparse(engine, A, B, C));
+}
+
+static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
+                                    const hybrid_csr *A, const hybrid_dense *X,
+                                    double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hy_beginning start    = hy_usage_begin(engine);
     hybrid_plan *plan;
 
-    HY_TRY(hy_engine_begin(engine));
-    const hy_beginning start = hy_usage_begin(engine);
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
+    hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
@@ -254,6 +302,13 @@ hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr 
         hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);
     return status;
+}
+
+hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
+                          const hybrid_dense *X, double beta, hybrid_dense *Y)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, multiply_dense(engine, alpha, A, X, beta, Y));
 }
 
 hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,

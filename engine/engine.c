@@ -141,6 +141,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     if (!engine)
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
+    hy_progress_init(&engine->ctx.progress);
     engine->process            = getpid();
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
@@ -164,7 +165,7 @@ int hy_engine_inherited(const hybrid_engine *engine)
 
 int hy_engine_barred(const hybrid_engine *engine)
 {
-    return engine->handing || hy_engine_inherited(engine);
+    return engine->ctx.progress.calling || hy_engine_inherited(engine);
 }
 
 /* Without the lock of the message, which a thread of the parent may have held. */
@@ -183,10 +184,24 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (engine->handing) /* the sentences of the run stay: hybrid_engine_message() */
+    if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     return HYBRID_OK;
+}
+
+/* What a plan said of ways that failed it may have taken back, and others too: so this is
+   said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
+hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
+{
+    hy_progress *p = &engine->ctx.progress;
+
+    if (status == HYBRID_CANCELLED && p->answer != 0)
+        hy_fail(&engine->ctx, status,
+                "the caller's function returned %d when %lld of %lld rows were done",
+                p->answer, (long long)p->told, (long long)p->rows);
+    hy_progress_end(p, status);
+    return status;
 }
 
 hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
@@ -207,7 +222,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         free(engine);
         return;
     }
-    if (engine->handing)
+    if (hy_engine_barred(engine))
         return;
     hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
@@ -226,10 +241,9 @@ const char *hybrid_engine_message(const hybrid_engine *engine)
 {
     if (!engine)
         return "no engine";
-    if (engine->handing)
-        return "rows are being handed to a function of the caller: the engine takes no "
-               "other "
-               "call before hybrid_spgemm_each() returns";
+    if (engine->ctx.progress.calling)
+        return "the engine calls a function of the caller, of hybrid_spgemm_each() or "
+               "hybrid_engine_progress(), and takes no other call before that returns";
     return engine->ctx.message.text;
 }
 
@@ -261,10 +275,18 @@ void hybrid_engine_trim(hybrid_engine *engine)
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
 {
-    if (!engine || engine->handing)
+    if (!engine || hy_engine_barred(engine))
         return;
     engine->trace      = fn;
     engine->trace_user = user;
+}
+
+void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn, void *user)
+{
+    if (!engine || hy_engine_barred(engine))
+        return;
+    engine->ctx.progress.fn   = fn;
+    engine->ctx.progress.user = user;
 }
 
 int hybrid_version(void)

@@ -36,8 +36,6 @@ struct hybrid_engine {
                                   empty */
     int64_t piece_bytes; /* 0; tests: of a panel of an A that is in a file, of rows of such a
                             B, and of operands that are read as a whole, at most */
-    int handing; /* a run hands rows to a function of the caller, from inside which other
-                    calls are refused */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
@@ -65,12 +63,15 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
 int hy_engine_inherited(const hybrid_engine *engine);
 
 /* Whether calls fail, and those that return nothing do nothing: in such a child, and from
-   inside a function that is handed rows. */
+   inside a function of the caller that is handed rows or progress. */
 int hy_engine_barred(const hybrid_engine *engine);
 
 /* A public call begins: the sentence of the last one goes. No engine, no call, and none
    where it is barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
+
+/* A public call ends that told its progress, if it came to that. Returns `status`. */
+hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
 /* The backend on which products run unless a variant says otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);

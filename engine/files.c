@@ -117,7 +117,6 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse)
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options)
 {
-    HY_TRY(hy_engine_begin(engine));
     *call = (hy_files){.engine  = engine,
                        .start   = hy_usage_begin(engine),
                        .report  = HYBRID_REPORT_INIT,

@@ -103,6 +103,7 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     history->report.reused_pattern = places_known;
+    hy_progress_expect(&engine->ctx.progress, A->rows);
     return hy_run_product(&sites, &history->bound.list, &problem, sink, engine->trace,
                           engine->trace_user, &history->report);
 }
@@ -139,6 +140,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
+    hy_progress_keep(&ctx->progress);
     hy_pattern_keep(ctx, &history->pattern, C);
     return HYBRID_OK;
 }
@@ -241,6 +243,7 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
         .share     = hy_split_share(&plan->split, &sites)};
     begin_report(plan, start, &found, history);
     const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
+    hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
     const int64_t y_count        = Y->rows * Y->cols;

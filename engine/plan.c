@@ -14,7 +14,7 @@
 
 /* A run that takes so many times as long as to look at how entries lie is worth it, for
    its estimate alone. */
-static const double LOOKS = 20;
+static const double LOOKS = 40;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -310,7 +310,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     HY_TRY(open_site(plan, early));
     HY_TRY(hy_split_open(&plan->product, &plan->layout, &plan->split));
     plan->product.options.variant = NULL; /* the caller's */
-    return HYBRID_OK;
+    return hy_progress_check(&plan->product.engine->ctx.progress);
 }
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,

@@ -41,10 +41,8 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
 
     HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, 1, NULL, &plan));
     begin_part(p, plan, first, A->rows);
-    engine->handing = p->sink == &p->each.sink;
     const hybrid_status status =
         hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
-    engine->handing = 0;
     if (status == HYBRID_OK)
         hy_files_add(&p->call, plan);
     hybrid_plan_destroy(plan);
@@ -105,7 +103,10 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
     HY_TRY(hy_files_begin(&p->call, engine, options));
     HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
     HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
-    return hy_check_spgemm_shapes(&engine->ctx, p->A.csr, p->B.csr);
+    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.csr, p->B.csr));
+    hy_progress_begin(&engine->ctx.progress, p->A.csr->rows);
+    hy_progress_expect(&engine->ctx.progress, p->A.csr->rows);
+    return HYBRID_OK;
 }
 
 /* What fits is read; one matrix once. */
@@ -148,9 +149,9 @@ static void release(product *p)
     hy_sparse_free(&p->call, &p->B);
 }
 
-hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
-                                  const hybrid_operand *B,
-                                  const hybrid_plan_options *options, hybrid_csr *C)
+static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options,
+                           hybrid_csr *C)
 {
     hybrid_status status;
     hybrid_csr made;
@@ -175,10 +176,9 @@ done:
     return status;
 }
 
-hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_operand *A,
-                                       const hybrid_operand *B,
-                                       const hybrid_plan_options *options,
-                                       hybrid_each_fn fn, void *user)
+static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
+                          const hybrid_operand *B, const hybrid_plan_options *options,
+                          hybrid_each_fn fn, void *user)
 {
     hybrid_status status;
     product p;
@@ -195,4 +195,21 @@ hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_opera
 done:
     release(&p);
     return status;
+}
+
+hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
+                                  const hybrid_operand *B,
+                                  const hybrid_plan_options *options, hybrid_csr *C)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, store(engine, A, B, options, C));
+}
+
+hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_operand *A,
+                                       const hybrid_operand *B,
+                                       const hybrid_plan_options *options,
+                                       hybrid_each_fn fn, void *user)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, hand(engine, A, B, options, fn, user));
 }

@@ -112,15 +112,16 @@ static hybrid_status multiply(update *u)
     return u->A.file ? update_panels(u) : update_rows(u, u->A.csr, 0);
 }
 
-hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
-                                const hybrid_operand *A, const hybrid_operand *X,
-                                double beta, const hybrid_plan_options *options,
-                                hybrid_dense *Y)
+static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,
+                             const hybrid_operand *X, double beta,
+                             const hybrid_plan_options *options, hybrid_dense *Y)
 {
     update u = {.alpha = alpha, .beta = beta, .Y = Y};
 
     HY_TRY(hy_files_begin(&u.call, engine, options));
     HY_TRY(check(&u, A, X, Y));
+    hy_progress_begin(&engine->ctx.progress, Y->rows);
+    hy_progress_expect(&engine->ctx.progress, Y->rows * Y->cols);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &u.call.start, &engine->report);
     const hybrid_status status = multiply(&u);
@@ -132,4 +133,13 @@ hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
         hy_x_panel_close(&u.whole);
     hy_sparse_free(&u.call, &u.A);
     return status;
+}
+
+hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
+                                const hybrid_operand *A, const hybrid_operand *X,
+                                double beta, const hybrid_plan_options *options,
+                                hybrid_dense *Y)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, compute(engine, alpha, A, X, beta, options, Y));
 }

@@ -324,13 +324,14 @@ static double eps_of(hybrid_type type)
     return type == HYBRID_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
 }
 
-hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                    const hybrid_csr *B, const hybrid_csr *C, int trials,
                                    uint64_t seed, int64_t *row)
 {
-    HY_TRY(begin(engine, trials, row));
     hy_context *ctx = &engine->ctx;
+
     HY_TRY(hy_check_spgemm(ctx, A, B));
+    hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_csr_check(ctx, A, "A"));
     HY_TRY(hy_csr_check(ctx, B, "B"));
     HY_TRY(hy_check_rules(ctx, C, "C"));
@@ -342,12 +343,21 @@ hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return verify(ctx, &c, trials, seed, row);
 }
 
+hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hybrid_csr *C, int trials,
+                                   uint64_t seed, int64_t *row)
+{
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spgemm(engine, A, B, C, trials, seed, row));
+}
+
 static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int trials,
                                  uint64_t seed, int64_t *row)
 {
-    HY_TRY(begin(engine, trials, row));
     hy_context *ctx = &engine->ctx;
+
     HY_TRY(hy_check_spmm(ctx, c->A, c->X, c->Y));
+    hy_progress_begin(&ctx->progress, c->A->rows);
     HY_TRY(hy_csr_check(ctx, c->A, "A"));
     c->eps = eps_of(c->A->type);
     if (tf32 && c->A->type == HYBRID_F32) {
@@ -362,7 +372,8 @@ hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
                                  uint64_t seed, int64_t *row)
 {
     check c = {.A = A, .X = X, .Y = Y};
-    return verify_spmm(engine, &c, 0, trials, seed, row);
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 0, trials, seed, row));
 }
 
 hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
@@ -370,5 +381,6 @@ hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A
                                       int trials, uint64_t seed, int64_t *row)
 {
     check c = {.A = A, .X = X, .Y = Y};
-    return verify_spmm(engine, &c, 1, trials, seed, row);
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 1, trials, seed, row));
 }

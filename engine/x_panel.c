@@ -6,8 +6,9 @@
 #include "base/extremes.h"
 #include "base/pool.h"
 
-/* What a worker reads at a time; rows at least, where it reads parts of columns. */
-enum { PIECE_BYTES = 1 << 20, COLUMN_ROWS = 1 << 16 };
+/* What a worker reads at a time; rows at least, where it reads parts of columns, so many
+   bytes at once. */
+enum { PIECE_BYTES = 1 << 20, COLUMN_ROWS = 1 << 16, PART_BYTES = 4 << 20 };
 
 /* The other half is for what computing needs: rows of an X in columns are as many bytes.
  */
@@ -43,12 +44,19 @@ static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
     const hy_x_panel *p   = arg;
     const hybrid_dense *X = &p->X;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const hy_rect rect    = {begin, end - begin, p->begin, X->cols};
-    const hy_grid to      = {hy_dense_at(X, begin * (in_rows ? X->ld : 1)),
-                        in_rows ? X->ld : 1, in_rows ? 1 : X->ld};
+    const int64_t bytes   = (end - begin) * (int64_t)hy_value_size(X->type);
+    const int64_t step    = in_rows ? X->cols : PART_BYTES / bytes + 1;
 
     (void)part;
-    return p->source->ops->fill(p->source, &rect, &to);
+    for (int64_t j = 0; j < X->cols; j += step) {
+        const hy_rect rect = {begin, end - begin, p->begin + j,
+                              hy_lesser(step, X->cols - j)};
+        const hy_grid to   = {hy_dense_at(X, in_rows ? begin * X->ld : begin + j * X->ld),
+                            in_rows ? X->ld : 1, in_rows ? 1 : X->ld};
+        HY_TRY(p->source->ops->fill(p->source, &rect, &to));
+        HY_TRY(hy_progress_check(&p->source->ctx->progress));
+    }
+    return HYBRID_OK;
 }
 
 hybrid_status hy_x_panel_next(hy_x_panel *panel, hybrid_report *report)

@@ -237,7 +237,7 @@ enum {
 #define HY_HASH_B_ROW 28.0
 #define HY_HASH_B_ROW_LEAST 7.0
 
-/* Seconds that each size of tree, and the windows, take at least: as long as a row. */
+/* Seconds of a chunk that each size of tree, and the windows, add: as long as a row takes. */
 #define HY_HASH_BIN_S 4e-5
 
 /* ---- spgemm.cuda.dense ---- */

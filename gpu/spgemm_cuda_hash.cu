@@ -232,8 +232,8 @@ static double sm_products(const hy_features *f)
     return rate * min(share, 1.0);
 }
 
-/* Trees of one size follow those of another, and each of them and the windows take as
-   long as a row does. */
+/* Trees of one size follow those of another, and at the end of each of them, and of the
+   windows, few rows are left and most of the device is idle. */
 static double chain_s(const hy_features *f)
 {
     int bins = f->products_max > HY_HASH_SHORT;
@@ -256,7 +256,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
     c.multiply_s = 8 * r->launch_s +
                    (64 * double(f->nnz) + 24 * double(f->rows)) / r->mem_Bps +
-                   (products > 0 ? max(busy_s, chain_s(f)) : 0);
+                   (products > 0 ? busy_s + chain_s(f) : 0);
     c.finish_s = 5 * r->launch_s + 3 * entries * (4 + value) / r->mem_Bps;
     return c;
 }

@@ -81,6 +81,21 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row);
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room);
 
+/* A long row is added up in stretches of HY_UNCHECKED products or less, in their order. */
+typedef struct hy_stretch {
+    hy_row        row;      /* the terms of this one; all else is that of the whole row */
+    const hy_row *whole;
+    int64_t       term, at; /* where the next one begins: so far into that term */
+    hy_term       part;     /* of a term that is longer */
+} hy_stretch;
+
+/* spgemm_host_work.c: the first or the next one; 0: there are no more. Begun with {.whole}
+   alone. */
+int hy_stretch_next(hy_stretch *stretch, hybrid_type type);
+/* So many rows more are done; CANCELLED if the call is to end. To be asked every HY_UNCHECKED
+   products or so. */
+hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows);
+
 /* spgemm_host_rows.c: the loop over the rows of a chunk, for the three variants.
    `lanes`: how many rows of equal pattern `make` takes at once. */
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes);

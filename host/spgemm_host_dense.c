@@ -201,11 +201,49 @@ static int64_t make_row(const hy_seat *seat, const hy_row *row, const window *w)
     return one ? row_f32(row, w) : rows_f32(row, w);
 }
 
+static void add_products(const hy_seat *seat, const hy_row *row, const window *w)
+{
+    const int f64 = seat->type == HYBRID_F64, one = row->lanes == 1;
+
+#if HY_X86
+    if (hy_target_best() >= HY_TARGET_AVX512) {
+        if (f64)
+            (one ? add_row_f64_avx512 : add_rows_f64_avx512)(row, w);
+        else
+            (one ? add_row_f32_avx512 : add_rows_f32_avx512)(row, w);
+        return;
+    }
+#endif
+    if (f64)
+        (one ? add_row_f64 : add_rows_f64)(row, w);
+    else
+        (one ? add_row_f32 : add_rows_f32)(row, w);
+}
+
+/* If the call is to end, what the window holds is made a row too, and so cleared. */
+static hybrid_status make_long_row(const hy_seat *seat, const hy_row *row,
+                                   const window *w, int64_t *nnz)
+{
+    hy_stretch stretch   = {.whole = row};
+    hy_row added         = *row;
+    hybrid_status status = HYBRID_OK;
+
+    while (status == HYBRID_OK && hy_stretch_next(&stretch, seat->type)) {
+        add_products(seat, &stretch.row, w);
+        status = hy_seat_check(seat, 0);
+    }
+    added.count = 0;
+    *nnz        = make_row(seat, &added, w);
+    return status;
+}
+
 hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     window w;
 
     HY_TRY(open_window(seat, row, &w));
+    if (row->products > HY_UNCHECKED)
+        return make_long_row(seat, row, &w, nnz);
     *nnz = make_row(seat, row, &w);
     return HYBRID_OK;
 }

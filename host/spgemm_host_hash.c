@@ -76,19 +76,45 @@ static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t
     return HYBRID_OK;
 }
 
+static int64_t add(const hy_seat *seat, const hy_row *row, const table *t, int64_t n)
+{
+    return (seat->type == HYBRID_F64 ? add_f64 : add_f32)(row, t, n);
+}
+
+static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table *t,
+                             int64_t *n)
+{
+    hy_stretch stretch = {.whole = row};
+
+    *n = 0;
+    if (row->products <= HY_UNCHECKED) {
+        *n = add(seat, row, t, 0);
+        return HYBRID_OK;
+    }
+    while (hy_stretch_next(&stretch, seat->type)) {
+        *n = add(seat, &stretch.row, t, *n);
+        HY_TRY(hy_seat_check(seat, 0));
+    }
+    return HYBRID_OK;
+}
+
+/* If the call is to end, the row is written without a sort, to free its slots. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     table t = {0};
+    int64_t n;
 
     HY_TRY(open_table(seat, row, &t));
-    const int64_t n = seat->type == HYBRID_F64 ? add_f64(row, &t) : add_f32(row, &t);
-    hy_sort_by_column(t.taken, t.spare, n, bits_of((int64_t)row->col_max - row->col_min));
+    const hybrid_status status = add_all(seat, row, &t, &n);
+    if (status == HYBRID_OK)
+        hy_sort_by_column(t.taken, t.spare, n,
+                          bits_of((int64_t)row->col_max - row->col_min));
     if (seat->type == HYBRID_F64)
         emit_f64(row, &t, n);
     else
         emit_f32(row, &t, n);
     *nnz = n;
-    return HYBRID_OK;
+    return status;
 }
 
 /* ---- spgemm.host.hash

@@ -176,21 +176,36 @@ static void fetch_ahead(const split *s, int64_t t, int64_t end)
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
 
+/* Whether the call goes on after the term, asked every HY_UNCHECKED products. */
+static hybrid_status pass(const split *s, int64_t t, int64_t *work)
+{
+    *work += s->terms[t].end - s->terms[t].begin + 1;
+    if (*work < HY_UNCHECKED)
+        return HYBRID_OK;
+    *work = 0;
+    return hy_progress_check(&s->h->lane->backend->ctx->progress);
+}
+
+static hybrid_status count_block(const split *s, int64_t b)
+{
+    const int32_t *col = s->h->B->col;
+    int64_t sum[PARTS] = {0}, work = 0;
+
+    for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
+        fetch_ahead(s, t, block_end(s, b));
+        for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
+            sum[s->part_of[col[k] >> s->shift]]++;
+        HY_TRY(pass(s, t, &work));
+    }
+    memcpy(s->next + b * PARTS, sum, sizeof sum);
+    return HYBRID_OK;
+}
+
 static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t end)
 {
-    const split *s     = arg;
-    const int32_t *col = s->h->B->col;
-
     (void)worker;
-    for (int64_t b = begin; b < end; b++) {
-        int64_t sum[PARTS] = {0};
-        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
-            fetch_ahead(s, t, block_end(s, b));
-            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
-                sum[s->part_of[col[k] >> s->shift]]++;
-        }
-        memcpy(s->next + b * PARTS, sum, sizeof sum);
-    }
+    for (int64_t b = begin; b < end; b++)
+        HY_TRY(count_block(arg, b));
     return HYBRID_OK;
 }
 
@@ -226,11 +241,11 @@ static hybrid_status open_products(split *s, int64_t products)
 }
 
 #define HY_SCATTER(name, T)                                                              \
-    static void name(const split *s, int64_t b)                                          \
+    static hybrid_status name(const split *s, int64_t b)                                 \
     {                                                                                    \
         const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
         const int32_t *col = s->h->B->col;                                               \
-        int64_t next[PARTS];                                                             \
+        int64_t next[PARTS], work = 0;                                                   \
                                                                                          \
         memcpy(next, s->next + b * PARTS, sizeof next);                                  \
         for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
@@ -240,7 +255,9 @@ static hybrid_status open_products(split *s, int64_t products)
                 s->product_col[at]    = col[k];                                          \
                 ((T *)s->product)[at] = a[t] * val[k];                                   \
             }                                                                            \
+            HY_TRY(pass(s, t, &work));                                                   \
         }                                                                                \
+        return HYBRID_OK;                                                                \
     }
 
 HY_SCATTER(scatter_f32, float)
@@ -252,10 +269,7 @@ static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_
 
     (void)worker;
     for (int64_t b = begin; b < end; b++)
-        if (s->h->A->type == HYBRID_F64)
-            scatter_f64(s, b);
-        else
-            scatter_f32(s, b);
+        HY_TRY((s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32)(s, b));
     return HYBRID_OK;
 }
 

@@ -14,9 +14,7 @@
    (spgemm_host_huge.c), before the loop.
 
    Rows whose entries of A have the same columns (several unknowns a mesh node) go to
-   the dense accumulator together: B is read once for all of them.
-
-   spgemm.host.rows chooses an accumulator for each row. */
+   the dense accumulator together: B is read once for all of them. */
 #include "host/spgemm_host.h"
 
 #include <string.h>
@@ -97,14 +95,14 @@ static int ends_huge(const product *p, int64_t piece)
            (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG < entries);
 }
 
-/* ---- batches ------------------------------------------------------------------------
- */
+/* ---- batches --------------------------------------------------------------------- */
 
 /* A worker in a piece. */
 typedef struct maker {
     const product *p;
     hy_seat seat;
     int64_t at, stop;                 /* room that is left for entries of C */
+    int64_t rows, work;               /* since it last told of rows that are done */
     int32_t recent[1 << RECENT_BITS]; /* row of B last fetched, of those with this hash */
 } maker;
 
@@ -175,8 +173,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scrat
     return HYBRID_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------ */
 
 /* How many rows from i on have entries of A in the same columns; at most p->lanes. */
 static int equal_rows(const product *p, const batch *b, int64_t i)
@@ -246,6 +243,12 @@ static hybrid_status make_rows(maker *m, const batch *b)
         if (row.products > 0)
             HY_TRY(p->make(&m->seat, &row, &nnz));
         keep_rows(m, i, &row, nnz);
+        m->rows += row.lanes;
+        m->work += row.products * row.lanes + 1;
+        if (m->work <= HY_UNCHECKED)
+            continue;
+        HY_TRY(hy_seat_check(&m->seat, m->rows));
+        m->rows = m->work = 0;
     }
     return HYBRID_OK;
 }
@@ -281,6 +284,8 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
         m.at   = p->bound[p->cut[k]] - p->bound[0];
         m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
         HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1] - ends_huge(p, k)));
+        HY_TRY(hy_seat_check(&m.seat, m.rows));
+        m.rows = 0;
     }
     return HYBRID_OK;
 }
@@ -299,11 +304,11 @@ static hybrid_status make_huge(const product *p, int64_t i)
                             (char *)p->out.val + at * (int64_t)hy_value_size(p->A->type)};
 
     p->out.row_at[i] = at;
-    return hy_row_huge(&h, &p->out.row_ptr[i]);
+    HY_TRY(hy_row_huge(&h, &p->out.row_ptr[i]));
+    return hy_seat_check(&(hy_seat){.lane = p->lane}, 1);
 }
 
-/* ---- all rows of a chunk --------------------------------------------------------------
- */
+/* ---- all rows of a chunk --------------------------------------------------------- */
 
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes)
 {
@@ -335,8 +340,7 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.rows: an accumulator for each row ----------------------------------
- */
+/* ---- spgemm.host.rows: an accumulator for each row ------------------------------- */
 
 enum { NEAR = 256 };   /* columns a product up to which a window is cheapest */
 enum { SPREAD = 512 }; /* and from which on it loses to a hash table */

@@ -62,8 +62,9 @@ typedef struct hy_piece {
 void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w);
 void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w);
 
-/* Pieces [begin, end). */
-void hy_dense_product_pieces(const hy_dense_product *p, int64_t begin, int64_t end);
+/* Piece k, in parts if somebody asks how far the call is; CANCELLED if it is to end. */
+hybrid_status hy_dense_product_make_piece(const hy_dense_product *p, hy_progress *progress,
+                                          int64_t k);
 
 /* All of it, by all workers; pieces, ahead, sums and done are set here. */
 hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_product *p);

@@ -16,9 +16,10 @@
 #include "host/vectors.h"
 
 enum {
-    MOST   = 12, /* vectors of columns that are made at once */
-    ROWS   = 64, /* short rows that are made together */
-    PAIRED = 8   /* entries of a row, from which on two are summed side by side */
+    MOST      = 12,      /* vectors of columns that are made at once */
+    ROWS      = 64,      /* short rows that are made together */
+    PART_WORK = 1 << 22, /* products, rows and entries of a part of a piece */
+    PAIRED    = 8        /* entries of a row, from which on two are summed side by side */
 };
 
 /* Of the first segment of the long row that begins at entry k; the next ones follow. No
@@ -138,9 +139,27 @@ void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
     }
 }
 
-void hy_dense_product_pieces(const hy_dense_product *p, int64_t begin, int64_t end)
+/* Parts of a piece that take a worker some ms each. */
+static int64_t count_parts(const hy_dense_product *p)
 {
-    const hy_piece w = {find_cut(p, begin), find_cut(p, end)};
+    const double work = (double)hy_work_before(p, p->row_end) * (double)(p->n + 1);
 
-    (p->y_col == 1 ? hy_dense_product_piece : hy_dense_product_columns)(p, &w);
+    return (int64_t)(work / (double)p->pieces / PART_WORK) + 1;
+}
+
+hybrid_status hy_dense_product_make_piece(const hy_dense_product *all,
+                                          hy_progress *progress, int64_t k)
+{
+    const int64_t parts    = hy_progress_asked(progress) ? count_parts(all) : 1;
+    const int64_t elements = (all->row_end - all->row_begin) * all->n;
+    hy_dense_product p     = *all;
+
+    p.pieces *= parts;
+    for (int64_t i = k * parts; i < (k + 1) * parts; i++) {
+        const hy_piece w = {find_cut(&p, i), find_cut(&p, i + 1)};
+        HY_TRY(hy_progress_check(progress));
+        (p.y_col == 1 ? hy_dense_product_piece : hy_dense_product_columns)(&p, &w);
+        hy_progress_add(progress, elements / p.pieces + (i < elements % p.pieces));
+    }
+    return HYBRID_OK;
 }

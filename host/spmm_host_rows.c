@@ -25,6 +25,7 @@ enum {
 /* A product and what of it nobody has begun. */
 typedef struct shares {
     const hy_dense_product *product;
+    hy_progress *progress;
     int threads;
     uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
 } shares;
@@ -69,7 +70,7 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 
     for (; begin < end; begin++) {
         const int64_t piece = begin_piece(s, part);
-        hy_dense_product_pieces(s->product, piece, piece + 1);
+        HY_TRY(hy_dense_product_make_piece(s->product, s->progress, piece));
     }
     return HYBRID_OK;
 }
@@ -219,7 +220,9 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
     p->pieces = count_pieces(p, hy_pool_threads(pool));
     HY_TRY(find_room(lane, job, p));
 
-    shares all = {.product = p, .threads = hy_pool_threads(pool)};
+    shares all = {.product  = p,
+                  .progress = &lane->backend->ctx->progress,
+                  .threads  = hy_pool_threads(pool)};
     return hy_pool_for_fine(pool, HY_COMPUTE, 0, p->pieces, 1, FINE, make_pieces, &all);
 }
 

@@ -21,7 +21,9 @@
               BAD_SHAPE). Of a sparse matrix each call says how much of its arrays it
               checks; what it does not check and breaks the rules stated at hybrid_csr is
               undefined behaviour.
-   Threads    One engine, and the plans made from it, serve one thread at a time.
+   Threads    One engine, and the plans made from it, serve one thread at a time; only
+              hybrid_csr_free() and hybrid_dense_free() may be called by any thread at
+              any time.
               Different engines are independent, on one GPU too; they share its memory
               (hybrid_engine_options.device_bytes), and memory is pinned for all of them
               (hybrid_pin). A call on an engine with a GPU makes that GPU the calling
@@ -337,11 +339,16 @@ HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,
                                      double beta, void *y);
 
-/* Free the arrays of a matrix that the library filled, and zero the struct. */
+/* Free the arrays of a matrix that the library filled, and zero the struct. By any thread,
+   also while others free matrices of the same engine, while it computes, and from inside a
+   function that it calls; but not before a call that reads the matrix has returned, nor once
+   hybrid_engine_destroy() has begun. With a GPU it may unpin pages, which makes that GPU the
+   calling thread's current one. */
 HYBRID_API void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix);
 
 /* Allocate data for a dense matrix of `rows` x `cols` with the smallest ld,
-   unset. Free with hybrid_dense_free(), which also zeroes the struct. */
+   unset. Free with hybrid_dense_free(), which also zeroes the struct, and may be called
+   when hybrid_csr_free() may. */
 HYBRID_API hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows,
                                              int64_t cols, hybrid_order order,
                                              hybrid_type type, hybrid_dense *out);
@@ -650,6 +657,31 @@ typedef struct hybrid_event {
    is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* ---- progress ------------------------------------------------------------- */
+
+/* How far a call is: so many of the rows of its result, from 0 to `rows`, never fewer than
+   before. 0: go on; anything else ends the call. */
+typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
+
+/* Call `fn` at least every 100 ms while a product is planned, computed or verified: in
+   hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
+   hybrid_spgemm_each(), hybrid_spgemm_files() and its like, and those that verify. It is
+   always called by the thread that makes the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
+   done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
+   50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
+   If fn returns other than 0 the call returns CANCELLED within a second, and does not call
+   fn again; what it returns for rows_done == rows is ignored. Then the engine is as good as
+   before, and so is the plan of a run, but a call that plans leaves none, and what Y holds
+   is unspecified.
+   Both times may be longer where something cannot be divided: memory of many GB that is
+   allocated or pinned; a chunk that the GPU has begun, which is waited for; the file system;
+   a row of C with 10^8 entries that one worker sorts; single rows of 10^8 entries where all
+   columns are checked, or verified; and while hybrid_each_fn or hybrid_trace_fn runs.
+   From inside fn, calls on this engine and its plans are refused, as at
+   hybrid_spgemm_each(). fn returns: it is not left by an exception or longjmp(). */
+HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
+                                       void *user);
 
 /* ---- inspect and verify --------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 
 void hy_csr_file_close(hy_csr_file *file)
 {
@@ -81,18 +82,33 @@ hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_
 /* ---- entries ------------------------------------------------------------------------
  */
 
+enum {
+    PIECE_BYTES = 8 << 20
+}; /* that are read without asking whether the call is to end */
+
+static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_t count,
+                                  size_t size, char *to)
+{
+    const int64_t bytes = count * (int64_t)size, first = begin * (int64_t)size;
+
+    for (int64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        HY_TRY(hy_progress_check(&stored->ctx->progress));
+        HY_TRY(hy_stored_read(stored, first + at, to + at,
+                              (size_t)hy_lesser(PIECE_BYTES, bytes - at)));
+    }
+    return HYBRID_OK;
+}
+
 hybrid_status hy_csr_file_cols(const hy_csr_file *file, int64_t begin, int64_t count,
                                int32_t *out)
 {
-    return hy_stored_read(&file->col, begin * 4, out, (size_t)count * 4);
+    return read_numbers(&file->col, begin, count, 4, (char *)out);
 }
 
 hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t count,
                                void *out)
 {
-    const size_t size = hy_value_size(file->shape.type);
-
-    return hy_stored_read(&file->val, begin * (int64_t)size, out, (size_t)count * size);
+    return read_numbers(&file->val, begin, count, hy_value_size(file->shape.type), out);
 }
 
 /* ---- all of it ----------------------------------------------------------------------

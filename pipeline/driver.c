@@ -125,10 +125,21 @@ static int may_enter(const hy_slot *slot)
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
+/* Variants in place count their rows themselves, while they make them. */
+static void count_rows(const hy_slot *slot)
+{
+    const hy_chunk *c  = &slot->chunk;
+    const int64_t cols = slot->job.problem->op == HY_SPMM ? c->col_end - c->col_begin : 1;
+
+    if (!hy_site_in_place(slot->site))
+        hy_progress_add(&slot->site->ctx->progress, (c->row_end - c->row_begin) * cols);
+}
+
 static hybrid_status finish(hy_slot *slot)
 {
     hy_run *run = slot->side->run;
 
+    count_rows(slot);
     hy_trace_slot(&run->tracer, slot);
     hy_queue_done(&run->queue, &slot->chunk, is_host(slot->side), hy_now_ns());
     release(slot);
@@ -165,10 +176,10 @@ static void watch(hy_task *task, int worker)
 static hybrid_status advance(hy_slot *slot);
 
 /* What the slot did last is to be seen finished, by the lane's watcher or, rather than
-   wake two threads one after the other, by the driver that has nothing else to do. */
+   wake two threads one after the other, by the driver if it has nothing else to do. */
 static hybrid_status let_see(hy_slot *slot)
 {
-    if (is_last(slot->side->run)) {
+    if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
         HY_TRY(see(slot));
         return advance(slot);
     }
@@ -320,8 +331,7 @@ static void drop_parked(hy_run *run)
     }
 }
 
-/* ---- by the calling thread alone ----------------------------------------------------
- */
+/* ---- by the calling thread alone ------------------------------------------------- */
 
 static hybrid_status do_stage(hy_slot *slot, const hy_stage *stage)
 {
@@ -359,8 +369,7 @@ static void drive_alone(hy_run *run)
     }
 }
 
-/* ---- the run ------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------- */
 
 void hy_drive(hy_run *run)
 {
@@ -374,7 +383,9 @@ void hy_drive(hy_run *run)
     while (in_flight(run)) {
         hy_task *task = hy_inbox_pop(&run->inbox);
         hy_slot *slot = loader && task == &loader->progress.tick ? NULL : (hy_slot *)task;
-        const hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        if (status == HYBRID_OK)
+            status = hy_progress_check(&run->ctx->progress);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);
         if (slot && run->stopped)

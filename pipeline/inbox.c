@@ -7,12 +7,13 @@
 
 #include "base/look.h"
 
-void hy_inbox_open(hy_inbox *inbox, int looks)
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, int looks)
 {
     memset(inbox, 0, sizeof *inbox);
-    inbox->looks = looks;
+    inbox->looks    = looks;
+    inbox->progress = progress;
     pthread_mutex_init(&inbox->lock, NULL);
-    pthread_cond_init(&inbox->filled, NULL);
+    hy_progress_cond_init(&inbox->filled);
 }
 
 void hy_inbox_destroy(hy_inbox *inbox)
@@ -44,7 +45,7 @@ hy_task *hy_inbox_pop(hy_inbox *inbox)
     look(inbox);
     pthread_mutex_lock(&inbox->lock);
     while (!inbox->tasks.first && !inbox->closed)
-        pthread_cond_wait(&inbox->filled, &inbox->lock);
+        hy_progress_wait(inbox->progress, &inbox->filled, &inbox->lock);
     hy_task *task = inbox->tasks.first;
     if (task)
         hy_tasks_take_out(&inbox->tasks, task);

@@ -16,9 +16,10 @@ typedef struct hy_inbox {
     hy_tasks tasks;
     int closed;
     int looks; /* who pops looks for a while before it sleeps */
+    hy_progress *progress; /* told by who pops; NULL: that is not the caller's thread */
 } hy_inbox;
 
-void hy_inbox_open(hy_inbox *inbox, int looks);
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, int looks);
 void hy_inbox_destroy(hy_inbox *inbox);
 void hy_inbox_push(hy_inbox *inbox, hy_task *task);
 hy_task *hy_inbox_pop(hy_inbox *inbox); /* waits; NULL: it is closed and empty */

@@ -104,7 +104,7 @@ hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_load
     loader->backend  = lane_set->backend;
     loader->lane_set = lane_set;
     pthread_mutex_init(&loader->progress.lock, NULL);
-    pthread_cond_init(&loader->progress.changed, NULL);
+    hy_progress_cond_init(&loader->progress.changed);
     hy_message_init(&loader->said);
     const hybrid_status status = open_parts(loader, shared_bytes);
     if (status == HYBRID_OK)
@@ -238,7 +238,7 @@ hybrid_status hy_loader_finish(hy_loader *loader)
     p->wanted = -1;
     pthread_cond_signal(&p->changed);
     while (p->loading)
-        pthread_cond_wait(&p->changed, &p->lock);
+        hy_progress_wait(&loader->backend->ctx->progress, &p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     loader->begun              = 0;
     const hybrid_status status = tell(loader, p->status);

@@ -10,7 +10,7 @@ static int await_sent(hy_loader *loader)
 
     pthread_mutex_lock(&p->lock);
     while (p->loading)
-        pthread_cond_wait(&p->changed, &p->lock);
+        hy_progress_wait(&loader->backend->ctx->progress, &p->changed, &p->lock);
     const int sent = p->status == HYBRID_OK && p->elements == loader->image.nnz;
     pthread_mutex_unlock(&p->lock);
     return sent;

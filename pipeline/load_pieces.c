@@ -127,6 +127,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
     const int direct   = part->direct_count > 0;
     hy_load_piece *piece;
 
+    HY_TRY(hy_progress_check(&loader->backend->ctx->progress));
     HY_TRY(take(loader, &piece));
     const size_t index = (size_t)(piece - ring->pieces);
     piece->image       = &loader->image;

@@ -24,7 +24,8 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *l
     add_side(run, sites->device);
     add_side(run, sites->host);
     if (!hy_site_by_caller(sites->device))
-        hy_inbox_open(&run->inbox, hy_pool_leaves_cores(run->ctx->pool));
+        hy_inbox_open(&run->inbox, &run->ctx->progress,
+                      hy_pool_leaves_cores(run->ctx->pool));
     hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
     if (problem->image.wraps) /* the host knows no rows in two places */
         run->queue.devices = list->ranges;
@@ -102,5 +103,7 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
     report->host_bytes += sink->own_bytes;
+    if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
+        run.status = hy_progress_check(&first->ctx->progress);
     return end_sink(sink, run.status);
 }

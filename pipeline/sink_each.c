@@ -126,7 +126,11 @@ static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t
                              .type        = each->type,
                              .col_type    = HYBRID_I32,
                              .space       = HYBRID_SPACE_HOST};
-    const int answer      = each->fn(each->user, begin, &rows);
+    int *calling          = &each->sink.ctx->progress.calling;
+
+    *calling         = 1;
+    const int answer = each->fn(each->user, begin, &rows);
+    *calling         = 0;
 
     if (answer == 0)
         return HYBRID_OK;

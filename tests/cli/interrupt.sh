@@ -1,24 +1,50 @@
 # Interrupted while it computes, the program exits with 130 and leaves no file behind.
 . "$(dirname "$0")/lib.bash"
 
-# a shell starts what is in the background with SIGINT ignored
-for name in INT TERM HUP QUIT; do
+# begin <signal> <output> <threads> <argument>...: the program in the background, until its
+# progress is on stderr. A shell starts what is in the background with SIGINT ignored.
+begin() {
+    local name=$1 output=$2 threads=$3
+    shift 3
     : >err # not what the last one said
-    env --default-signal=$name "$HYBRID_SPMM" multiply gen:rmat:18,8 --type f32 \
-        --progress always -o C.mtx --trace t.json --report r.json >out 2>err &
+    env --default-signal=$name "$HYBRID_SPMM" multiply "$@" --backend host --type f32 \
+        --threads "$threads" --progress always -o "$output" --trace t.json --report r.json >out 2>err &
     program=$!
-    until grep -q 'chunk' err; do # it computes
+    until grep -q 'row .* of ' err; do # it computes
         kill -0 $program 2>/dev/null || fail "it ended before it was interrupted"
         sleep 0.05
     done
-    [ -e C.mtx.$program.partial ] || fail "the output was not claimed before computing"
-    kill -$name $program
+    [ -e "$output.$program.partial" ] || fail "the output was not claimed before computing"
+}
+
+# ends <signal>...: the program gets them, and ends.
+ends() {
+    local got=0
+    for name; do
+        kill -$name $program 2>/dev/null # it may be gone before the second
+    done
     (sleep 20 && kill -KILL $program) >/dev/null 2>&1 & # ctest waits for who has its output
     watchdog=$!
-    got=0
     wait $program || got=$?
     kill $watchdog 2>/dev/null
-    [ $got -eq 130 ] || fail "SIG$name: exit code $got"
+    [ $got -eq 130 ] || fail "$*: exit code $got"
     tail -1 err | grep -q 'hybrid_spmm: interrupted' || fail "it does not say so"
     only
+}
+
+for name in INT TERM HUP QUIT; do
+    begin $name C.mtx 2 gen:rmat:18,8
+    ends $name
 done
+
+# one thread, which computes and is the one that is asked
+begin INT C.mtx 1 gen:rmat:18,8
+ends INT
+
+# rows of Y
+begin INT Y.npy 1 gen:er:200000,64 --dense-cols 256
+ends INT
+
+# a second one does not wait for the product
+begin INT C.mtx 2 gen:rmat:18,8
+ends INT INT

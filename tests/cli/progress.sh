@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.bash"
 
 expect 0 multiply gen:rmat:14,8 --backend host
-grep -q 'chunk .* of ' err && fail "a progress line without a terminal"
+grep -q 'row .* of ' err && fail "a progress line without a terminal"
 grep -q 'C = A A' err || fail "no summary"
 expect 0 multiply gen:rmat:14,8 --backend host --quiet
 [ ! -s err ] || fail "--quiet is not quiet"
