@@ -10,6 +10,7 @@
 #include "engine/scale.h"
 #include "engine/struct_size.h"
 #include "partition/sources.h"
+#include "pipeline/sink_each.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
@@ -62,18 +63,6 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     return hy_engine_end(engine, plan_sparse(engine, A, B, options, plan));
 }
 
-static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
-{
-    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
-
-    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
-        A->cols > most)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld is negative or overflows the work",
-                       (long long)cols);
-    return HYBRID_OK;
-}
-
 static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
                                 int64_t dense_cols, const hybrid_plan_options *options,
                                 hybrid_plan **plan)
@@ -85,7 +74,7 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_read_plan_options(ctx, options, &o));
     HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(check_dense_cols(ctx, A, dense_cols));
+    HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
     hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
     return make_plan(engine, A, NULL, dense_cols, &o, plan);
@@ -173,7 +162,9 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     HY_TRY(check_operands(plan, A, B));
-    return hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
+    hy_each_sink sink;
+    hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
+    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
@@ -237,11 +228,10 @@ static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr 
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
-    if (!X || X->engine != plan->product.engine)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "X is NULL, or was opened with another engine than the plan's");
-    HY_TRY(hy_check_spmm_file(ctx, A, &X->X.shape, Y));
-    const hy_source source = hy_source_file(&X->X);
+    HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
+    const hy_source source = hy_source_file(&X->matrix.dense);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
@@ -302,7 +292,7 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
     hybrid_plan *plan;
 
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
-    HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
     hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);

@@ -78,18 +78,20 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
 {
     hy_csr_sink *csr      = (hy_csr_sink *)sink;
     const hy_chunk *chunk = part->chunk;
+    const int64_t begin   = csr->first_row + chunk->row_begin;
+    const int64_t end     = csr->first_row + chunk->row_end;
     const int64_t *known  = csr->known;
 
-    if (!known && chunk->row_begin != csr->next_row)
+    if (!known && begin != csr->next_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)chunk->id);
-    part->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : part->counted;
+    part->nnz = known ? known[end] - known[begin] : part->counted;
     if (!known)
         HY_TRY(use_entries(csr, csr->nnz + part->nnz));
-    part->offset = known ? known[chunk->row_begin] : csr->nnz;
+    part->offset = known ? known[begin] : csr->nnz;
     csr->nnz += part->nnz;
-    csr->taken += chunk->row_end - chunk->row_begin;
-    csr->next_row = chunk->row_end;
+    csr->taken += end - begin;
+    csr->next_row = end;
     return HYBRID_OK;
 }
 
@@ -138,7 +140,8 @@ static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t e
 {
     const storing *s  = arg;
     const int64_t *in = s->part->rows.row_ptr;
-    int64_t *out      = (int64_t *)s->csr->row_ptr.ptr + s->part->chunk->row_begin;
+    int64_t *out =
+        (int64_t *)s->csr->row_ptr.ptr + s->csr->first_row + s->part->chunk->row_begin;
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
@@ -283,9 +286,11 @@ static hybrid_status finish(hy_sink *sink)
     const size_t size = hy_value_size(csr->type);
 
     hy_ahead_stop(&csr->ahead);
-    if (csr->taken != csr->rows)
+    if (csr->taken != csr->end_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
-                       (long long)csr->taken, (long long)csr->rows);
+                       (long long)csr->taken, (long long)csr->end_row);
+    if (csr->end_row < csr->rows) /* other products follow */
+        return HYBRID_OK;
     *csr->result = (hybrid_csr){.rows        = csr->rows,
                                 .cols        = csr->cols,
                                 .nnz         = csr->nnz,
@@ -328,16 +333,17 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     const int64_t bound    = known ? known[shape->rows] : shape->bound;
     const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
 
-    *out = (hy_csr_sink){.sink   = {.ops      = &ops,
-                                    .ctx      = ctx,
-                                    .in_order = !known,
-                                    /* offsets, which parts do not bring then */
-                                    .own_bytes = known ? shape->rows * 8 : 0},
-                         .rows   = shape->rows,
-                         .cols   = shape->cols,
-                         .type   = shape->type,
-                         .result = result,
-                         .known  = known};
+    *out = (hy_csr_sink){.sink    = {.ops      = &ops,
+                                     .ctx      = ctx,
+                                     .in_order = !known,
+                                     /* offsets, which parts do not bring then */
+                                     .own_bytes = known ? shape->rows * 8 : 0},
+                         .rows    = shape->rows,
+                         .cols    = shape->cols,
+                         .type    = shape->type,
+                         .result  = result,
+                         .end_row = shape->rows,
+                         .known   = known};
 
     const hybrid_status status = reserve_arrays(out, bound);
     if (status == HYBRID_OK)
@@ -346,4 +352,13 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     else
         release(out);
     return status;
+}
+
+void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expected)
+{
+    csr->first_row = first;
+    csr->end_row   = end;
+    hy_ahead_stop(&csr->ahead);
+    hy_ahead_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val,
+                   hy_value_size(csr->type), expected);
 }
