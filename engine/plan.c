@@ -55,7 +55,7 @@ static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
     }
     if (status == HYBRID_OK && plan->portions->layout.depth == 0)
         plan->spared_s = plan->portions->layout.seconds;
-    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(&plan->portions->product) : status;
+    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(&plan->product) : status;
 }
 
 static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
