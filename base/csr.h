@@ -74,8 +74,12 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
 /* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Of what follows columns have 32 bits. */
+/* Columns of some rows of a matrix, whose offsets are right; sentences call row i first + i,
+   or listed[i] unless that is NULL. */
+hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
+                                int64_t first, const int32_t *listed);
 
+/* Of what follows columns have 32 bits. */
 
 /* 64 bits that stand for A's pattern: equal for equal offsets (of either width) and
    columns, different for almost all others. In parallel; allocates nothing. */

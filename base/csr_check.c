@@ -178,8 +178,9 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
+/* Row i, which sentences call `row`. */
 static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
-                            int64_t i)
+                            int64_t i, int64_t row)
 {
     const int64_t entry = bad_entry(A, i);
     const int64_t begin = hy_offset(A, i);
@@ -190,11 +191,11 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
     if (j < 0 || j >= A->cols)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: row %lld, entry %lld: column %lld is not in 0..%lld", name,
-                       (long long)i, (long long)entry, (long long)j,
+                       (long long)row, (long long)entry, (long long)j,
                        (long long)A->cols - 1);
     return hy_fail(ctx, HYBRID_BAD_MATRIX,
                    "%s: row %lld, entry %lld: column %lld does not ascend after %lld",
-                   name, (long long)i, (long long)entry, (long long)j,
+                   name, (long long)row, (long long)entry, (long long)j,
                    (long long)hy_col(A, begin + entry - 1));
 }
 
@@ -205,5 +206,16 @@ hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *nam
     HY_TRY(hy_csr_check_header(ctx, A, name));
     HY_TRY(check_ends(ctx, A, name));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
-    return c.first == INT64_MAX ? HYBRID_OK : report(ctx, A, name, c.first);
+    return c.first == INT64_MAX ? HYBRID_OK : report(ctx, A, name, c.first, c.first);
+}
+
+hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
+                                int64_t first, const int32_t *listed)
+{
+    checking c = {A, INT64_MAX};
+
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
+    if (c.first == INT64_MAX)
+        return HYBRID_OK;
+    return report(ctx, A, name, c.first, listed ? listed[c.first] : first + c.first);
 }

@@ -151,6 +151,23 @@ void hy_array_free(struct hy_context *ctx, void *array)
     hy_meter_give(&ctx->memory.meter, h.bytes);
 }
 
+hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t bytes,
+                             const char *what)
+{
+    if (bytes <= reused->bytes)
+        return HYBRID_OK;
+    hy_array_free_reused(ctx, reused);
+    HY_TRY(hy_array(ctx, bytes, 1, what, &reused->array));
+    reused->bytes = bytes;
+    return HYBRID_OK;
+}
+
+void hy_array_free_reused(struct hy_context *ctx, hy_reused *reused)
+{
+    hy_array_free(ctx, reused->array);
+    *reused = (hy_reused){.array = NULL};
+}
+
 /* ---- copies --------------------------------------------------------------------- */
 
 enum { PAST_LEAST = 4096, ROW_LEAST = 2 * HY_LINE };

@@ -40,6 +40,17 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
                        const char *what, void **out);
 void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
 
+/* An array that is used again and again; zeroed there is none yet. */
+typedef struct hy_reused {
+    void *array;
+    int64_t bytes;
+} hy_reused;
+
+/* Room for so many bytes; what was there is lost where it has to grow. */
+hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t bytes,
+                             const char *what);
+void hy_array_free_reused(struct hy_context *ctx, hy_reused *reused);
+
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 

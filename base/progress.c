@@ -61,7 +61,8 @@ void hy_progress_begin(hy_progress *p, int64_t rows)
 
 void hy_progress_expect(hy_progress *p, int64_t units)
 {
-    p->units = units;
+    if (p->units == 0)
+        p->units = units;
 }
 
 void hy_progress_keep(hy_progress *p)

@@ -42,7 +42,8 @@ typedef struct hy_progress {
 void hy_progress_init(hy_progress *progress);
 
 /* A call begins that computes something of so many rows. What it does is counted in units,
-   of which there are none before hy_progress_expect(). */
+   of which there are none before hy_progress_expect(): what is said first counts, as parts
+   of what a call does expect less. */
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
 

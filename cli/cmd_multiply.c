@@ -79,7 +79,7 @@ static int load(multiply *m)
 
 static int plan(multiply *m)
 {
-    return cli_job_plan(&m->job);
+    return cli_job_has_files(&m->job) ? CLI_DONE : cli_job_plan(&m->job);
 }
 
 /* ---- the product
@@ -89,35 +89,55 @@ static void on_event(void *user, const hybrid_event *event)
 {
     cli_job *job = user;
 
-    cli_trace_add(&job->trace, event);
+    if (!job->variant && event->variant[0])
+        job->variant = event->variant;
+    if (job->options->trace)
+        cli_trace_add(&job->trace, event);
 }
 
-static hybrid_status run_dense(cli_job *job)
+static hybrid_status run_plan(cli_job *job)
 {
     const hybrid_status status =
-        hybrid_dense_create(job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR,
-                            job->options->type, &job->Y);
+        job->right ? hybrid_spgemm_run(job->plan, &job->A, job->right, &job->C)
+                   : hybrid_spmm_run(job->plan, 1, &job->A, &job->X, 0, &job->Y);
 
-    if (status != HYBRID_OK)
-        return status;
-    if (job->file)
-        return hybrid_spmm_run_file(job->plan, 1, &job->A, job->file, 0, &job->Y);
-    return hybrid_spmm_run(job->plan, 1, &job->A, &job->X, 0, &job->Y);
+    return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
+}
+
+static hybrid_status run_files(cli_job *job)
+{
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    const hybrid_operand in_memory   = {.csr   = job->right,
+                                        .dense = job->right ? NULL : &job->X};
+    const hybrid_operand A           = {.csr  = job->left_file ? NULL : &job->A,
+                                        .file = job->left_file};
+    const hybrid_operand B           = job->right == &job->A ? A
+                                       : job->right_file ? (hybrid_operand){.file = job->right_file}
+                                                         : in_memory;
+
+    const hybrid_status status =
+        job->right ? hybrid_spgemm_files(job->engine, &A, &B, &wanted, &job->C)
+                   : hybrid_spmm_files(job->engine, 1, &A, &B, 0, &wanted, &job->Y);
+    return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
 }
 
 static int run(multiply *m)
 {
-    cli_job *job = &m->job;
+    cli_job *job         = &m->job;
+    const int in_files   = cli_job_has_files(job);
+    hybrid_status status = HYBRID_OK;
 
-    if (job->options->trace)
+    if (in_files || job->options->trace)
         hybrid_engine_trace(job->engine, on_event, job);
+    if (in_files)
+        job->report = (hybrid_report)HYBRID_REPORT_INIT;
     cli_progress_begin(&job->report);
     cli_signals_defer();
-    hybrid_status status =
-        job->right ? hybrid_spgemm_run(job->plan, &job->A, job->right, &job->C)
-                   : run_dense(job);
+    if (!job->right)
+        status = hybrid_dense_create(job->engine, job->A.rows, job->X.cols,
+                                     HYBRID_ROW_MAJOR, job->options->type, &job->Y);
     if (status == HYBRID_OK)
-        status = hybrid_plan_report(job->plan, &job->report);
+        status = in_files ? run_files(job) : run_plan(job);
     hybrid_engine_trace(job->engine, NULL, NULL);
     return cli_signals_returned(job->engine, status);
 }

@@ -89,7 +89,7 @@ int cli_job_check(const cli_options *o)
     if (o->transpose_b && (o->dense_cols || dense))
         return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
                         dense ? o->input[1] : "--dense-cols");
-    if (o->verify && o->input[1] && cli_operand_stays(o->input[1]))
+    if (o->verify && dense && cli_operand_is_json(o->input[1]))
         return cli_fail(CLI_USAGE,
                         "--verify needs X in memory, and '%s' stays in its file",
                         o->input[1]);
@@ -126,18 +126,45 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* X stays in its file. */
-static int open_x(cli_job *job)
+/* Whether an operand in JSON stays in its file: nobody needs it as a whole. */
+static int stays(const cli_job *job, const char *name)
 {
-    const cli_options *o       = job->options;
-    const hybrid_status status = hybrid_file_open(job->engine, o->input[1], &job->file);
+    const cli_options *o = job->options;
 
-    job->right = NULL;
+    if (!name || !cli_operand_is_json(name))
+        return 0;
+    return cli_operand_is_dense(name) || !(job->explains || o->verify || o->transpose_b);
+}
+
+static int open_left(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const hybrid_status status =
+        hybrid_file_open(job->engine, o->input[0], &job->left_file);
+
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->A = hybrid_file_csr(job->left_file);
+    if (job->A.type == 0)
+        return cli_fail(CLI_INPUT, "%s: holds a dense matrix, no sparse one",
+                        o->input[0]);
+    return cli_operand_check_type(o->input[0], job->A.type, o->type);
+}
+
+static int open_right(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const hybrid_status status =
+        hybrid_file_open(job->engine, o->input[1], &job->right_file);
+
     snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
     if (status != HYBRID_OK)
         return cli_fail_engine(job->engine, status);
-    job->X = hybrid_file_shape(job->file);
-    return cli_operand_check_type(o->input[1], job->X.type, o->type);
+    job->B     = hybrid_file_csr(job->right_file);
+    job->X     = hybrid_file_dense(job->right_file);
+    job->right = job->X.type == 0 ? &job->B : NULL;
+    return cli_operand_check_type(o->input[1], job->right ? job->B.type : job->X.type,
+                                  o->type);
 }
 
 /* B as it is named, or as the options make it; right_name says which. */
@@ -148,8 +175,8 @@ static int load_right(cli_job *job)
 
     job->right = &job->A;
     snprintf(job->right_name, sizeof job->right_name, "A");
-    if (o->input[1] && cli_operand_stays(o->input[1]))
-        return open_x(job);
+    if (stays(job, o->input[1]))
+        return open_right(job);
     if (o->input[1]) {
         const int64_t begin = cli_now_ns();
         const int code      = cli_operand_read(job->engine, o->input[1], o->type, o->seed,
@@ -185,20 +212,31 @@ static int transpose_right(cli_job *job)
     return CLI_DONE;
 }
 
+static int load_left(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const char *name     = o->input[0];
+    const int64_t begin  = cli_now_ns();
+    int dense;
+
+    snprintf(job->left_name, sizeof job->left_name, "%.100s", name);
+    if (stays(job, name))
+        return open_left(job);
+    const int code =
+        cli_operand_read(job->engine, name, o->type, o->seed, &job->A, NULL, &dense);
+    if (code == CLI_DONE)
+        job->read_s = cli_job_step(job, cli_operand_spec(name) ? "make A" : "read A",
+                                   "reader", begin, file_bytes(name));
+    return code;
+}
+
 int cli_job_load(cli_job *job)
 {
     const cli_options *o = job->options;
-    const int64_t begin  = cli_now_ns();
-    int dense;
-    int code = cli_operand_read(job->engine, o->input[0], o->type, o->seed, &job->A, NULL,
-                                &dense);
+    int code             = load_left(job);
 
-    if (code != CLI_DONE)
-        return code;
-    job->read_s = cli_job_step(job, cli_operand_spec(o->input[0]) ? "make A" : "read A",
-                               "reader", begin, file_bytes(o->input[0]));
-    snprintf(job->left_name, sizeof job->left_name, "%.100s", o->input[0]);
-    code = load_right(job);
+    if (code == CLI_DONE)
+        code = load_right(job);
     return code == CLI_DONE && o->transpose_b ? transpose_right(job) : code;
 }
 
@@ -207,25 +245,33 @@ int cli_job_load(cli_job *job)
 
 static void find_chosen(cli_job *job)
 {
-    for (int i = 0; hybrid_plan_candidate(job->plan, i, &job->chosen) == HYBRID_OK; i++)
-        if (job->chosen.chosen)
-            return;
+    hybrid_candidate candidate;
+
+    for (int i = 0; hybrid_plan_candidate(job->plan, i, &candidate) == HYBRID_OK; i++)
+        if (candidate.chosen)
+            job->variant = candidate.variant;
 }
 
-int cli_job_plan(cli_job *job)
+hybrid_plan_options cli_job_wanted(const cli_job *job)
 {
     const cli_options *o       = job->options;
     hybrid_plan_options wanted = HYBRID_PLAN_OPTIONS_INIT;
-    const int64_t begin        = cli_now_ns();
-    hybrid_status status;
 
     wanted.flags = HYBRID_EXPLAIN | (o->deterministic ? HYBRID_DETERMINISTIC : 0) |
                    (o->allow_tf32 ? HYBRID_ALLOW_TF32 : 0);
     wanted.chunk_rows = o->chunk_rows;
     wanted.variant    = o->variant;
     wanted.split      = o->split;
-    wanted.host_share = o->host_share;
     wanted.order      = job->right ? HYBRID_ROW_MAJOR : job->X.order;
+    return wanted;
+}
+
+int cli_job_plan(cli_job *job)
+{
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    const int64_t begin              = cli_now_ns();
+    hybrid_status status;
+
     cli_progress_phase("planning", "");
     cli_signals_defer();
     if (job->right)
@@ -252,7 +298,8 @@ void cli_job_close(cli_job *job)
     hybrid_csr_free(job->engine, &job->A);
     hybrid_csr_free(job->engine, &job->B);
     hybrid_csr_free(job->engine, &job->C);
-    hybrid_file_close(job->file);
+    hybrid_file_close(job->left_file);
+    hybrid_file_close(job->right_file);
     hybrid_dense_free(job->engine, &job->X);
     hybrid_dense_free(job->engine, &job->Y);
     hybrid_engine_destroy(job->engine);

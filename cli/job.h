@@ -9,14 +9,15 @@
 typedef struct cli_job {
     const cli_options *options;
     hybrid_engine *engine;
-    hybrid_csr A, B, C;      /* B is empty when the right operand is A or X */
+    hybrid_csr A, B, C;      /* B is empty when the right operand is A or X; A and B have no
+                                arrays when they stay in their files */
     const hybrid_csr *right; /* &A or &B; NULL when it is X */
     int explains;            /* nothing is computed: a random X has no numbers */
     hybrid_dense X, Y;
-    hybrid_file *file; /* of X, whose data are NULL; or NULL */
-    hybrid_plan *plan;
+    hybrid_file *left_file, *right_file; /* of operands that stay there; or NULL */
+    hybrid_plan *plan; /* NULL if one stays: there is one for each panel */
     hybrid_report report;
-    hybrid_candidate chosen;
+    const char *variant; /* that computes */
     cli_trace trace;
     double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
     char left_name[128], right_name[128];                  /* as the summary says them */
@@ -27,6 +28,15 @@ int cli_job_check(const cli_options *options); /* options that do not fit togeth
 int cli_job_open(cli_job *job);                /* the engine */
 int cli_job_load(cli_job *job);
 int cli_job_plan(cli_job *job);
+
+/* How to compute, as the options want it. */
+hybrid_plan_options cli_job_wanted(const cli_job *job);
+
+/* Whether an operand stays in its file. */
+static inline int cli_job_has_files(const cli_job *job)
+{
+    return job->left_file || job->right_file;
+}
 
 /* Frees what was made; zeroed is fine. */
 void cli_job_close(cli_job *job);

@@ -46,17 +46,17 @@ static int has_array_banner(const char *path)
     return 1;
 }
 
-static int is_json(const char *name)
+int cli_operand_is_json(const char *name)
 {
     return !cli_operand_spec(name) && cli_ends_in(name, ".json");
 }
 
 /* {"format": "hybrid-dense", ... */
-int cli_operand_stays(const char *name)
+static int is_dense_json(const char *name)
 {
     char text[1024];
 
-    if (!is_json(name))
+    if (!cli_operand_is_json(name))
         return 0;
     peek(name, text, sizeof text);
     return strstr(text, "\"hybrid-dense\"") != NULL;
@@ -66,7 +66,7 @@ int cli_operand_is_dense(const char *name)
 {
     if (cli_operand_spec(name))
         return 0;
-    return cli_ends_in(name, ".npy") || cli_operand_stays(name) || has_array_banner(name);
+    return cli_ends_in(name, ".npy") || is_dense_json(name) || has_array_banner(name);
 }
 
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
@@ -97,7 +97,7 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
 
     cli_progress_phase(spec ? "making" : "reading", name);
     *is_dense = 0;
-    if (is_json(name))
+    if (cli_operand_is_json(name))
         return read_json(engine, name, type, sparse);
     *is_dense = dense && cli_operand_is_dense(name);
     if (*is_dense)

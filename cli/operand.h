@@ -8,8 +8,8 @@
    be sparse. */
 int cli_operand_is_dense(const char *name);
 
-/* 1 if it is a dense matrix that is not read, but stays in its file: JSON. */
-int cli_operand_stays(const char *name);
+/* 1 if it is JSON, which describes a matrix that may stay in its file. */
+int cli_operand_is_json(const char *name);
 
 /* 0, or the exit code if a file's numbers are of another type than is wanted. */
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted);

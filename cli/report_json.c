@@ -51,7 +51,7 @@ static void put_place(cli_json *json, const cli_job *job)
 
     cli_json_text(json, "backend", cuda ? "cuda" : "host");
     cli_json_text(json, "device", hybrid_engine_device(job->engine));
-    cli_json_text(json, "variant", job->chosen.variant);
+    cli_json_text(json, "variant", job->variant);
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));
     put_truth(json, "deterministic", job->options->deterministic);

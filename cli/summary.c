@@ -109,7 +109,7 @@ void cli_summary_print(const cli_job *job)
     const double rate      = r->total_s > 0 ? (double)r->flops / r->total_s * 1e-9 : 0;
 
     put_matrices(job);
-    fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->chosen.variant,
+    fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->variant,
             (long long)r->chunks, r->chunks == 1 ? "" : "s",
             hybrid_engine_backend(job->engine) == HYBRID_CUDA
                 ? hybrid_engine_device(job->engine)

@@ -7,6 +7,7 @@
 #include "engine/multiply.h"
 #include "engine/scale.h"
 #include "partition/sources.h"
+#include "pipeline/sink_each.h"
 
 /* ---- plans -------------------------------------------------------------------- */
 
@@ -70,18 +71,6 @@ hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     return hy_engine_end(engine, plan_sparse(engine, A, B, options, plan));
 }
 
-static hybrid_status check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
-{
-    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
-
-    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
-        A->cols > most)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld is negative or overflows the work",
-                       (long long)cols);
-    return HYBRID_OK;
-}
-
 static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
                                 int64_t dense_cols, const hybrid_plan_options *options,
                                 hybrid_plan **plan)
@@ -93,7 +82,7 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_read_plan_options(ctx, options, &o));
     HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(check_dense_cols(ctx, A, dense_cols));
+    HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
     hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
@@ -185,7 +174,9 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     HY_TRY(take_operands(plan, &A, &B));
-    return hy_multiply_each(plan, A, B, &start, &plan->history, fn, user);
+    hy_each_sink sink;
+    hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
+    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
@@ -261,11 +252,10 @@ static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr 
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
-    if (!X || X->engine != plan->product.engine)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "X is NULL, or was opened with another engine than the plan's");
-    HY_TRY(hy_check_spmm_file(ctx, A, &X->X.shape, Y));
-    const hy_source source = hy_source_file(&X->X);
+    HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
+    const hy_source source = hy_source_file(&X->matrix.dense);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 
@@ -303,7 +293,9 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(take_sparse(engine, options, &A, &B, &o));
-    o.flags &= ~(unsigned)HYBRID_REUSE;
+    if (o.flags & HYBRID_REUSE)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_REUSE is for plans that run again");
     if (!o.variant && o.split != HYBRID_SPLIT_HOST)
         HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &o, 1, early, &plan));
@@ -336,7 +328,7 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
     hybrid_plan *plan;
 
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
-    HY_TRY(check_dense_cols(&engine->ctx, A, X->cols));
+    HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
     hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);

@@ -101,6 +101,12 @@ hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid
 {
     HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_csr(ctx, B, "B"));
+    return hy_check_spgemm_shapes(ctx, A, B);
+}
+
+hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                     const hybrid_csr *B)
+{
     HY_TRY(check_types(ctx, A->type, B->type, "B"));
     if (A->cols != B->rows)
         return hy_fail(
@@ -171,13 +177,13 @@ static int overlap(const array *a, const array *b)
 static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz   = (size_t)A->nnz;
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* none is in memory */
+    const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");
-    const array read[] = {
-        array_of(X, "X"),
-        {"A's row_ptr", A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A)},
-        {"A's col", A->col, nnz * hy_col_size(A)},
-        {"A's val", A->val, nnz * hy_value_size(A->type)}};
+    const array read[] = {array_of(X, "X"),
+                          {"A's row_ptr", A->row_ptr, rows * hy_offset_size(A)},
+                          {"A's col", A->col, nnz * hy_col_size(A)},
+                          {"A's val", A->val, nnz * hy_value_size(A->type)}};
 
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (overlap(&read[i], &y))
@@ -211,13 +217,12 @@ hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_d
 {
     HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_dense(ctx, X, "X"));
-    return hy_check_spmm_file(ctx, A, X, Y);
+    return hy_check_spmm_shapes(ctx, A, X, Y);
 }
 
-hybrid_status hy_check_spmm_file(hy_context *ctx, const hybrid_csr *A,
-                                 const hybrid_dense *X, const hybrid_dense *Y)
+hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y)
 {
-    HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_dense(ctx, Y, "Y"));
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
@@ -229,4 +234,16 @@ hybrid_status hy_check_spmm_file(hy_context *ctx, const hybrid_csr *A,
             (long long)A->rows, (long long)A->cols, (long long)X->rows,
             (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
     return check_apart(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
+{
+    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
+
+    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
+        A->cols > most)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "dense_cols %lld is negative or overflows the work",
+                       (long long)cols);
+    return HYBRID_OK;
 }

@@ -21,9 +21,14 @@ hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *n
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
-/* The same of an X that is in a file, checked when it was opened. */
-hybrid_status hy_check_spmm_file(hy_context *ctx, const hybrid_csr *A,
-                                 const hybrid_dense *X, const hybrid_dense *Y);
+/* The same of operands that are checked for themselves, or are in files. */
+hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                     const hybrid_csr *B);
+hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y);
+
+/* Columns of X, and with them the work that A makes. */
+hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols);
 
 /* Offsets of A and B, whose headers are checked, or with HYBRID_CHECK in `flags` all their
    rules; B NULL: of A. */

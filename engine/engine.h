@@ -42,6 +42,8 @@ struct hybrid_engine {
     int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
                                   empty */
+    int64_t piece_bytes; /* 0; tests: of a panel of an A that is in a file, of rows of such a
+                            B, and of operands that are read as a whole, at most */
     hy_narrow narrow; /* of the call under way */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;

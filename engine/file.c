@@ -1,8 +1,5 @@
-/* engine/file.c - operands in files: an X that is opened, an A or B that is read. */
+/* engine/file.c - operands in files: opened, or read as a whole. */
 #include "engine/file.h"
-
-#include "base/csr.h"
-#include "engine/engine.h"
 
 static hybrid_status begin(hybrid_engine *engine, const char *path, const void *out)
 {
@@ -21,7 +18,7 @@ hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
     HY_TRY(hy_array(&engine->ctx, 1, sizeof(hybrid_file), "a file", &memory));
     hybrid_file *made          = memory;
     made->engine               = engine;
-    const hybrid_status status = hy_raw_open_dense(&engine->ctx, path, &made->X);
+    const hybrid_status status = hy_raw_open_matrix(&engine->ctx, path, &made->matrix);
     if (status != HYBRID_OK)
         hy_array_free(&engine->ctx, made);
     else
@@ -31,16 +28,32 @@ hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
 
 void hybrid_file_close(hybrid_file *file)
 {
-    if (!file || hy_engine_inherited(file->engine))
+    if (!file || hy_engine_barred(file->engine))
         return;
-    hy_context *ctx = &file->engine->ctx;
-    hy_stored_close(&file->X.values);
-    hy_array_free(ctx, file);
+    hy_raw_close_matrix(&file->matrix);
+    hy_array_free(&file->engine->ctx, file);
 }
 
-hybrid_dense hybrid_file_shape(const hybrid_file *file)
+hybrid_dense hybrid_file_dense(const hybrid_file *file)
 {
-    return file ? file->X.shape : (hybrid_dense){.data = NULL};
+    return file ? file->matrix.dense.shape : (hybrid_dense){.data = NULL};
+}
+
+hybrid_csr hybrid_file_csr(const hybrid_file *file)
+{
+    return file ? file->matrix.csr.shape : (hybrid_csr){.val = NULL};
+}
+
+hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int sparse,
+                            const char *name)
+{
+    if (!file || file->engine != engine)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is NULL, or a file that was opened with another engine", name);
+    if (file->matrix.sparse != sparse)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "%s is a %s matrix, no %s one",
+                       name, sparse ? "dense" : "sparse", sparse ? "sparse" : "dense");
+    return HYBRID_OK;
 }
 
 hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out)

@@ -2,11 +2,17 @@
 #ifndef HY_FILE_H
 #define HY_FILE_H
 
+#include "engine/engine.h"
 #include "io/raw.h"
 
 struct hybrid_file {
     hybrid_engine *engine;
-    hy_dense_file X;
+    hy_raw_matrix matrix;
 };
+
+/* It was opened with this engine, and holds a sparse matrix, or a dense one; else
+   BAD_ARGUMENT and a sentence that says `name`. */
+hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int sparse,
+                            const char *name);
 
 #endif /* HY_FILE_H */

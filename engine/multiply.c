@@ -12,7 +12,6 @@
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
 #include "pipeline/sink_dense.h"
-#include "pipeline/sink_each.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -126,13 +125,19 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                           &history->report);
 }
 
-static void end_sparse(const hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                       const hy_beginning *start, int64_t nnz, hy_history *history)
+static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
+                            const hybrid_csr *B, const hy_beginning *start,
+                            int places_known, hy_sink *sink, const int64_t *nnz,
+                            hy_history *history)
 {
-    const int64_t b_bytes        = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
-    const hy_reference reference = reference_of(&plan->product, 0, b_bytes, nnz);
+    const int64_t b_bytes = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
+    const int64_t before  = *nnz;
 
-    end_report(plan, start, &reference, nnz, history);
+    HY_TRY(run_sparse(plan, A, B, start, places_known, sink, history));
+    const hy_reference reference =
+        reference_of(&plan->product, 0, b_bytes, *nnz - before);
+    end_report(plan, start, &reference, *nnz - before, history);
+    return HYBRID_OK;
 }
 
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
@@ -154,24 +159,18 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     hy_csr_sink sink;
 
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
-    HY_TRY(run_sparse(plan, A, B, start, known != NULL, &sink.sink, history));
+    HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
     hy_progress_keep(&ctx->progress);
     hy_pattern_keep(ctx, &history->pattern, C);
-    end_sparse(plan, A, B, start, C->nnz, history);
     return HYBRID_OK;
 }
 
 /* The device is alone: where rows start is not of use to who takes them in order. */
-hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
-                               const hybrid_csr *B, const hy_beginning *start,
-                               hy_history *history, hybrid_each_fn fn, void *user)
+hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
+                             const hybrid_csr *B, const hy_beginning *start,
+                             hy_history *history, hy_sink *sink, const int64_t *nnz)
 {
-    hy_each_sink sink;
-
-    hy_each_sink_open(&plan->product.engine->ctx, A, B, fn, user, &sink);
-    HY_TRY(run_sparse(plan, A, B, start, 0, &sink.sink, history));
-    end_sparse(plan, A, B, start, sink.nnz, history);
-    return HYBRID_OK;
+    return run_to(plan, A, B, start, 0, sink, nnz, history);
 }
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */

@@ -12,10 +12,11 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);
 
-/* The same, but rows of C go to `fn`. */
-hybrid_status hy_multiply_each(const hybrid_plan *plan, const hybrid_csr *A,
-                               const hybrid_csr *B, const hy_beginning *start,
-                               hy_history *history, hybrid_each_fn fn, void *user);
+/* The same, but rows of C go in order to a sink that the caller opened, and that counts
+   their entries at *nnz. */
+hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
+                             const hybrid_csr *B, const hy_beginning *start,
+                             hy_history *history, hy_sink *sink, const int64_t *nnz);
 
 /* Y = alpha*A*X + beta*Y, alpha not 0; the same. An X that is not in memory the host loads
    by panels of columns. */

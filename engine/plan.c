@@ -19,6 +19,22 @@ static const double LOOKS = 40;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
+/* Chunks of the host have a part of its memory, unless they have a cap of their own. */
+static hybrid_status no_room(const hy_product *product)
+{
+    hy_context *ctx           = &product->engine->ctx;
+    const hy_backend *backend = product->backend;
+
+    if (backend->ops->copy || backend->device.cap > 0)
+        return HYBRID_NO_DEVICE_MEMORY;
+    hy_message_clear(&ctx->message);
+    return hy_fail(
+        ctx, HYBRID_NO_MEMORY,
+        "a row of the product does not fit host memory: %lld of %lld bytes are "
+        "in use",
+        (long long)hy_meter_used(&ctx->memory.meter), (long long)ctx->memory.meter.cap);
+}
+
 /* Of these candidates the cheapest whose backend can hold the work; none yet, if the host
    turns out to be sooner than a device. */
 static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
@@ -39,7 +55,7 @@ static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
     }
     if (status == HYBRID_OK && plan->portions->layout.depth == 0)
         plan->spared_s = plan->portions->layout.seconds;
-    return status;
+    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(&plan->product) : status;
 }
 
 static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "base/extremes.h"
+
 /* Lies in the 256 bytes before a buffer. */
 typedef struct hy_block {
     struct hy_block *next;
@@ -19,9 +21,9 @@ enum { HEADER = 256 };
 static const double CORE_BPS   = 10e9,
                     MEMORY_BPS = 80e9; /* memory traffic: of a core, of all */
 static const double CORE_FLOPS =
-    HY_HOST_CYCLE_FLOPS * 2.5e9;              /* FMAs of 8 lanes at 2.5 GHz */
-static const double LOOP_S = 20e-6;           /* to wake the workers */
-static const size_t MEMORY = (size_t)1 << 30; /* of chunks, unless capped */
+    HY_HOST_CYCLE_FLOPS * 2.5e9;       /* FMAs of 8 lanes at 2.5 GHz */
+static const double LOOP_S  = 20e-6;   /* to wake the workers */
+static const int64_t MEMORY = 1 << 30; /* of chunks, unless capped */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -94,17 +96,28 @@ static const char *describe(const hy_backend *self)
     return ((const hy_host_backend *)self)->text;
 }
 
+/* For buffers of chunks: the cap, and half of the host memory that others leave. */
+static size_t memory_of(const hy_backend *self)
+{
+    const hy_meter *all  = &self->ctx->memory.meter;
+    const int64_t own    = hy_meter_used(&self->device) + hy_meter_used(&self->pinned);
+    const int64_t others = hy_meter_used(all) - own;
+    const int64_t cap    = self->device.cap > 0 ? self->device.cap : MEMORY;
+
+    return (size_t)(all->cap > 0 ? hy_greater(1, hy_lesser(cap, (all->cap - others) / 2))
+                                 : cap);
+}
+
 static void rates(const hy_backend *self, hy_rates *out)
 {
     const int threads = ((const hy_host_backend *)self)->threads;
-    const int64_t cap = self->device.cap;
 
     *out = (hy_rates){
         .mem_Bps    = threads * CORE_BPS < MEMORY_BPS ? threads * CORE_BPS : MEMORY_BPS,
         .flops      = threads * CORE_FLOPS,
         .launch_s   = LOOP_S,
         .width      = threads,
-        .memory     = cap > 0 ? (size_t)cap : MEMORY,
+        .memory     = memory_of(self),
         .core_cache = hy_pool_l2_bytes(self->ctx->pool),
         .cache      = hy_topology_llc_bytes(hy_pool_topology(self->ctx->pool)),
     };

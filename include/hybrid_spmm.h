@@ -464,8 +464,7 @@ typedef struct hybrid_plan_options {
       HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT }
 
 /* hybrid_spgemm() with options, which may be NULL: a plan is made, run once and destroyed.
-   HYBRID_REUSE, of which later runs would have the use, changes nothing; HYBRID_RESIDENT is
-   refused. */
+   HYBRID_REUSE and HYBRID_RESIDENT are refused. */
 HYBRID_API hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
                                             const hybrid_plan_options *options,
                                             const hybrid_csr *A, const hybrid_csr *B,
@@ -714,8 +713,8 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 
 /* Call `fn` at least every 100 ms while a product is planned, computed or verified: in
    hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
-   hybrid_spgemm_each() and those that verify. It is always called by the thread that makes
-   the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
+   hybrid_spgemm_each(), hybrid_spgemm_files() and its like, and those that verify. It is
+   always called by the thread that makes the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
    done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
    50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
    If fn returns other than 0 the call returns CANCELLED within a second, and does not call
@@ -857,20 +856,63 @@ HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *pat
    form, or a file is no regular one or ends before the last number. IO_FAILED, with the
    system's reason, if one cannot be opened or read. */
 
-/* A sparse one, read. All rules of hybrid_csr are verified: BAD_MATRIX. Free with
+/* A sparse one, read as a whole. All rules of hybrid_csr are verified: BAD_MATRIX. Free with
    hybrid_csr_free(). */
 HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
                                          hybrid_csr *out);
 
-/* A dense one, which stays in its file. On success *file is to be closed with
+/* Either, which stays in its file. On success *file is to be closed with
    hybrid_file_close(), before the engine is destroyed. NULL is fine. */
 typedef struct hybrid_file hybrid_file;
 HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
                                           hybrid_file **file);
 HYBRID_API void hybrid_file_close(hybrid_file *file);
 
-/* Its rows, columns, ld, order and type; data is NULL. */
-HYBRID_API hybrid_dense hybrid_file_shape(const hybrid_file *file);
+/* What it holds, without the arrays, which are NULL. All zero if it holds the other kind. */
+HYBRID_API hybrid_csr   hybrid_file_csr(const hybrid_file *file);
+HYBRID_API hybrid_dense hybrid_file_dense(const hybrid_file *file);
+
+/* An operand in memory or in a file: one of the three, the others are NULL. */
+typedef struct hybrid_operand {
+    const hybrid_csr   *csr;
+    const hybrid_dense *dense;
+    const hybrid_file  *file;
+} hybrid_operand;
+
+/* One-shot products of operands in memory and in files, in any mixture, which need not fit
+   in memory: C = A*B with C stored as hybrid_spgemm_with() does it, or its rows handed to `fn` as
+   hybrid_spgemm_each() does it, and Y = alpha*A*X + beta*Y as hybrid_spmm() does it. A and B
+   may be the same file. `options` may be NULL; HYBRID_REUSE and HYBRID_RESIDENT are refused,
+   HYBRID_EXPLAIN does nothing. What is in memory is as at those functions.
+
+   Of files is in memory at a time, as parts of the host memory that the engine has left
+   (hybrid_engine_options.host_bytes):
+     an operand of at most a quarter   all of it
+     A     two panels of rows, of an eighth each: one is multiplied while the next is read
+     B     an eighth of rows that rows of A touch. Each part of A has its own, so rows of B
+           that many parts touch are read as many times
+     X     as at hybrid_spmm_run_file(), for each panel of A
+   NO_MEMORY names the row of A that takes more than there is, with all rows of B that it
+   touches. Each panel is a product of its own: with HYBRID_DETERMINISTIC, C has the bits that
+   it has of operands in memory.
+
+   Files are checked where they are read: BAD_MATRIX names file, row and index, IO_FAILED file
+   and offset. By then rows may have been handed to fn, and rows of Y written. A file that is
+   written meanwhile gives the numbers that were found, or one of these errors.
+   hybrid_engine_report() sums up the panels; reading A is not in its stages. */
+HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
+                                             const hybrid_operand *B,
+                                             const hybrid_plan_options *options,
+                                             hybrid_csr *C);
+HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
+                                                  const hybrid_operand *A,
+                                                  const hybrid_operand *B,
+                                                  const hybrid_plan_options *options,
+                                                  hybrid_each_fn fn, void *user);
+HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
+                                           const hybrid_operand *A, const hybrid_operand *X,
+                                           double beta, const hybrid_plan_options *options,
+                                           hybrid_dense *Y);
 
 /* hybrid_spmm_run() with an X that stays in its file, opened with the plan's engine. It is
    read by pieces, and what is resident of it at a time is

@@ -17,6 +17,7 @@
 #define HY_RAW_H
 
 #include "io/io.h"
+#include "partition/csr_file.h"
 #include "partition/sources.h"
 
 /* An array in a file. */
@@ -45,10 +46,18 @@ hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header
 hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
                           const hy_raw_array *array, int64_t bytes, hy_stored *out);
 
-/* A dense matrix, which stays where it is; to be closed with hy_stored_close(). */
-hybrid_status hy_raw_open_dense(hy_context *ctx, const char *path, hy_dense_file *out);
+/* A matrix that stays where it is: one of the two, the other is zeroed. */
+typedef struct hy_raw_matrix {
+    int sparse;
+    hy_dense_file dense;
+    hy_csr_file csr;
+} hy_raw_matrix;
 
-/* A sparse one, read; to be freed with hy_csr_free(). All its rules are verified. */
+/* `out` is zeroed after a failure. */
+hybrid_status hy_raw_open_matrix(hy_context *ctx, const char *path, hy_raw_matrix *out);
+void hy_raw_close_matrix(hy_raw_matrix *matrix);
+
+/* A sparse one, read as a whole; to be freed with hy_csr_free(). All its rules are verified. */
 hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out);
 
 #endif /* HY_RAW_H */

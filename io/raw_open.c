@@ -1,4 +1,4 @@
-/* io/raw_open.c - matrices of raw numbers: a dense one is opened, a sparse one read. */
+/* io/raw_open.c - matrices of raw numbers are opened. */
 #include <string.h>
 
 #include "base/csr.h"
@@ -39,17 +39,6 @@ hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
     return status;
 }
 
-static hybrid_status read_array(hy_context *ctx, const hy_input *input,
-                                const hy_raw_array *array, int64_t bytes, void *to)
-{
-    hy_stored stored;
-
-    HY_TRY(hy_raw_open(ctx, input, array, bytes, &stored));
-    const hybrid_status status = hy_stored_read(&stored, 0, to, (size_t)bytes);
-    hy_stored_close(&stored);
-    return status;
-}
-
 /* ---- dense --------------------------------------------------------------------------
  */
 
@@ -66,91 +55,95 @@ static int64_t dense_bytes(const hybrid_dense *X)
 }
 
 static hybrid_status open_dense(hy_context *ctx, const hy_input *input,
-                                hy_dense_file *out)
+                                const hy_raw_header *h, hy_dense_file *out)
 {
-    hy_raw_header h;
-
-    HY_TRY(hy_raw_parse(ctx, input, &h));
-    if (h.sparse)
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: holds a sparse matrix, no dense one",
-                       input->path);
-    const hybrid_dense shape = {.rows  = h.rows,
-                                .cols  = h.cols,
-                                .ld    = h.ld,
-                                .order = (hybrid_order)h.order,
-                                .type  = (hybrid_type)h.type,
+    const hybrid_dense shape = {.rows  = h->rows,
+                                .cols  = h->cols,
+                                .ld    = h->ld,
+                                .order = (hybrid_order)h->order,
+                                .type  = (hybrid_type)h->type,
                                 .space = HYBRID_SPACE_HOST};
     hy_stored stored;
-    HY_TRY(hy_raw_open(ctx, input, &h.values, dense_bytes(&shape), &stored));
+
+    HY_TRY(hy_raw_open(ctx, input, &h->values, dense_bytes(&shape), &stored));
     *out = (hy_dense_file){shape, stored};
     return HYBRID_OK;
-}
-
-hybrid_status hy_raw_open_dense(hy_context *ctx, const char *path, hy_dense_file *out)
-{
-    hy_input input;
-
-    HY_TRY(hy_input_open(ctx, path, &input));
-    const hybrid_status status = open_dense(ctx, &input, out);
-    hy_input_close(ctx, &input);
-    return status;
 }
 
 /* ---- sparse -------------------------------------------------------------------------
  */
 
-/* Offsets of 32 bits lie behind the room of as many: each is read before its place is
-   written to. */
-static void widen(char *room, int64_t count)
+static hybrid_status open_arrays(hy_context *ctx, const hy_input *input,
+                                 const hy_raw_header *h, hy_csr_file *file)
 {
-    for (int64_t i = 0; i < count; i++) {
-        int32_t narrow;
-        memcpy(&narrow, room + (count + i) * 4, 4);
-        const int64_t wide = narrow;
-        memcpy(room + i * 8, &wide, 8);
-    }
+    const hybrid_csr *shape = &file->shape;
+    const int64_t offset    = (int64_t)hy_offset_size(shape);
+    const int64_t value     = (int64_t)hy_value_size(shape->type);
+
+    HY_TRY(
+        hy_raw_open(ctx, input, &h->row_ptr, (shape->rows + 1) * offset, &file->row_ptr));
+    HY_TRY(hy_raw_open(ctx, input, &h->col, shape->nnz * 4, &file->col));
+    return hy_raw_open(ctx, input, &h->values, shape->nnz * value, &file->val);
 }
 
-static hybrid_status read_arrays(hy_context *ctx, const hy_input *input,
-                                 const hy_raw_header *h, const hybrid_csr *A)
+static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
+                              const hy_raw_header *h, hy_csr_file *out)
 {
-    const int64_t count = A->rows + 1, size = (int64_t)hy_value_size(A->type);
-    const int is_narrow = h->row_ptr.type == HYBRID_I32;
-    char *offsets       = A->row_ptr;
+    const size_t length = strlen(input->path) + 1;
+    hy_csr_file file    = {.ctx   = ctx,
+                           .shape = {.rows        = h->rows,
+                                     .cols        = h->cols,
+                                     .nnz         = h->nnz,
+                                     .offset_type = (hybrid_index)h->row_ptr.type,
+                                     .type        = (hybrid_type)h->type,
+                                     .col_type    = HYBRID_I32,
+                                     .space       = HYBRID_SPACE_HOST}};
+    void *name;
 
-    HY_TRY(read_array(ctx, input, &h->row_ptr, count * (is_narrow ? 4 : 8),
-                      offsets + (is_narrow ? count * 4 : 0)));
-    if (is_narrow)
-        widen(offsets, count);
-    HY_TRY(read_array(ctx, input, &h->col, A->nnz * 4, A->col));
-    HY_TRY(read_array(ctx, input, &h->values, A->nnz * size, A->val));
-    return hy_csr_check(ctx, A, input->path);
+    HY_TRY(hy_array(ctx, (int64_t)length, 1, "name of a file", &name));
+    file.name                  = memcpy(name, input->path, length);
+    const hybrid_status status = open_arrays(ctx, input, h, &file);
+    if (status == HYBRID_OK)
+        *out = file;
+    else
+        hy_csr_file_close(&file);
+    return status;
 }
 
-static hybrid_status read_csr(hy_context *ctx, const hy_input *input, hybrid_csr *out)
+/* ---- either -------------------------------------------------------------------------
+ */
+
+hybrid_status hy_raw_open_matrix(hy_context *ctx, const char *path, hy_raw_matrix *out)
 {
     hy_raw_header h;
-    hybrid_csr A;
+    hy_input input;
 
-    HY_TRY(hy_raw_parse(ctx, input, &h));
-    if (!h.sparse)
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: holds a dense matrix, no sparse one",
-                       input->path);
-    HY_TRY(hy_csr_alloc(ctx, h.rows, h.cols, h.nnz, (hybrid_type)h.type, &A));
-    const hybrid_status status = read_arrays(ctx, input, &h, &A);
-    if (status != HYBRID_OK)
-        hy_csr_free(ctx, &A);
-    else
-        *out = A;
+    *out = (hy_raw_matrix){.sparse = 0};
+    HY_TRY(hy_input_open(ctx, path, &input));
+    hybrid_status status = hy_raw_parse(ctx, &input, &h);
+    if (status == HYBRID_OK)
+        status = h.sparse ? open_csr(ctx, &input, &h, &out->csr)
+                          : open_dense(ctx, &input, &h, &out->dense);
+    hy_input_close(ctx, &input);
+    out->sparse = status == HYBRID_OK && h.sparse;
     return status;
+}
+
+void hy_raw_close_matrix(hy_raw_matrix *matrix)
+{
+    hy_stored_close(&matrix->dense.values);
+    hy_csr_file_close(&matrix->csr);
 }
 
 hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out)
 {
-    hy_input input;
+    hy_raw_matrix matrix;
 
-    HY_TRY(hy_input_open(ctx, path, &input));
-    const hybrid_status status = read_csr(ctx, &input, out);
-    hy_input_close(ctx, &input);
+    HY_TRY(hy_raw_open_matrix(ctx, path, &matrix));
+    const hybrid_status status =
+        matrix.sparse ? hy_csr_file_read(&matrix.csr, out)
+                      : hy_fail(ctx, HYBRID_BAD_FILE,
+                                "%s: holds a dense matrix, no sparse one", path);
+    hy_raw_close_matrix(&matrix);
     return status;
 }

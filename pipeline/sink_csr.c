@@ -34,18 +34,13 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-static void put_offsets(const hy_csr_sink *csr, int64_t at, const int64_t *from,
-                        int64_t count, int64_t more)
-{
-    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, at, from, count, more);
-}
-
 static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_csr_sink *csr = arg;
 
     (void)part;
-    put_offsets(csr, begin, csr->known + begin, end - begin, 0);
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, begin, csr->known + begin,
+                   end - begin, 0);
     return HYBRID_OK;
 }
 
@@ -68,16 +63,15 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
     HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
     HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, &csr->col));
     HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
-    put_offsets(csr, 0, &zero, 1, 0);
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, 0, &zero, 1, 0);
     return csr->known ? fill_known(csr) : HYBRID_OK;
 }
 
 static void release(hy_csr_sink *csr)
 {
-    enum { SPANS = 3 };
-    hy_span *const spans[SPANS] = {&csr->row_ptr, &csr->col, &csr->val};
+    hy_span *const spans[] = {&csr->row_ptr, &csr->col, &csr->val};
 
-    for (int i = 0; i < SPANS; i++) {
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         hy_results_release(csr->sink.ctx, spans[i]->ptr);
         *spans[i] = (hy_span){0};
     }
@@ -89,18 +83,20 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
 {
     hy_csr_sink *csr      = (hy_csr_sink *)sink;
     const hy_chunk *chunk = part->chunk;
+    const int64_t begin   = csr->first_row + chunk->row_begin;
+    const int64_t end     = csr->first_row + chunk->row_end;
     const int64_t *known  = csr->known;
 
-    if (!known && chunk->row_begin != csr->next_row)
+    if (!known && begin != csr->next_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)chunk->id);
-    part->nnz = known ? known[chunk->row_end] - known[chunk->row_begin] : part->counted;
+    part->nnz = known ? known[end] - known[begin] : part->counted;
     if (!known)
-        HY_TRY(use_entries(csr, chunk->row_end, csr->nnz + part->nnz));
-    part->offset = known ? known[chunk->row_begin] : csr->nnz;
+        HY_TRY(use_entries(csr, end, csr->nnz + part->nnz));
+    part->offset = known ? known[begin] : csr->nnz;
     csr->nnz += part->nnz;
-    csr->taken += chunk->row_end - chunk->row_begin;
-    csr->next_row = chunk->row_end;
+    csr->taken += end - begin;
+    csr->next_row = end;
     return HYBRID_OK;
 }
 
@@ -148,12 +144,13 @@ typedef struct storing {
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
 {
-    const storing *s = arg;
-    const int64_t to = s->part->chunk->row_begin + begin + 1;
+    const storing *s       = arg;
+    const hy_csr_sink *csr = s->csr;
+    const int64_t to       = csr->first_row + s->part->chunk->row_begin + begin + 1;
 
     (void)part;
-    put_offsets(s->csr, to, s->part->rows.row_ptr + begin + 1, end - begin,
-                s->part->offset);
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, to,
+                   s->part->rows.row_ptr + begin + 1, end - begin, s->part->offset);
     return HYBRID_OK;
 }
 
@@ -285,15 +282,12 @@ static hybrid_status decide(hy_csr_sink *csr)
 {
     hy_context *ctx = csr->sink.ctx;
 
-    csr->undecided = 0;
     if (csr->nnz <= csr->index_max) {
-        HY_TRY(hy_indices_convert(ctx, &csr->row_ptr, csr->rows + 1, HYBRID_I32));
         csr->offset_type = HYBRID_I32;
-    } else {
-        HY_TRY(hy_indices_convert(ctx, &csr->col, csr->nnz, HYBRID_I64));
-        csr->col_type = HYBRID_I64;
+        return hy_indices_convert(ctx, &csr->row_ptr, csr->rows + 1, HYBRID_I32);
     }
-    return HYBRID_OK;
+    csr->col_type = HYBRID_I64;
+    return hy_indices_convert(ctx, &csr->col, csr->nnz, HYBRID_I64);
 }
 
 /* ---- the sink -------------------------------------------------------------- */
@@ -309,9 +303,11 @@ static hybrid_status finish(hy_sink *sink)
     const size_t size = hy_value_size(csr->type);
 
     hy_ahead_stop(&csr->ahead);
-    if (csr->taken != csr->rows)
+    if (csr->taken != csr->end_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
-                       (long long)csr->taken, (long long)csr->rows);
+                       (long long)csr->taken, (long long)csr->end_row);
+    if (csr->end_row < csr->rows) /* other products follow */
+        return HYBRID_OK;
     if (csr->undecided)
         HY_TRY(decide(csr));
     *csr->result = (hybrid_csr){.rows        = csr->rows,
@@ -379,6 +375,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                          .cols      = shape->cols,
                          .type      = shape->type,
                          .result    = result,
+                         .end_row   = shape->rows,
                          .known     = known,
                          .index_max = shape->index_max};
     choose_types(out, shape, bound);
@@ -392,4 +389,13 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     else
         release(out);
     return status;
+}
+
+void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expected)
+{
+    csr->first_row = first;
+    csr->end_row   = end;
+    hy_ahead_stop(&csr->ahead);
+    hy_ahead_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val, csr->sink.col_bytes,
+                   hy_value_size(csr->type), expected);
 }

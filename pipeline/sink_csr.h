@@ -5,6 +5,9 @@
    copies. In later runs of a plan the offsets of the rows are known: then the result has
    its exact size from the start, and parts have their place before they are computed.
 
+   Rows may come from one product, or from several, each of which makes those after the
+   rows of the one before: the result is handed out at the end of the last.
+
    A device copies to pages that are pinned itself, and may bring columns delta-coded
    (partition/deltas.h), which workers decode to their place. Parts have columns of 32 bits:
    to 64 workers widen them, so that nothing is copied directly.
@@ -25,6 +28,8 @@ typedef struct hy_csr_sink {
     hybrid_csr *result; /* set by finish() */
     hy_span row_ptr, col, val;
     const int64_t *known; /* row_ptr of the result, rows+1; NULL: not known */
+    int64_t first_row;    /* of the result, that is row 0 of the product at hand, */
+    int64_t end_row;      /* and the one after its last */
     int64_t next_row;     /* unless known: rows before it have their place */
     int64_t taken;        /* rows that have their place, */
     int64_t nnz;          /* and their entries */
@@ -48,5 +53,9 @@ typedef struct hy_csr_shape {
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out);
+
+/* The product that begins makes rows [first, end), of all of which about so many entries
+   are expected. Without this call it makes all. */
+void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
 
 #endif /* HY_SINK_CSR_H */

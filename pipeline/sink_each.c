@@ -95,12 +95,12 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
 {
     hy_each_sink *each = (hy_each_sink *)sink;
 
-    if (part->chunk->row_begin != each->next_row)
+    if (each->first_row + part->chunk->row_begin != each->next_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)part->chunk->id);
     part->nnz      = part->counted;
     part->offset   = each->nnz;
-    each->next_row = part->chunk->row_end;
+    each->next_row = each->first_row + part->chunk->row_end;
     each->nnz += part->nnz;
     return HYBRID_OK;
 }
@@ -115,7 +115,7 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
 static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t *col,
                           void *val)
 {
-    const hy_chunk *chunk = part->chunk;
+    const int64_t begin   = each->first_row + part->chunk->row_begin;
     const hybrid_csr rows = {.rows        = rows_of(part),
                              .cols        = each->cols,
                              .nnz         = part->nnz,
@@ -129,14 +129,14 @@ static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t
     int *calling          = &each->sink.ctx->progress.calling;
 
     *calling         = 1;
-    const int answer = each->fn(each->user, chunk->row_begin, &rows);
+    const int answer = each->fn(each->user, begin, &rows);
     *calling         = 0;
 
     if (answer == 0)
         return HYBRID_OK;
     return hy_fail(each->sink.ctx, HYBRID_CANCELLED,
                    "the caller's function returned %d for rows %lld to %lld of C", answer,
-                   (long long)chunk->row_begin, (long long)chunk->row_end - 1);
+                   (long long)begin, (long long)(begin + rows.rows - 1));
 }
 
 static hybrid_status store(hy_sink *sink, const hy_part *part)
@@ -156,10 +156,10 @@ static hybrid_status finish(hy_sink *sink)
     hy_each_sink *each = (hy_each_sink *)sink;
 
     free_room(each);
-    if (each->next_row == each->rows)
+    if (each->next_row == each->end_row)
         return HYBRID_OK;
     return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
-                   (long long)each->next_row, (long long)each->rows);
+                   (long long)each->next_row, (long long)each->end_row);
 }
 
 static void abort_rows(hy_sink *sink)
@@ -179,14 +179,20 @@ static const hy_sink_ops ops = {
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out)
 {
-    *out = (hy_each_sink){.sink = {.ops          = &ops,
-                                   .ctx          = ctx,
-                                   .in_order     = 1,
-                                   .offset_bytes = 8,
-                                   .col_bytes    = 4},
-                          .rows = A->rows,
-                          .cols = B->cols,
-                          .type = A->type,
-                          .fn   = fn,
-                          .user = user};
+    *out = (hy_each_sink){.sink    = {.ops          = &ops,
+                                      .ctx          = ctx,
+                                      .in_order     = 1,
+                                      .offset_bytes = 8,
+                                      .col_bytes    = 4},
+                          .cols    = B->cols,
+                          .type    = A->type,
+                          .fn      = fn,
+                          .user    = user,
+                          .end_row = A->rows};
+}
+
+void hy_each_sink_part(hy_each_sink *each, int64_t first, int64_t end)
+{
+    each->first_row = first;
+    each->end_row   = end;
 }

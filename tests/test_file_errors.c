@@ -127,7 +127,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(hybrid_spmm_run_file(plan, 1, &t.A, file, 0, &t.Y),
                      HYBRID_BAD_SHAPE);
     t.Y.cols++;
-    const hybrid_dense shape = hybrid_file_shape(file);
+    const hybrid_dense shape = hybrid_file_dense(file);
     assert_true(shape.rows == STORED_COLS && shape.cols == WIDTH && shape.ld == WIDTH &&
                 shape.order == HYBRID_ROW_MAJOR && shape.type == HYBRID_F32);
     assert_null(shape.data);

@@ -388,7 +388,7 @@ static void results_tell_what_they_are(void **state)
     expect_csr(hybrid_read_csr(engine, io_temp("a.json"), &out));
     expect_dense(hybrid_dense_create(engine, 2, 2, HYBRID_ROW_MAJOR, f64, &D), &D);
     expect_dense(hybrid_read_dense(engine, io_data("good_version2.npy"), f64, &D), &D);
-    assert_int_equal(hybrid_file_shape(file).space, HYBRID_SPACE_HOST);
+    assert_int_equal(hybrid_file_dense(file).space, HYBRID_SPACE_HOST);
 }
 
 int main(void)

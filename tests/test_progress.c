@@ -38,7 +38,7 @@ typedef struct world {
     oracle square;
     hybrid_dense X, Y, before;
     hybrid_plan *sparse, *reuse, *shared, *dense; /* that are run again and again */
-    hybrid_file *file;                            /* X */
+    hybrid_file *file, *a_file;                   /* X, A */
 } world;
 
 /* ---- calls, of which a result is right ----------------------------------------------
@@ -124,6 +124,33 @@ static hybrid_status run_file(world *w)
     return right_dense(w, hybrid_spmm_run_file(w->dense, 2, &w->A, w->file, 3, &w->Y));
 }
 
+static hybrid_status files_sparse(world *w)
+{
+    const hybrid_operand A = {.file = w->a_file};
+    hybrid_csr C           = {0};
+    return right_sparse(w, hybrid_spgemm_files(w->engine, &A, &A, NULL, &C), &C);
+}
+
+static hybrid_status files_each(world *w)
+{
+    const hybrid_operand A = {.file = w->a_file};
+    collected rows;
+    const hybrid_status status = collect_files(w->engine, &A, &A, &w->A, NULL, -1, &rows);
+
+    if (status == HYBRID_OK)
+        assert_null(oracle_check(&w->square, &rows.C, 1));
+    matrix_free(&rows.C);
+    return status;
+}
+
+static hybrid_status files_dense(world *w)
+{
+    const hybrid_operand A = {.file = w->a_file}, X = {.file = w->file};
+
+    renew_y(w);
+    return right_dense(w, hybrid_spmm_files(w->engine, 2, &A, &X, 3, NULL, &w->Y));
+}
+
 static hybrid_status one_vector(world *w)
 {
     double x[ROWS], y[ROWS];
@@ -189,13 +216,22 @@ typedef struct call {
 } call;
 
 static const call calls[] = {
-    {"hybrid_spgemm", one_sparse},       {"hybrid_spgemm_run", run_sparse},
-    {"with REUSE", run_reuse},           {"with REUSE, shared", run_shared},
-    {"hybrid_spgemm_each", run_each},    {"hybrid_spmm", one_dense},
-    {"hybrid_spmm_run", run_dense},      {"hybrid_spmm_run_file", run_file},
-    {"hybrid_spmv", one_vector},         {"alpha is 0", scale},
-    {"hybrid_spgemm_plan", plan_sparse}, {"hybrid_spmm_plan", plan_dense},
+    {"hybrid_spgemm", one_sparse},
+    {"hybrid_spgemm_run", run_sparse},
+    {"with REUSE", run_reuse},
+    {"with REUSE, shared", run_shared},
+    {"hybrid_spgemm_each", run_each},
+    {"hybrid_spmm", one_dense},
+    {"hybrid_spmm_run", run_dense},
+    {"hybrid_spmm_run_file", run_file},
+    {"hybrid_spmv", one_vector},
+    {"alpha is 0", scale},
+    {"hybrid_spgemm_plan", plan_sparse},
+    {"hybrid_spmm_plan", plan_dense},
     {"hybrid_verify_spgemm", verify},
+    {"hybrid_spgemm_files", files_sparse},
+    {"hybrid_spgemm_files_each", files_each},
+    {"hybrid_spmm_files", files_dense},
 };
 
 enum { CALLS = (int)(sizeof calls / sizeof *calls) };
@@ -255,6 +291,8 @@ static void make_world(world *w, int on_host)
     dense_copy(&w->before, &w->Y);
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
+    w->a_file              = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
+    w->engine->piece_bytes = 6000; /* several panels */
     make_plans(w);
 }
 
@@ -267,6 +305,7 @@ static void free_world(world *w)
     hybrid_plan_destroy(w->sparse);
     hybrid_plan_destroy(w->dense);
     hybrid_file_close(w->file);
+    hybrid_file_close(w->a_file);
     hybrid_engine_destroy(w->engine);
     oracle_free(&w->square);
     dense_free(&w->X);

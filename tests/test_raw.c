@@ -237,7 +237,6 @@ static void bad_sparse_matrices_are_refused(void **state)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I32, 0};
     const int64_t used   = hy_meter_used(&io_ctx->memory.meter);
-    hy_dense_file X;
     hybrid_csr A;
 
     (void)state;
@@ -251,9 +250,7 @@ static void bad_sparse_matrices_are_refused(void **state)
     refuse(HYBRID_BAD_MATRIX, "a.json");
     assert_int_equal(truncate(io_temp("a\"\\.bin"), 200), 0);
     refuse(HYBRID_BAD_FILE, "a\"\\.bin: has 200 bytes");
-    assert_int_equal(hy_raw_open_dense(io_ctx, io_temp("a.json"), &X), HYBRID_BAD_FILE);
-    assert_non_null(strstr(io_ctx->message.text, "holds a sparse matrix, no dense one"));
-    hy_message_clear(&io_ctx->message);
+    io_store(io_temp("x"), A.val, 32);
     io_store(io_temp("a.json"), DENSE VALUES "}", strlen(DENSE VALUES "}"));
     refuse(HYBRID_BAD_FILE, "holds a dense matrix, no sparse one");
     assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);

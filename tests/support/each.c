@@ -100,20 +100,36 @@ static int take(void *user, int64_t row_begin, const hybrid_csr *rows)
     return c->out->panels++ == c->last ? 7 : 0;
 }
 
-hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
-                      int64_t last, collected *out)
+/* Nothing has come yet. */
+static collecting begin_collecting(const hybrid_csr *B, int64_t last, collected *out)
 {
-    collecting c = {out, last, pthread_self()};
-
     *out           = (collected){.C = {.cols        = B->cols,
                                        .offset_type = HYBRID_I64,
                                        .row_ptr     = grown(NULL, 8),
                                        .col         = grown(NULL, 0),
                                        .val         = grown(NULL, 0),
-                                       .type        = A->type}};
+                                       .type        = B->type}};
     int64_t *first = out->C.row_ptr;
     first[0]       = 0;
+    return (collecting){out, last, pthread_self()};
+}
+
+hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
+                      int64_t last, collected *out)
+{
+    collecting c = begin_collecting(B, last, out);
+
     return hybrid_spgemm_each(plan, A, B, take, &c);
+}
+
+hybrid_status collect_files(hybrid_engine *engine, const hybrid_operand *A,
+                            const hybrid_operand *B, const hybrid_csr *like,
+                            const hybrid_plan_options *options, int64_t last,
+                            collected *out)
+{
+    collecting c = begin_collecting(like, last, out);
+
+    return hybrid_spgemm_files_each(engine, A, B, options, take, &c);
 }
 
 void collected_begins(const collected *rows, const hybrid_csr *C)

@@ -23,6 +23,12 @@ typedef struct collected {
 hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                       int64_t last, collected *out);
 
+/* The same of operands in memory or in files; `like` has the shape of B. */
+hybrid_status collect_files(hybrid_engine *engine, const hybrid_operand *A,
+                            const hybrid_operand *B, const hybrid_csr *like,
+                            const hybrid_plan_options *options, int64_t last,
+                            collected *out);
+
 /* What came has the bits of C, or of its first rows, as many as came. */
 void collected_same(const collected *rows, const hybrid_csr *C);
 void collected_begins(const collected *rows, const hybrid_csr *C);

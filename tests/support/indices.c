@@ -136,7 +136,7 @@ int indices_refused(const world *w)
 }
 
 /* C as it should be, or as it was. */
-static hybrid_status check_c(const world *w, hybrid_status status, hybrid_csr *C)
+hybrid_status indices_check(const world *w, hybrid_status status, hybrid_csr *C)
 {
     const hybrid_index both = is_small(w) ? HYBRID_I32 : HYBRID_I64;
     hybrid_csr untouched;
@@ -160,11 +160,11 @@ static hybrid_status check_c(const world *w, hybrid_status status, hybrid_csr *C
 
 hybrid_status indices_once(const world *w, const hybrid_csr *A, const hybrid_csr *B)
 {
-    const hybrid_plan_options o = indices_options(w, HYBRID_REUSE); /* of no use */
+    const hybrid_plan_options o = indices_options(w, 0);
     hybrid_csr C;
 
     memset(&C, 0x5a, sizeof C);
-    return check_c(w, hybrid_spgemm_with(w->engine, &o, A, B, &C), &C);
+    return indices_check(w, hybrid_spgemm_with(w->engine, &o, A, B, &C), &C);
 }
 
 hybrid_status indices_run(const world *w, hybrid_plan *plan, const hybrid_csr *A,
@@ -173,7 +173,7 @@ hybrid_status indices_run(const world *w, hybrid_plan *plan, const hybrid_csr *A
     hybrid_csr C;
 
     memset(&C, 0x5a, sizeof C);
-    return check_c(w, hybrid_spgemm_run(plan, A, B, &C), &C);
+    return indices_check(w, hybrid_spgemm_run(plan, A, B, &C), &C);
 }
 
 hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *A,

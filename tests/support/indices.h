@@ -37,6 +37,10 @@ hybrid_plan_options indices_options(const world *w, unsigned flags);
 /* Whether C has too many entries for what is asked for. */
 int indices_refused(const world *w);
 
+/* C of w->product as it should be, which is freed, or as it was: each byte 0x5a. Returns
+   `status`. */
+hybrid_status indices_check(const world *w, hybrid_status status, hybrid_csr *C);
+
 /* These operands, whose product is w->product, in every way. C is checked, of the types that
    were asked for, and freed; after a failure it is as it was before. */
 hybrid_status indices_once(const world *w, const hybrid_csr *A, const hybrid_csr *B);

@@ -59,6 +59,62 @@ void stored_write(const hybrid_dense *X)
     store_json(X);
 }
 
+static void store_csr_json(const char *name, const hybrid_csr *A)
+{
+    const size_t cols = STORED_FRONT + (size_t)A->nnz * hy_value_size(A->type);
+    char text[512], file[64];
+
+    snprintf(text, sizeof text,
+             "{\"format\": \"hybrid-csr\", \"version\": 1, \"rows\": %lld,\n"
+             " \"cols\": %lld, \"nnz\": %lld, \"type\": \"%s\",\n"
+             " \"row_ptr\": {\"file\": \"%s.bin\", \"offset\": %zu, \"type\": \"%s\"},\n"
+             " \"col\": {\"file\": \"%s.bin\", \"offset\": %zu, \"type\": \"i32\"},\n"
+             " \"values\": {\"file\": \"%s.bin\", \"offset\": %d}}\n",
+             (long long)A->rows, (long long)A->cols, (long long)A->nnz,
+             A->type == HYBRID_F64 ? "f64" : "f32", name, cols + (size_t)A->nnz * 4,
+             A->offset_type == HYBRID_I64 ? "i64" : "i32", name, cols, name,
+             STORED_FRONT);
+    snprintf(file, sizeof file, "%s.json", name);
+    io_store(io_temp(file), text, strlen(text));
+}
+
+void stored_write_csr(const char *name, const hybrid_csr *A)
+{
+    const size_t values  = (size_t)A->nnz * hy_value_size(A->type);
+    const size_t cols    = (size_t)A->nnz * 4;
+    const size_t offsets = (size_t)(A->rows + 1) * hy_offset_size(A);
+    char *all = malloc(STORED_FRONT + values + cols + offsets), *to = all;
+    char file[64];
+
+    assert_non_null(all);
+    memset(all, 0x55, STORED_FRONT);
+    to += STORED_FRONT;
+    if (A->nnz > 0) {
+        memcpy(to, A->val, values);
+        memcpy(to + values, A->col, cols);
+    }
+    memcpy(to + values + cols, A->row_ptr, offsets);
+    snprintf(file, sizeof file, "%s.bin", name);
+    io_store(io_temp(file), all, STORED_FRONT + values + cols + offsets);
+    free(all);
+    store_csr_json(name, A);
+}
+
+hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                          int in_file)
+{
+    char path[64];
+    hybrid_file *file;
+
+    if (!in_file)
+        return (hybrid_operand){.csr = A};
+    stored_write_csr(name, A);
+    snprintf(path, sizeof path, "%s.json", name);
+    if (hybrid_file_open(engine, io_temp(path), &file) != HYBRID_OK)
+        fail_msg("%s", hybrid_engine_message(engine));
+    return (hybrid_operand){.file = file};
+}
+
 /* ---- products -----------------------------------------------------------------------
  */
 

@@ -20,6 +20,13 @@ size_t stored_bytes(const hybrid_dense *X);
 /* X to x.bin, behind STORED_FRONT bytes, and its description to x.json, of io_temp(). */
 void stored_write(const hybrid_dense *X);
 
+/* The same of a sparse one, to NAME.bin and NAME.json: values, columns, offsets. */
+void stored_write_csr(const char *name, const hybrid_csr *A);
+
+/* An operand: in memory; or written and opened, then to be closed. */
+hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                          int in_file);
+
 /* STORED_ROWS x STORED_COLS; banded: rows name columns that follow each other. */
 hybrid_csr stored_matrix(int banded, test_kind kind);
 

@@ -1,0 +1,218 @@
+/* engine/spgemm_files.c - C = AB, operands in memory or in files. */
+#include "base/csr.h"
+#include "engine/a_panel.h"
+#include "engine/b_rows.h"
+#include "engine/check.h"
+#include "engine/files.h"
+#include "pipeline/sink_csr.h"
+#include "pipeline/sink_each.h"
+
+/* Rows of C go to one of the two sinks. */
+typedef struct product {
+    hy_files call;
+    hy_sparse A, B;
+    hy_b_rows b_rows; /* of a B in a file */
+    hy_csr_sink csr;
+    hy_each_sink each;
+    hy_sink *sink;
+    int64_t *nnz; /* of C, so far */
+} product;
+
+/* ---- products of panels -------------------------------------------------------------
+ */
+
+static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
+{
+    const int64_t more = (int64_t)hy_expected_entries(&plan->product.profile.features);
+
+    if (p->sink == &p->csr.sink)
+        hy_csr_sink_part(&p->csr, first, first + rows, *p->nnz + more);
+    else
+        hy_each_sink_part(&p->each, first, first + rows);
+}
+
+/* Rows of C from `first` on. */
+static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
+                              int64_t first)
+{
+    hybrid_engine *engine    = p->call.engine;
+    const hy_beginning start = hy_usage_begin(engine);
+    hybrid_plan *plan;
+
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, 1, NULL, &plan));
+    begin_part(p, plan, first, A->rows);
+    const hybrid_status status =
+        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
+    if (status == HYBRID_OK)
+        hy_files_add(&p->call, plan);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Rows of A that are in memory, from row `first` of the operand on. */
+static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
+{
+    int64_t begin = 0, next;
+
+    if (!p->B.file)
+        return multiply(p, A, p->B.csr, first);
+    do {
+        HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
+        HY_TRY(multiply(p, &p->b_rows.A, &p->b_rows.B, first + begin));
+        begin = next;
+    } while (begin < A->rows);
+    return HYBRID_OK;
+}
+
+static hybrid_status multiply_panels(product *p)
+{
+    hy_a_panels panels;
+    const hy_a_panel *panel;
+    hybrid_status status;
+
+    hy_a_panels_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
+    do {
+        status = hy_a_panels_next(&panels, &panel);
+        if (status == HYBRID_OK && panel)
+            status = multiply_rows(p, &panel->A, panel->begin);
+    } while (status == HYBRID_OK && panel);
+    hy_a_panels_close(&panels);
+    return status;
+}
+
+static hybrid_status multiply_all(product *p)
+{
+    hybrid_status status;
+
+    if (p->B.file)
+        hy_b_rows_open(p->B.file, hy_files_rows(&p->call), &p->b_rows);
+    status = p->A.file ? multiply_panels(p) : multiply_rows(p, p->A.csr, 0);
+    if (p->B.file)
+        hy_b_rows_close(&p->b_rows);
+    if (status != HYBRID_OK)
+        p->sink->ops->abort(p->sink);
+    return status;
+}
+
+/* ---- the call -----------------------------------------------------------------------
+ */
+
+static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options)
+{
+    HY_TRY(hy_files_begin(&p->call, engine, options));
+    HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
+    HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
+    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.csr, p->B.csr));
+    hy_progress_begin(&engine->ctx.progress, p->A.csr->rows);
+    hy_progress_expect(&engine->ctx.progress, p->A.csr->rows);
+    return HYBRID_OK;
+}
+
+/* What fits is read; one matrix once. */
+static hybrid_status settle(product *p)
+{
+    const int same = p->A.file && p->A.file == p->B.file;
+
+    HY_TRY(hy_sparse_settle(&p->call, &p->A));
+    if (same && !p->A.file)
+        p->B = (hy_sparse){.csr = p->A.csr};
+    else
+        HY_TRY(hy_sparse_settle(&p->call, &p->B));
+    HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
+    return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
+}
+
+/* Entries of C that host memory has room for: address space is free. */
+static int64_t most_entries(const product *p)
+{
+    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const int64_t cap = p->call.engine->ctx.memory.meter.cap;
+    const int64_t room =
+        (cap > 0 ? cap : (int64_t)1 << 40) / (4 + (int64_t)hy_value_size(A->type));
+
+    return B->cols == 0 || A->rows < room / B->cols ? A->rows * B->cols : room;
+}
+
+static void end(product *p)
+{
+    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const int64_t b_bytes = A == B ? 0 : hy_sparse_bytes(&p->B);
+
+    hy_files_end(&p->call, hy_sparse_bytes(&p->A) + b_bytes,
+                 hy_csr_bytes(A->rows, *p->nnz, A->type));
+}
+
+static void release(product *p)
+{
+    hy_sparse_free(&p->call, &p->A);
+    hy_sparse_free(&p->call, &p->B);
+}
+
+static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options,
+                           hybrid_csr *C)
+{
+    hybrid_status status;
+    hybrid_csr made;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!C)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY_ELSE_DONE(settle(&p));
+    const hy_csr_shape shape = {.rows      = p.A.csr->rows,
+                                .cols      = p.B.csr->cols,
+                                .type      = p.A.csr->type,
+                                .bound     = most_entries(&p),
+                                .offsets   = p.call.options.offsets,
+                                .columns   = p.call.options.columns,
+                                .index_max = engine->index_max};
+    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &p.csr));
+    p.sink = &p.csr.sink;
+    p.nnz  = &p.csr.nnz;
+    HY_TRY_ELSE_DONE(multiply_all(&p));
+    end(&p);
+    *C = made;
+done:
+    release(&p);
+    return status;
+}
+
+static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
+                          const hybrid_operand *B, const hybrid_plan_options *options,
+                          hybrid_each_fn fn, void *user)
+{
+    hybrid_status status;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!fn)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
+    HY_TRY_ELSE_DONE(settle(&p));
+    hy_each_sink_open(&engine->ctx, p.A.csr, p.B.csr, fn, user, &p.each);
+    p.sink = &p.each.sink;
+    p.nnz  = &p.each.nnz;
+    HY_TRY_ELSE_DONE(multiply_all(&p));
+    end(&p);
+done:
+    release(&p);
+    return status;
+}
+
+hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
+                                  const hybrid_operand *B,
+                                  const hybrid_plan_options *options, hybrid_csr *C)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, store(engine, A, B, options, C));
+}
+
+hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_operand *A,
+                                       const hybrid_operand *B,
+                                       const hybrid_plan_options *options,
+                                       hybrid_each_fn fn, void *user)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, hand(engine, A, B, options, fn, user));
+}

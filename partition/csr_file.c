@@ -1,0 +1,138 @@
+/* partition/csr_file.c - a sparse matrix in a file, read by pieces. */
+#include "partition/csr_file.h"
+
+#include <string.h>
+
+#include "base/csr.h"
+#include "base/extremes.h"
+
+void hy_csr_file_close(hy_csr_file *file)
+{
+    if (!file->name)
+        return;
+    hy_stored_close(&file->row_ptr);
+    hy_stored_close(&file->col);
+    hy_stored_close(&file->val);
+    hy_array_free(file->ctx, file->name);
+    *file = (hy_csr_file){.name = NULL};
+}
+
+int64_t hy_csr_file_bytes(const hy_csr_file *file)
+{
+    return hy_csr_bytes(file->shape.rows, file->shape.nnz, file->shape.type);
+}
+
+/* ---- offsets ------------------------------------------------------------------------
+ */
+
+/* Offsets of 32 bits lie in the second half of the room of as many: each is read before
+   its place is written to. */
+static void widen(int64_t *out, int64_t count)
+{
+    const char *narrow = (const char *)out + count * 4;
+
+    for (int64_t i = 0; i < count; i++) {
+        int32_t offset;
+        memcpy(&offset, narrow + i * 4, 4);
+        out[i] = offset;
+    }
+}
+
+static hybrid_status read_offsets(const hy_csr_file *file, int64_t begin, int64_t count,
+                                  int64_t *out)
+{
+    const int is_narrow = file->shape.offset_type == HYBRID_I32;
+    const int64_t size  = is_narrow ? 4 : 8;
+    char *to            = (char *)out + (is_narrow ? count * 4 : 0);
+
+    HY_TRY(hy_stored_read(&file->row_ptr, begin * size, to, (size_t)(count * size)));
+    if (is_narrow)
+        widen(out, count);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_end(const hy_csr_file *file, const char *which, int64_t is,
+                               int64_t wanted)
+{
+    if (is == wanted)
+        return HYBRID_OK;
+    return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
+                   "%s: row offsets %s with %lld instead of %lld", file->name, which,
+                   (long long)is, (long long)wanted);
+}
+
+hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
+                                  int64_t *out)
+{
+    const int64_t nnz = file->shape.nnz;
+
+    HY_TRY(read_offsets(file, begin, rows + 1, out));
+    if (begin == 0)
+        HY_TRY(check_end(file, "begin", out[0], 0));
+    for (int64_t i = 0; i < rows; i++)
+        if (out[i] < 0 || out[i + 1] < out[i] || out[i + 1] > nnz)
+            return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
+                           "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
+                           file->name, (long long)begin + i, (long long)out[i],
+                           (long long)out[i + 1], (long long)nnz);
+    return begin + rows < file->shape.rows ? HYBRID_OK
+                                           : check_end(file, "end", out[rows], nnz);
+}
+
+/* ---- entries ------------------------------------------------------------------------
+ */
+
+enum {
+    PIECE_BYTES = 8 << 20
+}; /* that are read without asking whether the call is to end */
+
+static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_t count,
+                                  size_t size, char *to)
+{
+    const int64_t bytes = count * (int64_t)size, first = begin * (int64_t)size;
+
+    for (int64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        HY_TRY(hy_progress_check(&stored->ctx->progress));
+        HY_TRY(hy_stored_read(stored, first + at, to + at,
+                              (size_t)hy_lesser(PIECE_BYTES, bytes - at)));
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_csr_file_cols(const hy_csr_file *file, int64_t begin, int64_t count,
+                               int32_t *out)
+{
+    return read_numbers(&file->col, begin, count, 4, (char *)out);
+}
+
+hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t count,
+                               void *out)
+{
+    return read_numbers(&file->val, begin, count, hy_value_size(file->shape.type), out);
+}
+
+/* ---- all of it ----------------------------------------------------------------------
+ */
+
+static hybrid_status read_arrays(const hy_csr_file *file, const hybrid_csr *A)
+{
+    HY_TRY(hy_csr_file_offsets(file, 0, A->rows, A->row_ptr));
+    HY_TRY(hy_csr_file_cols(file, 0, A->nnz, A->col));
+    HY_TRY(hy_csr_file_vals(file, 0, A->nnz, A->val));
+    return hy_csr_check(file->ctx, A, file->name);
+}
+
+hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out)
+{
+    const hybrid_csr *shape = &file->shape;
+    hybrid_csr A;
+
+    HY_TRY(
+        hy_csr_alloc(file->ctx, shape->rows, shape->cols, shape->nnz, shape->type, &A));
+    const hybrid_status status = read_arrays(file, &A);
+    if (status != HYBRID_OK)
+        hy_csr_free(file->ctx, &A);
+    else
+        *out = A;
+    return status;
+}
