@@ -78,7 +78,8 @@ typedef struct hy_turning {
 typedef struct hy_backend_ops {
     const char *name; /* "host", "cuda" */
 
-    /* Fails with NO_DEVICE and a sentence where there is nothing to compute on. */
+    /* options->device, one of the engine's. Fails with NO_DEVICE and a sentence where there
+       is nothing to compute on. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
     void (*close)(hy_backend *self);                 /* NULL is fine */
@@ -161,14 +162,27 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
+enum { HY_MOST_DEVICES = 16 }; /* of one engine */
+
 struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */
     hy_context *ctx;
+    int index; /* among the engine's devices */
     hy_meter device, pinned;
     hy_measured measured; /* in place of what is built in */
     hy_lane *caller_lane; /* (optional) what a thread enqueues here it does itself, at once,
                              and the call returns the status; it takes no marks */
 };
+
+/* How many of the engine's devices are options->device: they divide its free memory. */
+static inline int hy_times_listed(const hybrid_engine_options *options)
+{
+    int times = 0;
+
+    for (int i = 0; i < options->device_count; i++)
+        times += options->devices[i] == options->device;
+    return times > 0 ? times : 1;
+}
 
 struct hy_lane {
     hy_backend *backend; /* first member of every lane's own struct */

@@ -47,7 +47,9 @@ typedef struct hy_chunk {
     int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X. Of column blocks
                                    that wrap, those of the first that are the last of X are
                                    counted behind its others */
-    int gathered;               /* 1: the rows of B or X it needs are in its pack */
+    int gathered;               /* 1: the rows of B or X it needs are in its pack; */
+    int trimmed;                /* if 1, no more of them than its features say: it lost rows
+                                   that it was cut with */
     int64_t needs; /* rows 0 .. needs-1 of B or X hold all that it touches, */
     int64_t first; /* and no chunk from this one on touches a row before `first` */
     int kept;      /* 1: its pack stays on the device, for the same rows of later blocks */

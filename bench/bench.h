@@ -6,7 +6,8 @@
 
 #include "hybrid_spmm.h"
 
-enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64 };
+enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64,
+       BENCH_DEVICES = 16 };
 
 /* ---- what was asked for ------------------------------------------------------- */
 
@@ -25,6 +26,7 @@ typedef struct bench_options {
     int            width_count;
     int64_t        chunk_rows;    /* 0 = the planner's choice */
     size_t         device_memory; /* 0 = no cap */
+    int            devices[BENCH_DEVICES], device_count; /* count 0 = the first one alone */
     const char    *variant;       /* NULL = the planner's choice; "all"; a name or prefix */
     hybrid_split   split;
     double         host_share;

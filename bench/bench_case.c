@@ -48,6 +48,8 @@ static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *e
 
     o.backend      = b->options.backend;
     o.threads      = b->options.threads;
+    o.devices      = b->options.device_count > 0 ? b->options.devices : NULL;
+    o.device_count = b->options.device_count;
     o.device_bytes = b->options.device_memory;
     o.message      = error;
     o.message_size = BENCH_TEXT;

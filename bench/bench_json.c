@@ -174,6 +174,7 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_whole(f, "reps", line->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);
+    put_whole(f, "devices", o->device_count > 0 ? o->device_count : 1);
     put_whole(f, "rows", b->problem.A.rows);
     put_whole(f, "nnz", b->problem.A.nnz);
     put_text(f, "versions", b->versions);

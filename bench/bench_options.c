@@ -16,7 +16,8 @@ static const char usage[] =
     "  --backend host|cuda|auto where our products are computed (auto)\n"
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
     "  --split auto|gpu|host|F  what the CPU takes of a GPU's product; F: 0 to 1\n"
-    "  --device-memory SIZE     cap, such as 512M or 4G (none)\n"
+    "  --devices N[,N...]       CUDA devices that compute together (0)\n"
+    "  --device-memory SIZE     cap of each, such as 512M or 4G (none)\n"
     "  --chunk-rows N           rows a chunk (the planner's choice)\n"
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
@@ -39,6 +40,7 @@ enum {
     BACKEND,
     VARIANT,
     SPLIT,
+    DEVICES,
     DEVICE_MEMORY,
     CHUNK_ROWS,
     THREADS,
@@ -64,6 +66,7 @@ static const struct option names[] = {
     {"backend", required_argument, NULL, BACKEND},
     {"variant", required_argument, NULL, VARIANT},
     {"split", required_argument, NULL, SPLIT},
+    {"devices", required_argument, NULL, DEVICES},
     {"device-memory", required_argument, NULL, DEVICE_MEMORY},
     {"chunk-rows", required_argument, NULL, CHUNK_ROWS},
     {"threads", required_argument, NULL, THREADS},
@@ -106,22 +109,38 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
 }
 
 /* "1,2,33" */
-static int widths(const char *text, bench_options *o)
+static int numbers(const char *what, const char *text, int64_t least, int64_t most,
+                   int room, int64_t *out, int *count)
 {
     char one[24];
 
-    for (o->width_count = 0; o->width_count < BENCH_WIDTHS; o->width_count++) {
+    for (*count = 0; *count < room;) {
         const size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), text);
-        if (whole("--cols", one, 1, INT32_MAX, &o->widths[o->width_count]))
+        if (whole(what, one, least, most, &out[(*count)++]))
             return -1;
         text += length;
-        if (!*text++) {
-            o->width_count++;
+        if (!*text++)
             return 0;
-        }
     }
-    return refuse("--cols", "more than 64 numbers");
+    return refuse(what, "too many numbers");
+}
+
+static int widths(const char *text, bench_options *o)
+{
+    return numbers("--cols", text, 1, INT32_MAX, BENCH_WIDTHS, o->widths,
+                   &o->width_count);
+}
+
+static int devices(const char *text, bench_options *o)
+{
+    int64_t found[BENCH_DEVICES];
+
+    if (numbers("--devices", text, 0, 65535, BENCH_DEVICES, found, &o->device_count))
+        return -1;
+    for (int i = 0; i < o->device_count; i++)
+        o->devices[i] = (int)found[i];
+    return 0;
 }
 
 static int count(const char *what, const char *text, int least, int *out)
@@ -256,6 +275,8 @@ static int take(int option, const char *text, bench_options *o)
         return 0;
     case SPLIT:
         return split(text, o);
+    case DEVICES:
+        return devices(text, o);
     case DEVICE_MEMORY:
         return bytes("--device-memory", text, &o->device_memory);
     case CHUNK_ROWS:

@@ -39,6 +39,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.backend             = backend;
     wanted.threads             = options->threads;
     wanted.device              = options->device;
+    wanted.devices             = options->device_count > 0 ? options->devices : NULL;
+    wanted.device_count        = options->device_count;
     wanted.device_bytes        = options->device_bytes;
     wanted.host_bytes          = options->host_bytes;
     wanted.message             = message;

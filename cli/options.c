@@ -80,6 +80,13 @@ static const char *set_device(cli_options *o, const char *value)
     return NULL;
 }
 
+static const char *set_devices(cli_options *o, const char *value)
+{
+    return cli_parse_ints(value, 65535, CLI_DEVICES, o->devices, &o->device_count)
+               ? NULL
+               : "numbers of up to 16 CUDA devices such as 0,1";
+}
+
 #define SIZE_RULE "a size above 0 such as 1000000, 512MiB or 4G"
 
 static const char *set_device_memory(cli_options *o, const char *value)
@@ -176,6 +183,8 @@ static const option_row rows[] = {
     {"backend", 0, "WHERE", OPENS, set_backend,
      "auto, host or cuda (auto: a GPU if one answers)"},
     {"device", 0, "N", OPENS, set_device, "number of the CUDA device (0)"},
+    {"devices", 0, "N,N...", PRODUCT, set_devices,
+     "several CUDA devices, which compute together"},
     {"variant", 0, "NAME", PRODUCT, set_variant,
      "algorithm, or beginning of its name; see list"},
     {"split", 0, "HOW", PRODUCT, set_split,
@@ -183,7 +192,7 @@ static const option_row rows[] = {
     {"threads", 0, "N", COMPUTES | CLI_CALIBRATE, set_threads,
      "CPU workers (one a core; three fewer beside a GPU)"},
     {"device-memory", 0, "SIZE", PRODUCT, set_device_memory,
-     "most device memory to use: 1000000, 512MiB, 4G"},
+     "most memory of a device to use: 1000000, 512MiB, 4G"},
     {"host-memory", 0, "SIZE", COMPUTES, set_host_memory,
      "most host memory, results included (the machine's or cgroup's)"},
     {"chunk-rows", 0, "N", PRODUCT, set_chunk_rows,

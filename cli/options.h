@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "hybrid_spmm.h"
 
-enum { CLI_INPUTS = 2 };
+enum { CLI_INPUTS = 2, CLI_DEVICES = 16 };
 
 struct cli_options {
     const char *input[CLI_INPUTS]; /* those not given are NULL */
@@ -19,6 +19,7 @@ struct cli_options {
     hybrid_split split;
     double host_share;
     int threads, device;
+    int devices[CLI_DEVICES], device_count; /* count 0 = not given */
     cli_progress_mode progress;
     int transpose_b, deterministic, allow_tf32, verify, quiet, help;
 };

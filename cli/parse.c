@@ -34,6 +34,20 @@ int cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *out)
     return 1;
 }
 
+int cli_parse_ints(const char *text, int most, int room, int *out, int *count)
+{
+    uint64_t n;
+
+    for (*count = 0; *count < room; text++) {
+        if (!parse_digits(text, &n, &text) || n > (uint64_t)most)
+            return 0;
+        out[(*count)++] = (int)n;
+        if (*text != ',')
+            return *text == '\0';
+    }
+    return 0;
+}
+
 int cli_parse_size(const char *text, size_t *out)
 {
     static const char units[] = "KMGT";

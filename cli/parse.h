@@ -6,6 +6,10 @@
 #include <stdint.h>
 
 int cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *out);
+
+/* Numbers from 0 to `most`, up to `room` of them, with commas between. */
+int cli_parse_ints(const char *text, int most, int room, int *out, int *count);
+
 int cli_parse_seed(const char *text, uint64_t *out);
 
 /* Bytes, above 0: digits and then nothing, B, or K, M, G or T with or without iB. */

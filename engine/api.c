@@ -246,8 +246,10 @@ hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid
 
 void hybrid_plan_refresh(hybrid_plan *plan)
 {
-    if (plan && !hy_engine_barred(plan->product.engine))
-        hy_pack_cache_forget(&plan->site->cache);
+    if (!plan || hy_engine_barred(plan->product.engine))
+        return;
+    for (int i = 0; i < plan->count; i++)
+        hy_pack_cache_forget(&plan->portions[i].site->cache);
 }
 
 /* ---- one shot -----------------------------------------------------------------------

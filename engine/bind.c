@@ -63,22 +63,22 @@ hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic)
     const hy_chunk_list list = hy_chunks_of(layout->chunks, layout->count);
 
     if (layout->image.axis != HY_AXIS_COLS)
-        return (hy_bound){list, traffic->up};
-    return (hy_bound){hy_chunks_in(&list, &layout->image), traffic->up};
+        return (hy_bound){list, layout->image, traffic->up};
+    return (hy_bound){hy_chunks_in(&list, &layout->image), layout->image, traffic->up};
 }
 
 hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, int direct, hy_problem *problem)
+                 const hy_traffic *traffic, int direct, const hy_problem *problem)
 {
     hy_bound bound = hy_bind_planned(layout, traffic);
 
-    problem->image = image_for(product, layout, direct, problem);
-    if (is_planned(&problem->image, &layout->image))
+    bound.image = image_for(product, layout, direct, problem);
+    if (is_planned(&bound.image, &layout->image))
         return bound;
     hy_layout moved_to      = *layout;
-    moved_to.image          = problem->image;
-    moved_to.resident_bytes = hy_image_bytes(&problem->image);
-    bound.list              = hy_chunks_in(&bound.list, &problem->image);
+    moved_to.image          = bound.image;
+    moved_to.resident_bytes = hy_image_bytes(&bound.image);
+    bound.list              = hy_chunks_in(&bound.list, &bound.image);
     if (bound.up > 0) /* predicted at all */
         bound.up = hy_traffic_dense_up(product, &moved_to);
     return bound;

@@ -265,6 +265,18 @@ static void report(const calibration *c, hybrid_calibration *out)
     out->scaled       = d->scaled;
 }
 
+/* Devices of one model have the same speeds. */
+static void share_speeds(hybrid_engine *engine)
+{
+    const hy_backend *first = engine->device;
+
+    for (int i = 1; i < engine->device_count; i++) {
+        hy_backend *other = engine->devices[i];
+        if (strcmp(other->ops->describe(other), first->ops->describe(first)) == 0)
+            other->measured = first->measured;
+    }
+}
+
 hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
                            const hy_calibrate_set *set, hybrid_calibrate_fn fn,
                            void *user, hybrid_calibration *out)
@@ -274,6 +286,7 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     const hy_measured host       = engine->host->measured;
     const hy_measured device     = engine->device ? engine->device->measured : none;
     const hybrid_trace_fn traces = engine->trace;
+    const int devices            = engine->device_count;
     void *made;
 
     HY_TRY(hy_array(ctx, 1, sizeof(calibration), "a calibration", &made));
@@ -285,8 +298,12 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     c->user                    = user;
     c->begin_ns                = hy_now_ns();
     engine->trace              = NULL;
+    engine->device_count       = devices > 0; /* plans are the first one's alone */
     const hybrid_status status = calibrate(c, path);
+    engine->device_count       = devices;
     engine->trace              = traces;
+    if (status == HYBRID_OK)
+        share_speeds(engine);
     if (status == HYBRID_OK && out)
         report(c, out);
     if (status != HYBRID_OK) {

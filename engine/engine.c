@@ -18,6 +18,23 @@ hy_backend *hy_engine_backend(const hybrid_engine *engine)
     return engine->device ? engine->device : engine->host;
 }
 
+static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
+        !o->devices != (o->device_count == 0))
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "engine options: device_count %lld is not that of a list of 1 to %d "
+            "devices, or 0 without one",
+            (long long)o->device_count, HY_MOST_DEVICES);
+    for (int i = 0; i < o->device_count; i++)
+        if (o->devices[i] < 0)
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "engine options: devices[%d] is %d, and must not be negative",
+                           i, o->devices[i]);
+    return HYBRID_OK;
+}
+
 static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
 {
     if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
@@ -28,27 +45,71 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options 
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "engine options: threads %d and device %d must not be negative",
                        o->threads, o->device);
+    HY_TRY(check_devices(ctx, o));
     if (!o->allocator.alloc != !o->allocator.free)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "engine options: an allocator needs both alloc and free");
     return HYBRID_OK;
 }
 
-/* A missing device is no error yet: device_text keeps why. */
-static hybrid_status open_device(hybrid_engine *engine,
+static void close_devices(hybrid_engine *engine)
+{
+    while (engine->device_count > 0) {
+        hy_backend *device = engine->devices[--engine->device_count];
+        device->ops->close(device);
+    }
+    engine->device = NULL;
+}
+
+/* All that are listed. */
+static hybrid_status open_listed(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
 {
+    const int listed          = (int)options->device_count;
+    hybrid_engine_options one = *options;
+
+    for (int i = 0; i == 0 || i < listed; i++) {
+        hy_backend **device = &engine->devices[i];
+        one.device          = listed > 0 ? options->devices[i] : options->device;
+        HY_TRY(ops->open(&engine->ctx, &one, device));
+        (*device)->index = i;
+        engine->device_count++;
+    }
+    engine->device = engine->devices[0];
+    return HYBRID_OK;
+}
+
+static void describe(hybrid_engine *engine)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < engine->device_count && used < HY_DEVICES_TEXT; i++) {
+        const hy_backend *device = engine->devices[i];
+        char *to                 = engine->device_text + used;
+        const size_t room        = HY_DEVICES_TEXT - used;
+        const char *words        = device->ops->describe(device);
+        used +=
+            (size_t)(engine->device_count == 1
+                         ? snprintf(to, room, "%s", words)
+                         : snprintf(to, room, "%s%d: %s", i > 0 ? "; " : "", i, words));
+    }
+}
+
+/* A missing device is no error yet: device_text keeps why. */
+static hybrid_status open_kind(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *ops)
+{
     hy_context *ctx            = &engine->ctx;
-    const hybrid_status status = ops->open(ctx, options, &engine->device);
+    const hybrid_status status = open_listed(engine, options, ops);
 
     if (status == HYBRID_OK)
-        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
-                 ops->describe(engine->device));
+        describe(engine);
     if (status != HYBRID_NO_DEVICE)
         return status;
-    snprintf(engine->device_text, HY_DEVICE_TEXT, "%.*s", HY_DEVICE_TEXT - 1,
-             ctx->message.text);
+    close_devices(engine);
+    snprintf(engine->device_text, HY_DEVICES_TEXT, "%s", ctx->message.text);
     hy_message_clear(&ctx->message);
     return HYBRID_OK;
 }
@@ -57,9 +118,9 @@ static hybrid_status open_devices(hybrid_engine *engine,
                                   const hybrid_engine_options *options,
                                   const hy_backend_ops *const *backends)
 {
-    snprintf(engine->device_text, HY_DEVICE_TEXT, "this library was built without CUDA");
+    snprintf(engine->device_text, HY_DEVICES_TEXT, "this library was built without CUDA");
     for (; backends[1] && options->backend != HYBRID_HOST && !engine->device; backends++)
-        HY_TRY(open_device(engine, options, *backends));
+        HY_TRY(open_kind(engine, options, *backends));
     if (options->backend == HYBRID_CUDA && !engine->device)
         return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
     return HYBRID_OK;
@@ -74,7 +135,7 @@ static hybrid_status open_host(hybrid_engine *engine,
         backends++;
     HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
     if (options->backend == HYBRID_HOST)
-        snprintf(engine->device_text, HY_DEVICE_TEXT, "%s",
+        snprintf(engine->device_text, HY_DEVICES_TEXT, "%s",
                  (*backends)->describe(engine->host));
     return HYBRID_OK;
 }
@@ -91,6 +152,16 @@ static int count_threads(const hybrid_engine *engine,
         return options->threads;
     *reserve = engine->device && cores >= MANY_CORES ? HY_DRIVER_CORES : 0;
     return cores - *reserve;
+}
+
+/* The host has those of the first device's file. */
+static hybrid_status load_rates(hybrid_engine *engine, const char *path)
+{
+    char other[HY_RATES_PATH];
+
+    for (int i = engine->device_count - 1; i > 0; i--)
+        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], other));
+    return hy_rates_load(path, engine->host, engine->device, engine->rates_path);
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,
@@ -116,8 +187,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
         ctx->pins.device = engine->device;
     }
     HY_TRY(open_host(engine, options, backends));
-    return hy_rates_load(options->rates_path, engine->host, engine->device,
-                         engine->rates_path);
+    return load_rates(engine, options->rates_path);
 }
 
 /* *o: what the caller gives over the defaults, as far as it can be read. */
@@ -227,8 +297,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
     hy_results_destroy(ctx, ctx->results);
-    if (engine->device)
-        engine->device->ops->close(engine->device);
+    close_devices(engine);
     if (engine->host)
         engine->host->ops->close(engine->host);
     hy_pool_destroy(ctx, ctx->pool);
@@ -269,8 +338,8 @@ void hybrid_engine_trim(hybrid_engine *engine)
     hy_lane_sets_trim(&engine->ctx);
     hy_results_trim(&engine->ctx);
     engine->host->ops->trim(engine->host);
-    if (engine->device)
-        engine->device->ops->trim(engine->device);
+    for (int i = 0; i < engine->device_count; i++)
+        engine->devices[i]->ops->trim(engine->devices[i]);
 }
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)

@@ -16,21 +16,26 @@ enum {
     HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
 };
 
+enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
+
 struct hybrid_engine {
     hy_context ctx;
     pid_t process;                     /* that made it */
     hy_topology *topology;
-    hy_backend *device;                /* the GPU, or NULL */
+    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order in which they are listed; */
+    int device_count;
+    hy_backend *device; /* the first of them, or NULL */
     hy_backend *host;                  /* always there */
     hybrid_backend wanted;             /* as asked for */
     const hy_variant *const *variants; /* the table */
-    char device_text[HY_DEVICE_TEXT];  /* what the device is, or why none */
+    char device_text[HY_DEVICES_TEXT]; /* what the devices are, or why none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
     const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
     int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
                        schedule, or in runs of other plans with X and Y pinned */
     size_t early_bytes; /* a B of so many is sent before a one-shot plan is made, */
     size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
+    int all_devices;  /* 0; tests: each that can computes a part of every product */
     int device_first; /* 0; tests: a product that fits the device is not the host's */
     int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
                                   empty */

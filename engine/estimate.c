@@ -1,4 +1,4 @@
-/* engine/estimate.c - estimates of a device and of the host, and the time they take.
+/* engine/estimate.c - estimates of a device and of the host.
 
    The constants are fitted, in logarithms, to runs of every second matrix of a collection
    of 43, on an H200 with 16 cores; docs/performance.md has the errors for the others. */
@@ -10,14 +10,6 @@
 #include "base/extremes.h"
 #include "engine/traffic.h"
 #include "partition/chunks.h"
-
-/* Resources that are busy at once hold each other up: the time is between the longest and
-   the sum, the norm of this order. */
-static const double NORM = 4;
-
-/* What the bus carries both ways at once, of the sum of what it carries each way alone.
- */
-static const double BOTH_WAYS = 0.885;
 
 /* In rows of so many bytes, which the device copies by itself, it carries half of that:
    of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
@@ -64,58 +56,6 @@ static const double NEAR_PASSES = 1.31;
 /* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
    waits for that at each entry of A. */
 static const double ROW_OF_B_S = 36e-9;
-
-/* ---- the formula ------------------------------------------------------------------ */
-
-static double norm(const double *of, int count)
-{
-    double most = 0, sum = 0;
-
-    for (int i = 0; i < count; i++)
-        most = fmax(most, of[i]);
-    for (int i = 0; i < count && most > 0; i++)
-        sum += pow(of[i] / most, NORM);
-    return most * pow(sum, 1 / NORM);
-}
-
-static double over(double amount, double rate)
-{
-    return rate > 0 ? amount / rate : 0;
-}
-
-/* Both ways of the bus are used at once until the last bytes are left. */
-static double bus_s(const hy_estimate *e, const hy_rates *site)
-{
-    const double before = e->down_bytes - e->last_bytes;
-    const double both   = over(e->up_bytes + before + e->short_bytes,
-                               BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps));
-    const double either =
-        fmax(over(e->up_bytes, site->h2d_Bps), over(before, site->d2h_Bps));
-
-    return fmax(either, both) + over(e->last_bytes, site->d2h_Bps);
-}
-
-double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
-{
-    const double prepare[] = {e->core_s / fmax(host->width, 1),
-                              over(e->memory_bytes, host->mem_Bps)};
-
-    return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
-}
-
-/* The first chunk, and what it waits for, pays all stages; of the others the longest is
-   what counts. */
-double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
-{
-    const double chunks = (double)hy_greater(e->chunks, 1);
-    const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
-                           over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
-    const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +
-                          e->device_s + over(e->down_bytes, site->d2h_Bps);
-
-    return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
-           stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
-}
 
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
 {
@@ -270,6 +210,25 @@ static hy_estimate part_of(hy_estimate e, double share)
     e.core_s *= share;
     e.memory_bytes *= share;
     e.stored_bytes *= share;
+    return e;
+}
+
+hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
+                             double share)
+{
+    hy_estimate e      = *all;
+    const double image = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
+
+    e.up_bytes = whole + share * (e.up_bytes - whole);
+    e.down_bytes *= share;
+    e.last_bytes *= share;
+    e.short_bytes *= share;
+    e.device_s *= share;
+    e.core_s *= share;
+    e.memory_bytes *= share;
+    e.stored_bytes *= share;
+    e.chunks = (int64_t)ceil((double)e.chunks * share);
     return e;
 }
 

@@ -38,6 +38,12 @@ typedef struct hy_circumstances {
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
+/* The same of a product that several sites compute at once, each with rates and an estimate
+   of its part: bus and kernels are each one's own, cores and host memory serve all, which
+   all that is copied passes, and so does the thread that hands out chunks. */
+double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
+                           int count, const hy_rates *host);
+
 /* Whether a way that takes so long by its estimate is taken instead of a simpler one.
    Estimates err by a tenth: within that they are equal. */
 static inline int hy_is_sooner(double seconds, double simpler_s)
@@ -59,6 +65,11 @@ hy_circumstances hy_circumstances_planned(const hy_planning *p);
 /* A run of these chunks on the product's device; in panels all packs stay. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found);
+
+/* Of that estimate of a layout, the part of a device that computes so much of the work: B or
+   X comes whole all the same, unless chunks bring what they touch. */
+hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
+                             double share);
 
 /* Of one of so many equal parts. */
 hy_features hy_features_share(const hy_features *all, int64_t parts);

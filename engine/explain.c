@@ -107,17 +107,17 @@ static void put_candidates(writer *w, const hybrid_plan *plan)
 }
 
 /* The estimate of a run, and for how long each resource would be busy by itself. */
-static void put_estimate(writer *w, const hybrid_plan *plan)
+static void put_estimate(writer *w, const hy_portion *portion)
 {
-    const hy_product *product    = &plan->product;
+    const hy_product *product    = &portion->product;
     const hy_circumstances found = hy_circumstances_of(product);
     hy_rates host;
 
-    if (!hy_product_on_device(product) || plan->layout.count == 0)
+    if (!hy_product_on_device(product) || portion->layout.count == 0)
         return;
     hy_rates_of(product->engine->host, &host);
     const hy_rates *r   = &product->rates;
-    const hy_estimate e = hy_estimate_device(product, &plan->layout, &found);
+    const hy_estimate e = hy_portion_estimate(portion, &found);
     put(w,
         "\nestimate  %.3g ms a run: up %.3g, down %.3g, kernels %.3g, cores %.3g, host "
         "memory "
@@ -127,22 +127,23 @@ static void put_estimate(writer *w, const hybrid_plan *plan)
         1e3 * (e.memory_bytes + e.stored_bytes) / host.mem_Bps);
 }
 
-static int64_t panels_of(const hybrid_plan *plan)
+static int64_t panels_of(const hy_portion *portion)
 {
-    return hy_image_col_blocks(&plan->layout.image);
+    return hy_image_col_blocks(&portion->layout.image);
 }
 
-static void put_resident(writer *w, const hybrid_plan *plan)
+static void put_resident(writer *w, const hybrid_plan *plan, const hy_portion *portion)
 {
+    const hy_pack_cache *cache = &portion->site->cache;
+
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
         !hy_product_on_device(&plan->product))
         return;
-    const int64_t kept = plan->site->cache.count * panels_of(plan);
-    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
-        (long long)plan->layout.count);
-    put_bytes(w, (double)plan->history.report.resident_bytes);
+    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
+        (long long)(cache->count * panels_of(portion)), (long long)portion->layout.count);
+    put_bytes(w, (double)cache->block.bytes);
     put(w, "%s\n",
-        plan->split.host && !hy_resident_all(plan->site)
+        plan->split.host && !hy_resident_all(portion->site)
             ? ", but for chunks that the host computes"
             : "");
 }
@@ -209,6 +210,15 @@ static int is_same(const hy_forecast *a, const hy_forecast *b)
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
 }
 
+static int stays(const hybrid_plan *plan)
+{
+    int all = 1;
+
+    for (int i = 0; i < plan->count; i++)
+        all = all && hy_resident_all(plan->portions[i].site);
+    return all;
+}
+
 /* What the host is expected to take from the device. */
 static void put_split(writer *w, const hybrid_plan *plan)
 {
@@ -222,7 +232,7 @@ static void put_split(writer *w, const hybrid_plan *plan)
     if (!split->host && !pinned->why_not) /* there is no device, or it is spared */
         return;
     put(w, "split     ");
-    if (hy_resident_all(plan->site) && split->host) {
+    if (stays(plan) && split->host) {
         put(w, "the device alone, which has all of A, until it is told to refresh it\n");
         return;
     }
@@ -241,10 +251,10 @@ static void put_split(writer *w, const hybrid_plan *plan)
 }
 
 /* What of B or X stays there, passes through, or comes with chunks. */
-static void put_layout(writer *w, const hybrid_plan *plan)
+static void put_layout(writer *w, const hy_portion *portion)
 {
-    const hy_product *product = &plan->product;
-    const hy_layout *layout   = &plan->layout;
+    const hy_product *product = &portion->product;
+    const hy_layout *layout   = &portion->layout;
     const char *second        = product->op == HY_SPGEMM ? "B" : "X";
 
     if (!hy_product_on_device(product)) {
@@ -263,7 +273,7 @@ static void put_layout(writer *w, const hybrid_plan *plan)
         layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
     put_bytes(w, (double)layout->shared_bytes);
     if (layout->image.axis == HY_AXIS_COLS)
-        put(w, " in %lld panels of %lld columns", (long long)panels_of(plan),
+        put(w, " in %lld panels of %lld columns", (long long)panels_of(portion),
             (long long)layout->image.block);
     if (layout->image.axis == HY_AXIS_ROWS) {
         put(w, ", ");
@@ -276,24 +286,49 @@ static void put_layout(writer *w, const hybrid_plan *plan)
     put(w, "\n");
 }
 
-static void put_chunks(writer *w, const hybrid_plan *plan)
+/* Of several devices each has a paragraph. */
+static void put_rows(writer *w, const hybrid_plan *plan, const hy_portion *portion)
 {
-    const hy_product *product = &plan->product;
+    if (plan->count == 1)
+        return;
+    put(w, "site      %d, %s: ", portion->product.backend->index,
+        portion->product.variant->name);
+    if (portion->product.op == HY_SPGEMM)
+        put(w, "the next rows, or where rows of C begin is known ");
+    put(w, "rows ");
+    put_count(w, portion->begin);
+    put(w, " to ");
+    put_count(w, portion->end);
+    put(w, ", %.0f %% of the work%s\n", 100 * portion->weight,
+        portion->taking.variant ? ", and then some of others" : "");
+}
+
+static void put_portion(writer *w, const hybrid_plan *plan, const hy_portion *portion)
+{
+    const hy_product *product = &portion->product;
     const hy_backend *backend = product->backend;
-    const int64_t count       = plan->layout.count;
+    const int64_t count       = portion->layout.count;
     const int64_t each        = product->profile.features.products / (count ? count : 1);
     size_t device = 0, pinned = 0;
 
-    hy_slot_sizes(backend, &product->rates, plan->layout.chunks, count, &device, &pinned);
+    put_rows(w, plan, portion);
+    hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count, &device,
+                  &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
-        (double)each, plan->site->depth);
+        (double)each, portion->site->depth);
     put_bytes(w, (double)device);
-    put_estimate(w, plan);
+    put_estimate(w, portion);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
     put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room));
-    put_layout(w, plan);
-    put_resident(w, plan);
+    put_layout(w, portion);
+    put_resident(w, plan, portion);
     put_rates(w, product->engine, backend);
+}
+
+static void put_chunks(writer *w, const hybrid_plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        put_portion(w, plan, &plan->portions[i]);
     put_transfers(w, plan);
     put_total(w, plan);
     put_split(w, plan);

@@ -117,10 +117,11 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse)
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options)
 {
-    *call = (hy_files){.engine  = engine,
-                       .start   = hy_usage_begin(engine),
-                       .report  = HYBRID_REPORT_INIT,
-                       .backend = engine->host};
+    *call = (hy_files){.engine   = engine,
+                       .start    = hy_usage_begin(engine),
+                       .report   = HYBRID_REPORT_INIT,
+                       .backends = {engine->host},
+                       .count    = 1};
     HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
@@ -167,7 +168,9 @@ void hy_files_add(hy_files *call, const hybrid_plan *plan)
 {
     add_seconds(&plan->history.report, &call->report);
     add_counts(&plan->history.report, &call->report);
-    call->backend = plan->product.backend;
+    call->count = plan->count;
+    for (int i = 0; i < plan->count; i++)
+        call->backends[i] = plan->portions[i].product.backend;
 }
 
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)
@@ -176,7 +179,7 @@ void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)
     hybrid_report *r             = &call->report;
 
     r->other_h2d_bytes = -1;
-    hy_usage_end(call->engine, call->backend, &call->start, &reference, r);
+    hy_usage_end(call->engine, call->backends, call->count, &call->start, &reference, r);
     r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
                  r->total_s;

@@ -15,7 +15,8 @@ typedef struct hy_files {
     hybrid_plan_options options; /* of each product */
     hy_beginning start;
     hybrid_report report;      /* of the products so far, summed up */
-    const hy_backend *backend; /* that computed the last of them */
+    const hy_backend *backends[HY_MOST_DEVICES]; /* that computed the last of them */
+    int count;
 } hy_files;
 
 /* A sparse operand, in memory or in a file. */

@@ -20,19 +20,25 @@ static double passed_s(const hy_beginning *start)
     return (double)(hy_now_ns() - start->ns) * 1e-9;
 }
 
+static void reset_peaks(const hybrid_plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        hy_backend *backend = plan->portions[i].product.backend;
+        hy_meter_reset_peak(&backend->device);
+        hy_meter_reset_peak(&backend->pinned);
+    }
+    hy_meter_reset_peak(&plan->product.engine->ctx.memory.meter);
+}
+
 static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
                          const hy_circumstances *found, hy_history *history)
 {
-    const hy_product *product = &plan->product;
-
-    history->report = hy_plan_report(plan, &history->bound);
-    if (product->once)
+    history->report = hy_plan_report(plan, history->bound);
+    if (plan->product.once)
         history->report.plan_s = passed_s(start);
     history->report.predicted_s =
-        passed_s(start) + hy_estimated_s(product, &plan->layout, found);
-    hy_meter_reset_peak(&product->backend->device);
-    hy_meter_reset_peak(&product->backend->pinned);
-    hy_meter_reset_peak(&product->engine->ctx.memory.meter);
+        passed_s(start) + hy_portions_s(plan->portions, plan->count, found);
+    reset_peaks(plan);
 }
 
 /* Operands as they are, the second in so many bytes, but for what was there of A. */
@@ -52,26 +58,29 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
                        const hy_reference *reference, int64_t nnz_out,
                        hy_history *history)
 {
-    const hy_backend *backend = plan->product.backend;
-    hybrid_engine *engine     = plan->product.engine;
-    hybrid_report *r          = &history->report;
+    hybrid_engine *engine = plan->product.engine;
+    hybrid_report *r      = &history->report;
+    const hy_backend *backends[HY_MOST_DEVICES];
 
-    r->resident_chunks = hy_plan_resident_chunks(plan, &history->bound);
+    for (int i = 0; i < plan->count; i++) {
+        backends[i] = plan->portions[i].product.backend;
+        r->peak_device_bytes += hy_meter_peak(&backends[i]->device);
+        r->peak_pinned_bytes += hy_meter_peak(&backends[i]->pinned);
+    }
+    r->peak_host_bytes = hy_meter_peak(&engine->ctx.memory.meter);
+    r->resident_chunks = hy_plan_resident_chunks(plan, history->bound);
     r->nnz_out         = nnz_out;
-    hy_usage_end(engine, backend, begin, reference, r);
+    hy_usage_end(engine, backends, plan->count, begin, reference, r);
     r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
                   r->d2h_s + r->place_s) /
                  r->total_s;
-    r->peak_device_bytes = hy_meter_peak(&backend->device);
-    r->peak_pinned_bytes = hy_meter_peak(&backend->pinned);
-    r->peak_host_bytes   = hy_meter_peak(&engine->ctx.memory.meter);
-    engine->report       = *r;
+    engine->report = *r;
 }
 
 /* For how long B has been on its way to the device: since the call began, or not yet. */
-static double ahead_s(const hybrid_plan *plan, const hy_beginning *start)
+static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 {
-    const hy_loader *loader = plan->site->loader;
+    const hy_loader *loader = portion->site->loader;
 
     return loader && loader->begun ? passed_s(start) : 0;
 }
@@ -86,26 +95,34 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    hy_problem problem        = {.op      = HY_SPGEMM,
+    const hy_problem problem  = {.op      = HY_SPGEMM,
                                  .ctx     = &engine->ctx,
                                  .A       = A,
                                  .B       = B,
                                  .source  = hy_source_csr(&engine->ctx, B),
                                  .profile = &product->profile};
-    const hy_sites sites =
-        hy_split_sites(&plan->split, product, plan->site, &problem, 0, places_known);
+    const hy_run_found run    = {.places_known = places_known};
+    const hy_forecast *host =
+        hy_split_forecast(&plan->split, plan->portions, plan->count, &problem, &run);
+    hy_circumstances found[HY_MOST_DEVICES];
 
-    history->bound = hy_bind(product, &plan->layout, &plan->traffic, 0, &problem);
-    const hy_circumstances found = {
-        .rows_of_b = hy_traffic_same(product, A, B),
-        .packed    = hy_traffic_there(product, &plan->layout, plan->site),
-        .ahead_s   = ahead_s(plan, start),
-        .share     = hy_split_share(&plan->split, &sites)};
-    begin_report(plan, start, &found, history);
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
+        found[i]            = (hy_circumstances){
+                       .rows_of_b = hy_traffic_same(&p->product, A, B),
+                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
+                       .ahead_s   = ahead_s(p, start),
+                       .share     = host ? host->share : 0};
+    }
+    hy_sites sites;
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   &sites);
+    begin_report(plan, start, found, history);
     history->report.reused_pattern = places_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
-    return hy_run_product(&sites, &history->bound.list, &problem, sink, engine->trace,
-                          engine->trace_user, &history->report);
+    return hy_run_product(&sites, &problem, sink, engine->trace, engine->trace_user,
+                          &history->report);
 }
 
 static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
@@ -157,8 +174,7 @@ hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* To all rows of Y, or those that the reduced A has. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
-                                const hy_chunk_list *list, hy_problem *problem,
-                                hy_history *history)
+                                const hy_problem *problem, hy_history *history)
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
@@ -169,8 +185,8 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
         hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
     else
         hy_dense_sink_open(&engine->ctx, &update, &sink);
-    return hy_run_product(sites, list, problem, &sink.sink, engine->trace,
-                          engine->trace_user, &history->report);
+    return hy_run_product(sites, problem, &sink.sink, engine->trace, engine->trace_user,
+                          &history->report);
 }
 
 /* By the host, of an X that is not in memory: panels of its columns are loaded one after
@@ -178,24 +194,28 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *all, hy_history *history)
 {
-    const hy_chunk_list *planned = &history->bound.list;
+    const hy_chunk_list *planned = &history->bound->list;
     hybrid_report *report        = &history->report;
     int64_t chunks               = 0;
+    hy_sites host;
     hy_x_panel panel;
     hybrid_status status = hy_x_panel_open(&all->source, &panel);
+
+    host.of[0] = sites->of[0]; /* alone */
+    host.count = 1;
 
     while (status == HYBRID_OK && panel.end < all->X->cols) {
         status = hy_x_panel_next(&panel, report);
         if (status != HYBRID_OK)
             break;
-        hybrid_dense Y           = hy_x_panel_of_y(&panel, all->Y);
-        hy_problem problem       = *all;
-        const hy_image image     = hy_x_panel_image(&panel);
-        const hy_chunk_list list = hy_chunks_in(planned, &image);
-        problem.X                = &panel.X;
-        problem.Y                = &Y;
-        problem.source           = hy_source_dense(all->ctx, &panel.X);
-        status                   = run_chunks(plan, sites, &list, &problem, history);
+        hybrid_dense Y       = hy_x_panel_of_y(&panel, all->Y);
+        hy_problem problem   = *all;
+        const hy_image image = hy_x_panel_image(&panel);
+        problem.X            = &panel.X;
+        problem.Y            = &Y;
+        problem.source       = hy_source_dense(all->ctx, &panel.X);
+        host.of->list        = hy_chunks_in(planned, &image);
+        status               = run_chunks(plan, &host, &problem, history);
         chunks += report->chunks;
     }
     report->chunks = chunks;
@@ -204,11 +224,50 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
 }
 
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
-                               hy_problem *problem, hy_history *history)
+                               const hy_problem *problem, hy_history *history)
 {
     return hy_has_view(problem->X) || hy_product_on_device(&plan->product)
-               ? run_chunks(plan, sites, &history->bound.list, problem, history)
+               ? run_chunks(plan, sites, problem, history)
                : run_panels(plan, sites, problem, history);
+}
+
+/* The portions' chunks for these X and Y, and who takes part. */
+static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
+                       const hy_beginning *start, hy_history *history, hy_sites *sites)
+{
+    const hy_run_found run = {.direct = direct, .places_known = 1};
+    hy_circumstances found[HY_MOST_DEVICES];
+
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        history->bound[i] =
+            hy_bind(&p->product, &p->layout, &p->traffic, direct, problem);
+    }
+    problem->image = history->bound->image;
+    const hy_forecast *host =
+        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, &run);
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        found[i]            = (hy_circumstances){
+                       .pinned    = direct,
+                       .in_panels = history->bound[i].image.axis != p->layout.image.axis,
+                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
+                       .share     = host ? host->share : 0};
+    }
+    begin_report(plan, start, found, history);
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   sites);
+}
+
+static int64_t resident_bytes(const hybrid_plan *plan)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        sum += hy_resident_bytes(&p->product, &p->layout, p->site);
+    }
+    return sum;
 }
 
 hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
@@ -229,20 +288,12 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .source  = *source,
                                  .profile = &product->profile};
     hybrid_csr reduced;
+    hy_sites sites;
 
     hy_reduce_bind(product, source, &problem, &reduced);
     const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
-    history->bound   = hy_bind(product, &plan->layout, &plan->traffic, direct, &problem);
-    const hy_sites sites =
-        hy_split_sites(&plan->split, product, plan->site, &problem, direct, 1);
-    const int in_panels          = problem.image.axis != plan->layout.image.axis;
-    const hy_circumstances found = {
-        .pinned    = direct,
-        .in_panels = in_panels,
-        .packed    = hy_traffic_there(product, &plan->layout, plan->site),
-        .share     = hy_split_share(&plan->split, &sites)};
-    begin_report(plan, start, &found, history);
-    const int64_t there = hy_resident_bytes(product, &plan->layout, plan->site);
+    bind_dense(plan, direct, &problem, start, history, &sites);
+    const int64_t there = resident_bytes(plan);
     hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);

@@ -1,10 +1,11 @@
-/* engine/plan.c - inspect, rank, cut, open the site, let the host take part. */
+/* engine/plan.c - inspect, rank, cut, divide, open the sites, let the host take part. */
 #include "engine/plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "engine/cut.h"
+#include "engine/divide.h"
 #include "engine/early.h"
 #include "engine/reduce.h"
 #include "engine/estimate.h"
@@ -47,13 +48,13 @@ static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
         if (c->refused)
             continue;
         hy_product_assign(&plan->product, c->variant, c->backend);
-        status = hy_cut_layout(&plan->product, A, B, &plan->layout);
+        status = hy_cut_layout(&plan->product, A, B, &plan->portions->layout);
         if (status != HYBRID_NO_DEVICE_MEMORY)
             break;
         c->refused = "a row of the product does not fit the device's budget";
     }
-    if (status == HYBRID_OK && plan->layout.depth == 0)
-        plan->spared_s = plan->layout.seconds;
+    if (status == HYBRID_OK && plan->portions->layout.depth == 0)
+        plan->spared_s = plan->portions->layout.seconds;
     return status == HYBRID_NO_DEVICE_MEMORY ? no_room(&plan->product) : status;
 }
 
@@ -239,63 +240,40 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
     return choose_of(plan, A, B, hy_rank_first_host(candidates), candidates->count);
 }
 
-/* ---- the site --------------------------------------------------------------------- */
+/* ---- the sites -------------------------------------------------------------------- */
 
-static hybrid_status open_once(hybrid_plan *plan, hy_loader **early)
+/* B is on its way to the first device: it may be another portion's, or nobody's. */
+static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
 {
-    const hy_layout *l  = &plan->layout;
-    const int slots     = l->count < l->depth ? (int)l->count : l->depth;
-    hy_backend *backend = plan->product.backend;
-    const size_t shared = l->count > 0 ? l->shared_bytes : 0;
+    hy_loader *none = NULL;
 
-    if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
-        HY_TRY(hy_early_end(early)); /* its place is others' now */
-    HY_TRY(hy_site_open(backend, &plan->product.rates, plan->product.op, l->chunks,
-                        l->count, slots, shared, *early, &plan->site));
-    plan->site->turned.room = plan->product.turned_room;
-    *early                  = NULL;
-    return HYBRID_OK;
+    for (int i = 0; i < plan->count; i++) {
+        hy_portion *p = &plan->portions[i];
+        const int his = *early && (*early)->backend == p->product.backend;
+        HY_TRY(hy_portion_open(p, his ? early : &none));
+        if (plan->count > 1)
+            hy_divide_takes(p);
+    }
+    return hy_early_end(early);
 }
 
-/* Whether a run may have the rooms for X and Y in columns: what is in use counts blocks
-   that could be theirs, so where it seems too much they are asked for. */
-static int leaves_rooms(const hybrid_plan *plan, hy_backend *backend)
+/* Among the engine's devices, if one computes it. */
+static hybrid_status divide(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
-    const hy_backend_ops *ops = backend->ops;
-    const size_t cap = (size_t)backend->device.cap, bytes = plan->product.turned_room;
-    hy_buffer x = {0}, y = {0};
+    hy_product *product = &plan->product;
+    hy_portion *first   = plan->portions;
 
-    if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
-        return 1;
-    const int can = ops->alloc(backend, HY_DEVICE, bytes, &x) == HYBRID_OK &&
-                    ops->alloc(backend, HY_DEVICE, bytes, &y) == HYBRID_OK;
-    ops->free(backend, &x);
-    ops->free(backend, &y);
-    return can;
-}
-
-static hybrid_status open_with_room(hybrid_plan *plan, hy_loader **early)
-{
-    hy_backend *backend        = plan->product.backend;
-    const hybrid_status status = open_once(plan, early);
-
-    if (status == HYBRID_OK && leaves_rooms(plan, backend))
+    hy_portion_of(product, first);
+    if (!hy_product_on_device(product) || product->engine->device_count == 1 ||
+        first->layout.count == 0)
         return HYBRID_OK;
-    if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
-        return status;
-    /* blocks kept from earlier plans may be larger than what was asked for */
-    hy_message_clear(&plan->product.engine->ctx.message);
-    hy_site_close(plan->site);
-    plan->site = NULL;
-    HY_TRY(hy_early_end(early));
-    backend->ops->trim(backend);
-    return open_once(plan, early);
-}
-
-static hybrid_status open_site(hybrid_plan *plan, hy_loader **early)
-{
-    HY_TRY(open_with_room(plan, early));
-    plan->site->cache.lasts = (plan->product.options.flags & HYBRID_RESIDENT) != 0;
+    HY_TRY(hy_divide(hy_product_a(product, A), B, first, &plan->count));
+    if (first->product.backend == product->backend)
+        return HYBRID_OK;
+    hy_product_assign(product, first->product.variant, first->product.backend);
+    hy_rank_device(product, product->backend, &plan->candidates);
+    while (plan->candidates.of[plan->candidates.chosen].variant != product->variant)
+        plan->candidates.chosen++;
     return HYBRID_OK;
 }
 
@@ -307,9 +285,12 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     const hy_counter counter = hy_early_counter(plan->product.engine, *early, A, B);
 
     HY_TRY(look_and_choose(plan, A, B, counter.count ? &counter : NULL));
-    HY_TRY(open_site(plan, early));
-    HY_TRY(hy_split_open(&plan->product, &plan->layout, &plan->split));
+    HY_TRY(divide(plan, A, B));
+    HY_TRY(open_sites(plan, early));
+    HY_TRY(hy_split_open(&plan->product, plan->portions, plan->count, &plan->split));
     plan->product.options.variant = NULL; /* the caller's */
+    for (int i = 0; i < plan->count; i++)
+        plan->portions[i].product.options.variant = NULL;
     return hy_progress_check(&plan->product.engine->ctx.progress);
 }
 
@@ -322,12 +303,18 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_status status;
     void *memory;
 
-    HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, sizeof(hybrid_plan), "plan", &memory));
+    const int devices = engine->device_count > 0 ? engine->device_count : 1;
+    const size_t bytes =
+        sizeof(hybrid_plan) + (size_t)devices * (sizeof(hy_portion) + sizeof(hy_bound));
+    HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
-    memset(plan, 0, sizeof *plan);
-    plan->product          = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.once     = once;
-    plan->traffic.other_up = -1; /* until somebody asks */
+    memset(plan, 0, bytes);
+    plan->product       = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.once  = once;
+    plan->count         = 1;
+    plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
+    hy_portion_of(&plan->product, plan->portions);
+    plan->portions->traffic.other_up = -1; /* until somebody asks */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));
 done:
     if (status == HYBRID_OK) {
@@ -339,20 +326,31 @@ done:
     return status;
 }
 
+/* Bytes and time of the first run, of X and Y that are not pinned. */
+static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
+{
+    hy_history *history = &plan->history;
+    hy_circumstances first[HY_MOST_DEVICES];
+
+    for (int i = 0; i < plan->count; i++) {
+        hy_portion *p = &plan->portions[i];
+        HY_TRY(hy_traffic_find(&p->product, &p->layout, hy_product_a(&p->product, A), B,
+                               &p->traffic));
+        history->bound[i] = hy_bind_planned(&p->layout, &p->traffic);
+        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(&p->product, A, B)};
+    }
+    history->report             = hy_plan_report(plan, history->bound);
+    history->report.predicted_s = hy_portions_s(plan->portions, plan->count, first);
+    return HYBRID_OK;
+}
+
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_product *product = &plan->product;
-    hy_history *history       = &plan->history;
 
     if (B && product->options.flags & HYBRID_REUSE)
-        HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &history->pattern));
-    HY_TRY(hy_traffic_find(product, &plan->layout, hy_product_a(product, A), B,
-                           &plan->traffic));
-    history->bound               = hy_bind_planned(&plan->layout, &plan->traffic);
-    history->report              = hy_plan_report(plan, &history->bound);
-    const hy_circumstances first = {.rows_of_b = hy_traffic_same(product, A, B)};
-    history->report.predicted_s  = hy_estimated_s(product, &plan->layout, &first);
-    return HYBRID_OK;
+        HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
+    return predict(plan, A, B);
 }
 
 void hybrid_plan_destroy(hybrid_plan *plan)
@@ -361,8 +359,8 @@ void hybrid_plan_destroy(hybrid_plan *plan)
         return;
     hy_context *ctx = &plan->product.engine->ctx;
     hy_split_close(&plan->split);
-    hy_site_close(plan->site);
-    hy_layout_free(&plan->product, &plan->layout);
+    for (int i = 0; i < plan->count; i++)
+        hy_portion_close(&plan->portions[i]);
     hy_pattern_free(ctx, &plan->history.pattern);
     hy_product_free(&plan->product);
     hy_array_free(ctx, plan);
@@ -372,30 +370,43 @@ void hybrid_plan_destroy(hybrid_plan *plan)
 
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
 {
-    const int64_t panels = hy_image_col_blocks(&bound->list.image);
+    int64_t sum = 0;
 
-    return hy_resident_chunks(plan->site, panels, plan->split.host != NULL);
+    for (int i = 0; i < plan->count; i++)
+        sum += hy_resident_chunks(plan->portions[i].site,
+                                  hy_image_col_blocks(&bound[i].list.image),
+                                  plan->split.host != NULL);
+    return sum;
+}
+
+/* Of one portion, to what the report has of others. */
+static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
+{
+    const hy_pack_cache *cache = &p->site->cache;
+    const int64_t other        = p->traffic.other_up;
+
+    report->chunks += bound->list.count;
+    report->predicted_h2d_bytes += bound->up;
+    report->predicted_d2h_bytes += p->traffic.down;
+    report->other_h2d_bytes =
+        other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
+    report->gathered = report->gathered || p->layout.gathered;
+    if (!cache->lasts)
+        return;
+    report->resident_bytes += (int64_t)cache->block.bytes;
+    report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
 }
 
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
 {
-    const hy_product *product  = &plan->product;
-    const hy_pack_cache *cache = &plan->site->cache;
-    hybrid_report report       = HYBRID_REPORT_INIT;
+    const hy_product *product = &plan->product;
+    hybrid_report report      = HYBRID_REPORT_INIT;
 
-    report.plan_s              = plan->plan_s;
-    report.chunks              = bound->list.count;
-    report.rows                = product->rows;
-    report.flops               = 2 * product->profile.features.products;
-    report.predicted_h2d_bytes = bound->up;
-    report.predicted_d2h_bytes = plan->traffic.down;
-    report.other_h2d_bytes     = plan->traffic.other_up;
-    report.gathered            = plan->layout.gathered;
-    report.resident_chunks     = hy_plan_resident_chunks(plan, bound);
-    if (cache->lasts) {
-        report.resident_bytes = (int64_t)cache->block.bytes;
-        report.predicted_h2d_bytes +=
-            hy_traffic_first(product, &plan->layout, plan->site);
-    }
+    report.plan_s          = plan->plan_s;
+    report.rows            = product->rows;
+    report.flops           = 2 * product->profile.features.products;
+    report.resident_chunks = hy_plan_resident_chunks(plan, bound);
+    for (int i = 0; i < plan->count; i++)
+        add_portion(&plan->portions[i], &bound[i], &report);
     return report;
 }

@@ -5,7 +5,6 @@
 #ifndef HY_PLAN_H
 #define HY_PLAN_H
 
-#include "engine/bind.h"
 #include "engine/pattern.h"
 #include "engine/rank.h"
 #include "engine/split.h"
@@ -13,20 +12,19 @@
 /* What runs leave to later runs, to explain and to reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* SpGEMM with HYBRID_REUSE: where rows of C begin */
-    hy_bound bound;       /* of the last run, or as planned */
+    hy_bound *bound;      /* of each portion in the last run, or as planned */
     hybrid_report report; /* likewise */
 } hy_history;
 
 struct hybrid_plan {
-    hy_product product;
+    hy_product product; /* all of it, as the first portion's site computes it */
     hy_candidates candidates;
     double plan_s;   /* that making it took, if it is handed out */
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
-    hy_layout layout;
-    hy_traffic traffic;
-    hy_site *site;  /* where the chosen candidate computes */
-    hy_split split; /* between device and host */
+    hy_split split; /* between devices and host */
     hy_history history;
+    int count;             /* sites that compute it, but for the host that helps devices: */
+    hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
 };
 
 /* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `once`: the plan
@@ -43,10 +41,10 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
    patterns that it was made for, and what explain and report tell. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Chunks of such a run whose rows of A are on the device from earlier ones. */
+/* Chunks of such a run whose rows of A are on devices from earlier ones. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
-/* What is known before a run of these chunks. */
+/* What is known before a run of these chunks, those of each portion. */
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
 
 #endif /* HY_PLAN_H */

@@ -134,6 +134,12 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
                    prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
 }
 
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)
+{
+    out->count = out->chosen = 0;
+    add_backend(product, device, out);
+}
+
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
 {
     hybrid_engine *engine    = product->engine;

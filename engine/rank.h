@@ -25,6 +25,9 @@ typedef struct hy_candidates {
    when none is left. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
+/* The same of that device alone; none may be left. */
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
+
 /* Index of the first candidate that computes in place: their number if there is none. */
 int hy_rank_first_host(const hy_candidates *candidates);
 

@@ -15,7 +15,8 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
         const hy_features *f = &layout->chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (cache->count == cache->ranges) /* and what is left out of A */
+    if (cache->count == cache->ranges && product->profile.begin == 0) /* and once what is
+                                                                         left out of A */
         sum += 8 * (product->rows - product->profile.rows);
     return sum;
 }

@@ -60,6 +60,7 @@ hybrid_status hy_scale(hybrid_engine *engine, double beta, const hybrid_dense *Y
     report->nnz_out         = count;
     report->host_bytes      = beta == 0 ? bytes : beta == 1 ? 0 : 2 * bytes;
     report->peak_host_bytes = hy_meter_peak(&ctx->memory.meter);
-    hy_usage_end(engine, engine->host, start, &reference, report);
+    const hy_backend *host  = engine->host;
+    hy_usage_end(engine, &host, 1, start, &reference, report);
     return HYBRID_OK;
 }

@@ -39,56 +39,68 @@ static int has_kinds(const hy_product *product)
 /* ---- prediction ---------------------------------------------------------------------
  */
 
-/* Of a run in which the host takes so much of the work. */
-static hy_estimate estimate(const hy_product *product, const hy_layout *layout,
-                            hy_run_kind kind, double share)
+/* Of runs in which the host takes so much of the work, what each portion finds. */
+static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
+                    hy_circumstances found[HY_MOST_DEVICES])
 {
-    hy_circumstances found = hy_circumstances_of(product);
-
-    found.pinned    = kind == HY_RUNS_PINNED;
-    found.in_panels = found.pinned && layout->if_pinned.axis == HY_AXIS_COLS;
-    found.share     = share;
-    return hy_estimate_device(product, layout, &found);
+    for (int i = 0; i < count; i++) {
+        const hy_layout *layout = &portions[i].layout;
+        found[i]                = hy_circumstances_of(&portions[i].product);
+        found[i].pinned         = kind == HY_RUNS_PINNED;
+        found[i].in_panels = found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
+        found[i].share     = share;
+    }
 }
 
 /* For how much of such a run workers have no time to compute. */
-static double busy_seconds(const hy_layout *layout, hy_run_kind kind,
-                           const hy_estimate *run, const hy_rates *host)
+static double busy_seconds(const hy_portion *portions, int count, hy_run_kind kind,
+                           const hy_circumstances *found, const hy_rates *host)
 {
-    const double loaded =
-        kind == HY_RUNS_PINNED ? 0 : LOAD_PASSES * (double)layout->shared_bytes;
+    double loaded = 0;
 
-    return hy_workers_seconds(run, host) + loaded / host->mem_Bps;
+    for (int i = 0; i < count && kind != HY_RUNS_PINNED; i++)
+        loaded += LOAD_PASSES * (double)portions[i].layout.shared_bytes;
+    return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
 }
 
 /* Rates of both, and the host's share. Returns the seconds it takes off the run. */
-static double predict(const hy_product *product, const hy_layout *layout,
+static double predict(const hy_product *product, const hy_portion *portions, int count,
                       hy_run_kind kind, hy_forecast *forecast)
 {
-    hy_sharing *s           = &forecast->sharing;
-    const hy_features *f    = &product->profile.features;
-    const double work       = (double)f->products + (double)f->rows;
-    const hy_estimate alone = estimate(product, layout, kind, 0);
-    const hy_estimate host  = hy_estimate_host(product, s->variant, &s->rates);
-    const double device_s   = hy_seconds(&alone, &product->rates, &s->rates);
-    const double left_s =
-        fmax(device_s - busy_seconds(layout, kind, &alone, &s->rates), 0);
+    hy_sharing *s          = &forecast->sharing;
+    const hy_features *f   = &product->profile.features;
+    const double work      = (double)f->products + (double)f->rows;
+    const hy_estimate host = hy_estimate_host(product, s->variant, &s->rates);
+    hy_circumstances found[HY_MOST_DEVICES];
 
+    foresee(portions, count, kind, 0, found);
+    const double device_s = hy_portions_s(portions, count, found);
+    const double left_s =
+        fmax(device_s - busy_seconds(portions, count, kind, found, &s->rates), 0);
     if (device_s <= 0)
         return 0;
     s->device_rate  = work / device_s;
     s->host_rate    = left_s / device_s * work / hy_seconds(&host, &s->rates, &s->rates);
     forecast->share = s->host_rate / (s->host_rate + s->device_rate);
-    const hy_estimate rest = estimate(product, layout, kind, forecast->share);
-    return device_s - hy_seconds(&rest, &product->rates, &s->rates);
+    foresee(portions, count, kind, forecast->share, found);
+    return device_s - hy_portions_s(portions, count, found);
 }
 
 /* ---- whether --------------------------------------------------------------------------
  */
 
+/* One of the portions has an image with that axis. */
+static int any_has(const hy_portion *portions, int count, hy_axis axis)
+{
+    for (int i = 0; i < count; i++)
+        if (portions[i].layout.image.axis == axis)
+            return 1;
+    return 0;
+}
+
 /* NULL, or why the host shall not take part in any run. */
-static const char *find_reason(const hy_product *product, const hy_layout *layout,
-                               const hy_candidate *host)
+static const char *find_reason(const hy_product *product, const hy_portion *portions,
+                               int count, const hy_candidate *host)
 {
     if (product->options.split == HYBRID_SPLIT_GPU)
         return "as asked for";
@@ -99,11 +111,11 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
     if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
         return "where the host's rows belong in C is known after a first run: make the "
                "plan with HYBRID_REUSE to share later ones";
-    if (layout->image.axis == HY_AXIS_COLS)
+    if (any_has(portions, count, HY_AXIS_COLS))
         return "X comes in panels, for which A stays on the device";
     if (!hy_product_has_views(product))
         return "empty rows and columns of A are left out: workers load X and store Y";
-    if (layout->image.axis == HY_AXIS_ROWS)
+    if (any_has(portions, count, HY_AXIS_ROWS))
         return "X passes through the device in the order in which its chunks need it";
     if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
@@ -111,32 +123,42 @@ static const char *find_reason(const hy_product *product, const hy_layout *layou
 }
 
 /* Unless a share is asked for. */
-static const char *find_loss(const hy_product *product, const hy_layout *layout)
+static const char *find_loss(const hy_product *product, const hy_portion *portions,
+                             int count)
 {
     if (product->engine->ctx.memory.strict)
         return "host memory is capped";
-    if (layout->gathered &&
-        hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-        return "chunks bring X in panels of columns";
+    for (int i = 0; i < count; i++) {
+        const hy_layout *layout = &portions[i].layout;
+        if (layout->gathered &&
+            hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
+            return "chunks bring X in panels of columns";
+    }
     return NULL;
 }
 
 /* Chunks that are not divided are taken whole. */
-static double least_share(const hy_layout *l)
+static double least_share(const hy_portion *portions, int count)
 {
-    const int whole = l->gathered || l->chunks[l->count - 1].kept;
+    double least = LEAST_GAIN;
 
-    return whole ? fmax(LEAST_GAIN, 1 / (double)l->count) : LEAST_GAIN;
+    for (int i = 0; i < count; i++) {
+        const hy_layout *l = &portions[i].layout;
+        if (l->gathered || l->chunks[l->count - 1].kept)
+            least = fmax(least, portions[i].weight / (double)l->count);
+    }
+    return least;
 }
 
 /* The same of runs of one kind. By default the host takes part where it has nothing else
    to do. */
-static const char *find_small_gain(const hy_product *product, const hy_layout *layout,
-                                   hy_run_kind kind, double share, double gain_s)
+static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
+                                   const hy_forecast *forecast, double least,
+                                   double gain_s)
 {
     if (product->options.split == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
         return "workers load X and store Y";
-    if (share < least_share(layout) || gain_s < LEAST_GAIN_S)
+    if (forecast->share < least || gain_s < LEAST_GAIN_S)
         return "the host would gain too little";
     return NULL;
 }
@@ -223,18 +245,18 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
 }
 
 /* In runs of which a gain is predicted, if there are such. */
-static hybrid_status open_predicted(const hy_product *product, const hy_layout *layout,
-                                    hy_split *split)
+static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
+                                    int count, hy_split *split)
 {
-    int any = 0;
+    const double least = least_share(portions, count);
+    int any            = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =
             has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
         hy_forecast *forecast = &split->of[kind];
-        const double gain_s   = predict(product, layout, like, forecast);
-        forecast->why_not =
-            find_small_gain(product, layout, like, forecast->share, gain_s);
+        const double gain_s   = predict(product, portions, count, like, forecast);
+        forecast->why_not     = find_small_gain(product, like, forecast, least, gain_s);
         any |= !forecast->why_not;
     }
     const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
@@ -245,25 +267,26 @@ static hybrid_status open_predicted(const hy_product *product, const hy_layout *
     return HYBRID_OK;
 }
 
-hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
-                            hy_split *split)
+hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
+                            int count, hy_split *split)
 {
     const int by_share  = product->options.split == HYBRID_SPLIT_SHARE;
     const char *why_not = NULL;
     hy_candidate host;
 
-    if (!hy_product_on_device(product) || layout->count == 0)
+    if (!hy_product_on_device(product) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
     hy_rank_host(product, &host);
-    why_not = find_reason(product, layout, &host);
+    why_not = find_reason(product, portions, count, &host);
     if (why_not && by_share)
         return refuse(product, why_not);
-    why_not = why_not || by_share ? why_not : find_loss(product, layout);
+    why_not = why_not || by_share ? why_not : find_loss(product, portions, count);
     set_why_not(split, why_not);
     if (why_not)
         return HYBRID_OK;
     size_pieces(product, host.variant, split);
-    return by_share ? open_share(product, split) : open_predicted(product, layout, split);
+    return by_share ? open_share(product, split)
+                    : open_predicted(product, portions, count, split);
 }
 
 void hy_split_close(hy_split *split)
@@ -297,25 +320,57 @@ static int leaves_workers_idle(const hy_product *product, const hy_problem *prob
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
-/* Where two compute, each row's place in the result must be known
-   (docs/lab/in-order-split.md). Once all of A is on the device nobody promises that it is
-   still in host memory. An X that is not there, the host does not read. */
-hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem, int direct, int places_known)
+/* Whether nobody reads A any more: all of it is on devices. */
+static int all_stays(const hy_portion *portions, int count)
 {
-    const int idle = direct && split->host && leaves_workers_idle(product, problem);
-    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+    int all = 1;
 
-    if (!split->host || forecast->why_not || hy_resident_all(device) || !places_known ||
-        (problem->X && !hy_has_view(problem->X)))
-        return (hy_sites){device, NULL, NULL};
-    return (hy_sites){device, split->host, &forecast->sharing};
+    for (int i = 0; i < count; i++)
+        all = all && hy_resident_all(portions[i].site);
+    return all;
 }
 
-double hy_split_share(const hy_split *split, const hy_sites *sites)
+/* Where the host computes too, each row's place in the result must be known
+   (docs/lab/in-order-split.md). Once all of A is on devices nobody promises that it is
+   still in host memory. An X that is not there, the host does not read. */
+const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
+                                     int count, const hy_problem *problem,
+                                     const hy_run_found *found)
 {
-    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        if (sites->sharing == &split->of[kind].sharing)
-            return split->of[kind].share;
-    return 0;
+    const hy_product *first = &portions->product;
+    const int idle = found->direct && split->host && leaves_workers_idle(first, problem);
+    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+
+    if (!split->host || forecast->why_not || !found->places_known ||
+        all_stays(portions, count) || (problem->X && !hy_has_view(problem->X)))
+        return NULL;
+    return forecast;
+}
+
+/* A device in panels of this run does not take rows of others. Where there is a forecast
+   of the host's rate, it says how fast the devices are. */
+static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
+                       hy_part_taker *out)
+{
+    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
+
+    out->site    = p->site;
+    out->list    = bound->list;
+    out->begin   = p->begin;
+    out->end     = p->end;
+    out->image   = bound->image;
+    out->sharing = takes ? &p->taking : NULL;
+    out->rate    = host ? p->weight * host->device_rate : p->rate;
+}
+
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out)
+{
+    const hy_sharing *host = forecast ? &forecast->sharing : NULL;
+
+    for (out->count = 0; out->count < count; out->count++)
+        add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
+    if (host)
+        out->of[out->count++] = (hy_part_taker){
+            .site = split->host, .sharing = host, .rate = host->host_rate};
 }

@@ -1,4 +1,4 @@
-/* engine/split.h - how much of a product the host takes from the device.
+/* engine/split.h - how much of a product the host takes from the devices.
 
    It takes rows whose place in the result is known: of Y, and of C in runs of a plan with
    HYBRID_REUSE after the first.
@@ -9,7 +9,8 @@
 #ifndef HY_SPLIT_H
 #define HY_SPLIT_H
 
-#include "engine/layout.h"
+#include "engine/bind.h"
+#include "engine/portion.h"
 #include "pipeline/run.h"
 
 typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
@@ -27,19 +28,28 @@ typedef struct hy_split {
     hy_site *host;        /* NULL: the device is alone in all runs */
 } hy_split;
 
-/* Chunks are cut and the device's site is open: choose the shares, and open the host's if
-   runs of either kind may use it. */
-hybrid_status hy_split_open(const hy_product *product, const hy_layout *layout,
-                            hy_split *split);
+/* Chunks are cut and the sites of the portions of the product are open: choose the shares,
+   and open the host's site if runs of either kind may use it. */
+hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
+                            int count, hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* Who takes part in a run on the device's site. `direct`: X and Y are copied directly
-   (pin.h). `places_known`: each row's place in the result is known, that of a row of C
-   from an earlier run. */
-hy_sites hy_split_sites(const hy_split *split, const hy_product *product, hy_site *device,
-                        const hy_problem *problem, int direct, int places_known);
+/* What a run finds of X, Y and C. */
+typedef struct hy_run_found {
+    int direct;       /* X and Y are copied directly (pin.h) */
+    int places_known; /* each row's place in the result is known, that of a row of C from an
+                         earlier run */
+} hy_run_found;
 
-/* Of the work of a run on these sites, what the host is expected to take. */
-double hy_split_share(const hy_split *split, const hy_sites *sites);
+/* The host's forecast for such a run of the problem, whose image is that of the first
+   portion; NULL: it takes no part. */
+const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
+                                     int count, const hy_problem *problem,
+                                     const hy_run_found *found);
+
+/* Who takes part: the portions' sites, each with its image, and the host if there is a
+   forecast. */
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out);
 
 #endif /* HY_SPLIT_H */

@@ -146,7 +146,8 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(product, &layout->chunks[i]);
     if (nnz > 0)
-        *up += (int64_t)((double)bytes * (double)panels * (double)A->nnz / (double)nnz);
+        *up += (int64_t)((double)bytes * (double)panels *
+                         (double)product->profile.features.nnz / (double)nnz);
     return HYBRID_OK;
 }
 
@@ -180,8 +181,9 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
 
     *out = (hy_touch){.rows = 0};
     for (int64_t k = 0; k < s.count; k++) {
-        const int64_t begin = (2 * k + 1) * (all - rows) / (2 * s.count);
-        s.chunks[k]         = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
+        const int64_t begin =
+            product->profile.begin + (2 * k + 1) * (all - rows) / (2 * s.count);
+        s.chunks[k] = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
     }
     HY_TRY(count_samples(&s));
     for (int64_t k = 0; k < s.count; k++) {
@@ -190,7 +192,7 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
         nnz += (double)(hy_offset(p->A, s.chunks[k].row_end) -
                         hy_offset(p->A, s.chunks[k].row_begin));
     }
-    const double times = nnz > 0 ? (double)p->A->nnz / nnz : 0;
+    const double times = nnz > 0 ? (double)product->profile.features.nnz / nnz : 0;
     *out               = (hy_touch){.rows = (int64_t)(times * (double)out->rows),
                                     .nnz  = (int64_t)(times * (double)out->nnz)};
     return HYBRID_OK;

@@ -40,31 +40,54 @@ static void use_host(const hybrid_engine *engine, double busy_s, int workers,
     r->rates_measured           = measured->mem_Bps > 0;
 }
 
-static void use_device(const hy_backend *device, hybrid_report *r)
+/* All of them together, as built in, and as measured, unless one was not. */
+static hy_rates sum_up(const hy_backend *const *devices, int count, hy_measured *measured)
 {
-    const hy_measured *m = &device->measured;
-    const double s       = r->total_s;
-    hy_rates rates;
+    hy_rates sum = {0}, one;
+    int all      = 1;
 
-    device->ops->rates(device, &rates);
-    r->use[HYBRID_BUS_UP]   = use_of((double)r->h2d_bytes, s, rates.h2d_Bps, m->h2d_Bps);
-    r->use[HYBRID_BUS_DOWN] = use_of((double)r->d2h_bytes, s, rates.d2h_Bps, m->d2h_Bps);
-    r->use[HYBRID_DEVICE] = use_of((double)r->device_bytes, s, rates.mem_Bps, m->mem_Bps);
-    r->bus_utilisation =
-        fmax(r->use[HYBRID_BUS_UP].utilisation, r->use[HYBRID_BUS_DOWN].utilisation);
-    r->rates_measured &= m->h2d_Bps > 0 && m->d2h_Bps > 0 && m->mem_Bps > 0;
+    *measured = (hy_measured){0};
+    for (int i = 0; i < count; i++) {
+        const hy_measured *m = &devices[i]->measured;
+        devices[i]->ops->rates(devices[i], &one);
+        sum.h2d_Bps += one.h2d_Bps;
+        sum.d2h_Bps += one.d2h_Bps;
+        sum.mem_Bps += one.mem_Bps;
+        measured->h2d_Bps += m->h2d_Bps;
+        measured->d2h_Bps += m->d2h_Bps;
+        measured->mem_Bps += m->mem_Bps;
+        all = all && m->h2d_Bps > 0 && m->d2h_Bps > 0 && m->mem_Bps > 0;
+    }
+    if (!all && count > 1)
+        *measured = (hy_measured){0};
+    return sum;
 }
 
-/* Of a device's run: all but host memory have times in which they were busy. */
-static hybrid_resource bound_of(const hybrid_report *r, int on_device)
+static void use_devices(const hy_backend *const *devices, int count, hybrid_report *r)
 {
+    const double s = r->total_s;
+    hy_measured m;
+    const hy_rates rates = sum_up(devices, count, &m);
+
+    r->use[HYBRID_BUS_UP]   = use_of((double)r->h2d_bytes, s, rates.h2d_Bps, m.h2d_Bps);
+    r->use[HYBRID_BUS_DOWN] = use_of((double)r->d2h_bytes, s, rates.d2h_Bps, m.d2h_Bps);
+    r->use[HYBRID_DEVICE] = use_of((double)r->device_bytes, s, rates.mem_Bps, m.mem_Bps);
+    r->bus_utilisation =
+        fmax(r->use[HYBRID_BUS_UP].utilisation, r->use[HYBRID_BUS_DOWN].utilisation);
+    r->rates_measured &= m.h2d_Bps > 0 && m.d2h_Bps > 0 && m.mem_Bps > 0;
+}
+
+/* Of a run on so many devices: all but host memory have times in which they were busy. */
+static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count)
+{
+    const double run_s                  = count * r->total_s;
     const hybrid_use *use               = r->use;
     const double cores                  = use[HYBRID_CORES].utilisation;
     const double busy[HYBRID_RESOURCES] = {
         [HYBRID_CORES]    = cores,
-        [HYBRID_BUS_UP]   = (r->load_s + r->h2d_s) / r->total_s,
-        [HYBRID_BUS_DOWN] = r->d2h_s / r->total_s,
-        [HYBRID_DEVICE]   = (r->multiply_s + r->finish_s) / r->total_s,
+        [HYBRID_BUS_UP]   = (r->load_s + r->h2d_s) / run_s,
+        [HYBRID_BUS_DOWN] = r->d2h_s / run_s,
+        [HYBRID_DEVICE]   = (r->multiply_s + r->finish_s) / run_s,
     };
     hybrid_resource most = HYBRID_CORES;
 
@@ -86,20 +109,20 @@ static double reference_s(const hybrid_report *r, const hy_reference *reference,
     return fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
 }
 
-void hy_usage_end(const hybrid_engine *engine, const hy_backend *backend,
-                  const hy_beginning *begin, const hy_reference *reference,
+void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
+                  int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *r)
 {
     const hy_pool *pool = engine->ctx.pool;
-    const int on_device = backend->ops->copy != NULL;
+    const int on_device = backends[0]->ops->copy != NULL;
     const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_most_threads(pool);
     const hy_beginning end = hy_usage_begin(engine);
 
     r->total_s = (double)hy_greater(end.ns - begin->ns, 1) * 1e-9;
     use_host(engine, (double)(end.busy_ns - begin->busy_ns) * 1e-9, workers, r);
     if (on_device)
-        use_device(backend, r);
-    r->bound                  = bound_of(r, on_device);
+        use_devices(backends, count, r);
+    r->bound                  = bound_of(r, on_device, count);
     r->reference_s            = reference_s(r, reference, on_device);
     r->speedup_over_reference = r->reference_s / r->total_s;
 }

@@ -16,10 +16,11 @@ typedef struct hy_reference {
     int64_t up, down; /* bytes */
 } hy_reference;
 
-/* The run is over, and its bytes and stages are in the report: its time, what it used of
-   the memory, the cores and, if it was computed on a device, of that, and the reference. */
-void hy_usage_end(const hybrid_engine *engine, const hy_backend *backend,
-                  const hy_beginning *begin, const hy_reference *reference,
+/* The run on these backends is over, and its bytes and stages are in the report: its time,
+   what it used of the memory, the cores and, if it was computed on devices, of these
+   together, and the reference. */
+void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
+                  int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *report);
 
 #endif /* HY_USAGE_H */

@@ -248,7 +248,8 @@ static hybrid_status learn_device(cuda_backend *b)
     return HYBRID_OK;
 }
 
-static hybrid_status set_up(cuda_backend *b, size_t device_bytes)
+/* device_bytes 0: one of so many equal parts of nine tenths of what is free. */
+static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
 {
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
@@ -259,7 +260,8 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes)
     HY_TRY(learn_device(b));
     b->attributes = hy_cuda_find_attributes();
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
-    b->base.device.cap = int64_t(device_bytes ? device_bytes : bytes / 10 * 9);
+    b->base.device.cap =
+        int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
     return set_epoch(b);
 }
 
@@ -308,7 +310,8 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
     b->device       = options->device;
     pthread_mutex_init(&b->lock, nullptr);
     hy_blocks_open(&b->blocks);
-    const hybrid_status status = set_up(b, options->device_bytes);
+    const hybrid_status status =
+        set_up(b, options->device_bytes, hy_times_listed(options));
     if (status != HYBRID_OK) {
         close(&b->base);
         return status;

@@ -179,11 +179,20 @@ typedef struct hybrid_engine_options {
     const char      *rates_path;   /* file of hybrid_engine_calibrate(); NULL = the one in
                                       the user's cache folder, if it is there and about
                                       this device; "" = none: speeds as built in */
+    const int       *devices;      /* CUDA ordinals of GPUs that compute products together, in
+                                      place of `device`; NULL, and device_count 0: that one
+                                      alone. Read during the call. One that is listed twice
+                                      counts as two. device_bytes is the cap of each; 0
+                                      leaves those on one GPU equal parts of nine tenths of
+                                      what is free there. If one of them does not answer
+                                      there is none: AUTO takes the CPU, and CUDA is
+                                      NO_DEVICE */
+    int64_t          device_count; /* of them, up to 16 */
 } hybrid_engine_options;
 
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0, NULL }
+      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0 }
 
 /* Start worker threads and open the device. `options` may be NULL.
    A file of rates that is malformed is an error, BAD_FILE, the user's too; so is one that
@@ -209,8 +218,9 @@ HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
    only tell (reports, hybrid_plan_candidate, hybrid_variant_at) leave it as it is. */
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 
-/* The backend in use, and in words what it runs on or, after AUTO fell back to
-   the CPU, why there is no GPU. Valid as long as the engine. */
+/* The backend in use, and in words what it runs on, "0: NVIDIA H200, ...; 1: ..." if
+   several GPUs are listed, or, after AUTO fell back to the CPU, why there is no GPU. Valid
+   as long as the engine. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
@@ -274,7 +284,8 @@ typedef void (*hybrid_calibrate_fn)(void *user, const char *step,
 
 /* Measure this machine, in less than 30 s, with nothing else running on it; write a file
    for hybrid_engine_options.rates_path, complete or not at all; and let plans made from
-   now on use what it says. `path` NULL is the user's file for this device:
+   now on use what it says. Of several GPUs the first is measured, and those of its model
+   have the same speeds. `path` NULL is the user's file for this device:
    $XDG_CACHE_HOME/hybrid_spmm/DEVICE.rates, or that in $HOME/.cache. `fn` and `out` may be
    NULL. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
@@ -362,7 +373,9 @@ enum {
     HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run. SpGEMM: also for every
                                        budget, chunking, number of threads and backend:
                                        products are rounded and added in the order of
-                                       A's entries. Variants that cannot are refused */
+                                       A's entries. Variants that cannot are refused.
+                                       SpMM on several GPUs: those of one model compute,
+                                       each the same rows in every run */
     HYBRID_REUSE         = 1u << 1, /* the plan will run again with other values: runs
                                        compare the patterns with those planned for, and
                                        all but the first know where rows of C start */
@@ -386,7 +399,10 @@ enum {
    computing. The CPU stores its rows where they belong, which has to be known: of Y it
    always is, of C in runs after the first of a plan with HYBRID_REUSE; in all other runs
    the GPU is alone. Of an engine without a GPU the CPU computes all, whatever is said
-   here, but GPU and SHARE are refused (NO_DEVICE). */
+   here, but GPU and SHARE are refused (NO_DEVICE).
+   Of an engine with several GPUs "the GPU" is those of them that are predicted to make the
+   product short, in all runs: the fastest alone where others would not. The CPU's part is
+   predicted, or its share counted, of what they do together. */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /* choose for me: AUTO in runs of SpMM that leave the CPU
                                  idle: X and Y are pinned and copied directly, as at
@@ -472,7 +488,7 @@ typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *r
    From inside fn, calls on this engine and its plans return BAD_STATE. Those that return
    nothing do nothing, but hybrid_csr_free() and hybrid_dense_free(), which free. Other
    engines can be used, with `rows` as an operand too.
-   The GPU computes alone, or the CPU, however the plan is split: the CPU's part would be the
+   GPUs compute, or the CPU alone, however the plan is split: the CPU's part would be the
    last rows. With HYBRID_REUSE patterns are compared; where rows of C start is
    neither used nor kept for later runs. In the report place_s includes the time of fn, and
    what fn was given counts as stored. */
@@ -553,8 +569,8 @@ HYBRID_API const char *hybrid_origin_text(hybrid_origin origin);
 
 /* What a run used of a resource. */
 typedef struct hybrid_use {
-    double rate;        /* bytes a second, of CORES the number of workers; 0: the run has no
-                           such thing */
+    double rate;        /* bytes a second, of several GPUs together, of CORES the number of
+                           workers; 0: the run has no such thing */
     double utilisation; /* used / (rate * total_s), 0 to 1. Used are h2d_bytes, d2h_bytes,
                            host_bytes and device_bytes; of CORES the seconds in which
                            workers had a task or the calling thread computed, summed up */
@@ -600,7 +616,8 @@ typedef struct hybrid_report {
     int64_t device_bytes;    /* at least, in its memory: what comes up is written, what
                                 stayed of A is read, the result written, what goes down
                                 read, each byte once */
-    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes;
+    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /* of several GPUs the
+                                sum of their peaks */
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /* by the plan, columns of C as they
                                 are; 0 if nothing is copied */
     int64_t other_h2d_bytes; /* predicted if B or X were held the other way; -1: there
@@ -643,13 +660,14 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h"; "caller": the thread that
+    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h", of other GPUs than the
+                                first "load1", "h2d1", ...; "caller": the thread that
                                 runs the product; "host": the CPU's part of a split one */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
     int64_t     row_begin, row_end;
     int64_t     begin_ns, end_ns;
     int64_t     bytes, flops;
-    int64_t     device_bytes, host_bytes; /* in use when the event was collected */
+    int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never

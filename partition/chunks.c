@@ -124,7 +124,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     *out = cols;
     if (every_row_fits(cut, cols))
         return HYBRID_OK;
-    for (int64_t row = 0; row < cut->profile->rows; row++) {
+    for (int64_t row = cut->profile->begin; row < cut->profile->end; row++) {
         hy_features f = row_features(cut, row, *out);
         if (device_bytes(cut, &f) <= cut->slot_bytes)
             continue;
@@ -156,7 +156,7 @@ static hybrid_status choose_width(cutter *c)
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
     const hy_profile *p   = c->cut->profile;
-    const hy_features all = hy_profile_range(p, begin, p->rows, c->width);
+    const hy_features all = hy_profile_range(p, begin, p->end, c->width);
     int64_t low = begin + 1, step = 1, high;
 
     if (fits(c->cut, &all))
@@ -164,8 +164,8 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
 
     for (;; step *= 2) { /* low fits; high does not, or is past the end */
         high = low + step;
-        if (high > p->rows) {
-            high = p->rows + 1;
+        if (high > p->end) {
+            high = p->end + 1;
             break;
         }
         const hy_features f = hy_profile_range(p, begin, high, c->width);
@@ -237,7 +237,7 @@ static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t coun
    is asked whether they fit. Those that do not are counted again for the next chunk. */
 static hy_features gathered_chunk(const cutter *c, int64_t begin)
 {
-    const int64_t rows       = c->cut->profile->rows;
+    const int64_t rows       = c->cut->profile->end;
     gathering sum[BATCH + 1] = {{0, 0}};
     int64_t end              = begin, count, more;
 
@@ -273,9 +273,9 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
 static hybrid_status cut_rows(cutter *c)
 {
     const hy_cut *cut = c->cut;
-    int64_t row       = 0;
+    int64_t row       = cut->profile->begin;
 
-    while (row < cut->profile->rows) {
+    while (row < cut->profile->end) {
         if (c->count == c->capacity)
             HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
         hy_chunk *chunk = &c->chunks[c->count];

@@ -5,7 +5,7 @@
 
        shared + depth * (pack + work + out of the largest chunk) <= budget
 
-   Chunks are consecutive rows, each as long as both the block and `products_max`
+   Chunks are consecutive rows of those that the profile is narrowed to, each as long as both the block and `products_max`
    allow, so that they cost about the same. When B or X is not resident, each chunk
    also carries the rows of B or X that its rows of A touch (gathered); for SpMM
    the columns of X are then cut into panels where a single row would not fit: all
@@ -63,7 +63,7 @@ hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* needs.c: hy_chunk.needs of chunks that cover A's rows. `ends`: as the profile has them,
+/* needs.c: hy_chunk.needs of chunks that follow each other. `ends`: as the profile has them,
    or NULL. `with_own`: their own rows count too, which are rows of B when A is squared. What
    is nearly all of B or X becomes all. */
 hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,

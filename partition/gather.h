@@ -9,10 +9,14 @@
    sentence. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
+/* Whether it brings as much as was planned, or, if it is trimmed, no more. */
+int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
+
 /* BAD_STATE: the chunk's rows touch rows of X that were not to be in its ring. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
-/* Columns that the rows of a gathered chunk touch, as many as were planned; listed are the
+/* Columns that the rows of a gathered chunk touch, as many as were planned or, if it is
+   trimmed, fewer; listed are the
    rows of the caller's X. `out` is to be freed, also after a failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
 

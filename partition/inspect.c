@@ -50,6 +50,7 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
                     .type     = A->type,
                     .rows     = A->rows,
                     .cols     = A->cols,
+                    .end      = A->rows,
                     .out_cols = B ? B->cols : dense_cols};
 
     HY_TRY_ELSE_DONE(hy_count_rows(ctx, A, B, counter, &p, &counts));
@@ -73,6 +74,7 @@ hybrid_status hy_inspect_sizes(hy_context *ctx, const hybrid_csr *A, int64_t den
         .type     = A->type,
         .rows     = A->rows,
         .cols     = A->cols,
+        .end      = A->rows,
         .out_cols = dense_cols,
         .features = {.rows      = A->rows,
                      .cols      = A->cols,
@@ -107,4 +109,14 @@ hy_features hy_profile_range(const hy_profile *p, int64_t begin, int64_t end,
     }
     f.gather_rows = f.gather_nnz = 0;
     return f;
+}
+
+hy_profile hy_profile_narrow(const hy_profile *profile, int64_t begin, int64_t end)
+{
+    hy_profile narrow = *profile;
+
+    narrow.begin    = begin;
+    narrow.end      = end;
+    narrow.features = hy_profile_range(profile, begin, end, profile->out_cols);
+    return narrow;
 }

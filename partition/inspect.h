@@ -25,7 +25,8 @@ typedef struct hy_profile {
                              (alias) where that is the same; SpMM: NULL */
     int64_t *ends;        /* SpGEMM: of every HY_ENDS_ROWS rows, columns up to the last that
                              they have an entry in; SpMM: NULL */
-    hy_features features; /* of all rows, out_ratio estimated from a sample */
+    int64_t begin, end;   /* of rows: all, unless hy_profile_narrow() made it */
+    hy_features features; /* of these rows, out_ratio estimated from a sample */
 } hy_profile;
 
 enum { HY_ENDS_ROWS = 64 };
@@ -56,6 +57,9 @@ hybrid_status hy_inspect_sizes(hy_context *ctx, const hybrid_csr *A, int64_t den
    products_max never exceed the range's totals. gather_* are 0. Without sums, of all rows. */
 hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
                              int64_t cols);
+
+/* The same of rows [begin, end) alone; borrows the sums. */
+hy_profile hy_profile_narrow(const hy_profile *profile, int64_t begin, int64_t end);
 
 /* What the packed formats of a device ask of A, which hy_inspect() leaves 0: tile_fill,
    and block_* when the result has one column and `blocks` are asked for, which takes longer

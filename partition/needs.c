@@ -98,8 +98,10 @@ hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
         chunks[c].needs   = with_own ? own : 0;
     }
-    HY_TRY(
-        hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, ends ? ROWS_KNOWN : ROWS, look, &n));
+    if (ranges > 0)
+        HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, chunks[0].row_begin,
+                           chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS, look,
+                           &n));
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;

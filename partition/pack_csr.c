@@ -147,7 +147,7 @@ static hybrid_status gather_b(packing *p)
         p->gather_row_ptr[r + 1] =
             p->gather_row_ptr[r] + hy_offset(B, row + 1) - hy_offset(B, row);
     }
-    if (p->gather_row_ptr[rows] != f->gather_nnz)
+    if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_fail(
             ctx, HYBRID_BAD_STATE,
             "rows %lld to %lld of A touch %lld entries of B, %lld were planned",
@@ -188,6 +188,11 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
     return HYBRID_OK;
 }
 
+int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned)
+{
+    return job->chunk->trimmed ? count <= planned : count == planned;
+}
+
 hybrid_status hy_pack_outside(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
@@ -207,7 +212,7 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
     const int32_t *listed = job->problem->source.listed;
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
-    if (out->count != chunk->features.gather_rows)
+    if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        first_row(job), end_row(job), (long long)out->count,

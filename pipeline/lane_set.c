@@ -8,6 +8,21 @@ enum { KEPT = 2, FIRST_ROOM = 32 }; /* idle ones of a backend; marks and lanes a
 
 /* ---- threads ------------------------------------------------------------------- */
 
+/* Traces keep them as long as the engine. */
+#define NAMES(name)                                                                      \
+    {                                                                                    \
+        name, name "1", name "2", name "3", name "4", name "5", name "6", name "7",      \
+            name "8", name "9", name "10", name "11", name "12", name "13", name "14",   \
+            name "15"                                                                    \
+    }
+
+const char *hy_lane_name(hy_lane_kind kind, int device)
+{
+    static const char *const names[HY_LANE_NAMES][HY_MOST_DEVICES] = {
+        NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load")};
+    return names[kind][device];
+}
+
 enum { NO_WORKER = -1 }; /* of the pool */
 
 static void *serve(void *arg)
@@ -105,13 +120,13 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
    it waits in the order of chunks, in which they are to finish. */
 static hybrid_status open_lanes(hy_lane_set *lane_set)
 {
-    static const char *const names[HY_LANES] = {"h2d", "run", "d2h"};
-    hy_backend *backend                      = lane_set->backend;
+    hy_backend *backend = lane_set->backend;
 
     for (hy_where lane = 0; lane < HY_LANES; lane++) {
         if (backend->ops->copy)
-            HY_TRY(backend->ops->lane_open(backend, names[lane], lane != HY_ON_RUN,
-                                           &lane_set->lanes[lane]));
+            HY_TRY(backend->ops->lane_open(
+                backend, hy_lane_name((hy_lane_kind)lane, backend->index),
+                lane != HY_ON_RUN, &lane_set->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
         if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */

@@ -32,6 +32,16 @@ typedef struct hy_lane_set {
     hy_made marks, runs;          /* runs: lanes of slots */
 } hy_lane_set;
 
+/* As traces and profilers print it: "h2d" on the first device, "h2d1" on the next. Static. */
+typedef enum hy_lane_kind {
+    HY_NAME_IN,
+    HY_NAME_RUN,
+    HY_NAME_OUT,
+    HY_NAME_LOAD,
+    HY_LANE_NAMES
+} hy_lane_kind;
+const char *hy_lane_name(hy_lane_kind kind, int device);
+
 /* An idle lane set of that backend, or a new one. */
 hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out);
 

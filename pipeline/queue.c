@@ -1,254 +1,252 @@
-/* pipeline/queue.c - the rows of a product, handed out to whoever is to compute them. */
+/* pipeline/queue.c - the rows of a product, handed out to the sites that compute them. */
 #include "pipeline/queue.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "base/extremes.h"
 
 static const double PRIOR_S =
     2e-3; /* what was expected weighs like a run of that length */
-static const double MARGIN = 1.25; /* by which the host must be faster to get the rest */
 
-static int64_t work_of(const hy_chunk *chunk)
+int64_t hy_queue_work(const hy_chunk *chunk)
 {
     return chunk->features.products + chunk->features.rows;
-}
-
-void hy_queue_open(hy_queue *queue, const hy_profile *profile, const hy_chunk_list *list,
-                   const hy_sharing *sharing)
-{
-    hy_chunk chunk;
-
-    memset(queue, 0, sizeof *queue);
-    queue->profile = profile;
-    queue->list    = *list;
-    queue->sharing = sharing;
-    queue->end     = list->count;
-    for (int64_t i = 0; i < list->count; i++) {
-        chunk            = hy_chunk_at(list, i);
-        queue->row_begin = i == 0 ? chunk.row_begin : queue->row_begin;
-        queue->row_end   = chunk.row_end;
-        queue->all += work_of(&chunk);
-    }
-    queue->left = queue->all;
-    if (sharing) {
-        queue->device.expected = sharing->device_rate;
-        queue->host.expected   = sharing->host_rate;
-    }
 }
 
 /* ---- rectangles ---------------------------------------------------------------------
  */
 
-/* Rows [begin, end) of a chunk that gathers nothing. */
-static hy_chunk rows_of(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
-                        int64_t end)
+/* Rows [begin, end) of a chunk. What it gathers is no more than for all of its rows. */
+hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
+                       int64_t end)
 {
     hy_chunk part  = *chunk;
     part.row_begin = begin;
     part.row_end   = end;
+    part.trimmed   = 1;
     part.features =
         hy_profile_range(queue->profile, begin, end, chunk->col_end - chunk->col_begin);
+    part.features.gather_rows = chunk->features.gather_rows;
+    part.features.gather_nnz  = chunk->features.gather_nnz;
     return part;
 }
 
-/* What is left of chunk i. */
-static hy_chunk rest_of(const hy_queue *queue, int64_t i)
+/* What is left of a site's chunk i. */
+hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
 {
-    const hy_chunk chunk = hy_chunk_at(&queue->list, i);
-    const int64_t begin  = i == queue->next ? queue->row_begin : chunk.row_begin;
-    const int64_t end    = i == queue->end - 1 ? queue->row_end : chunk.row_end;
+    const hy_chunk chunk = hy_chunk_at(&c->list, i);
+    const int64_t begin  = i == c->next ? c->row_begin : chunk.row_begin;
+    const int64_t end    = i == c->stop - 1 ? c->row_end : chunk.row_end;
 
     if (begin == chunk.row_begin && end == chunk.row_end)
         return chunk;
-    return rows_of(queue, &chunk, begin, end);
+    return hy_queue_rows(queue, &chunk, begin, end);
 }
 
-static void drop_first(hy_queue *queue)
+/* With the rows of chunk i, which are those of any column block. */
+static const hy_chunk *rows_at(const hy_claimant *c, int64_t i)
 {
-    queue->next++;
-    if (queue->next < queue->end)
-        queue->row_begin = hy_chunk_at(&queue->list, queue->next).row_begin;
+    return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
 }
 
-static void drop_last(hy_queue *queue)
+static void drop_first(hy_claimant *c)
 {
-    queue->end--;
-    if (queue->next < queue->end)
-        queue->row_end = hy_chunk_at(&queue->list, queue->end - 1).row_end;
+    c->next++;
+    if (c->next < c->stop)
+        c->row_begin = rows_at(c, c->next)->row_begin;
 }
 
-/* ---- pieces -------------------------------------------------------------------------
+/* ---- pace ----------------------------------------------------------------------------
  */
 
-/* As the host computes it. */
-static hy_chunk piece_of(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
-                         int64_t end)
+/* Seconds in which a site does that much. */
+double hy_queue_seconds(const hy_claimant *c, int64_t work)
 {
-    hy_chunk piece = rows_of(queue, chunk, begin, end);
-    piece.gathered = piece.kept = 0;
-    piece.variant               = queue->sharing->variant;
-    return piece;
-}
-
-static int fits(const hy_sharing *s, const hy_features *f)
-{
-    const hy_cost cost = s->variant->cost(f, &s->rates);
-
-    return (f->rows == 1 || (f->products <= s->products && f->rows <= s->rows)) &&
-           hy_cost_bytes(&cost) <= s->slot_bytes;
-}
-
-/* Most rows at the end of `from` that a slot of the host holds. */
-static int64_t fitting_rows(const hy_queue *queue, const hy_chunk *from)
-{
-    int64_t low = 0, high = from->row_end - from->row_begin;
-
-    high = high < queue->sharing->rows ? high : queue->sharing->rows;
-    while (low < high) {
-        const int64_t rows  = low + (high - low + 1) / 2;
-        const hy_chunk part = piece_of(queue, from, from->row_end - rows, from->row_end);
-        if (fits(queue->sharing, &part.features))
-            low = rows;
-        else
-            high = rows - 1;
-    }
-    return low;
-}
-
-/* Whether a row that is as costly as the costliest of the chunk fits. */
-static int every_row_fits(const hy_queue *queue, const hy_chunk *chunk)
-{
-    hy_features f = chunk->features;
-
-    f.rows        = 1;
-    f.nnz         = f.row_max;
-    f.products    = f.products_max;
-    f.out_bound   = f.products < f.out_cols ? f.products : f.out_cols;
-    f.gather_rows = f.gather_nnz = 0;
-    return fits(queue->sharing, &f);
-}
-
-/* What the host would take of the rest of the last chunk: no rows where it cannot. */
-static hy_chunk find_piece(const hy_queue *queue, const hy_chunk *rest)
-{
-    const int64_t begin = rest->row_begin, end = rest->row_end;
-
-    if (queue->end <= queue->devices)
-        return piece_of(queue, rest, end, end);
-    if (rest->gathered || rest->kept) /* to be taken whole */
-        return piece_of(queue, rest, begin, every_row_fits(queue, rest) ? end : begin);
-    return piece_of(queue, rest, end - fitting_rows(queue, rest), end);
-}
-
-/* ---- whose turn it is ---------------------------------------------------------------
- */
-
-/* Seconds in which a side does that much. */
-static double seconds(const hy_pace *p, int64_t work)
-{
+    const hy_pace *p     = &c->pace;
     const double timed_s = (double)(p->last_ns - p->first_ns) * 1e-9;
     const double done    = (double)p->timed + p->expected * PRIOR_S;
 
     return (double)work * (timed_s + PRIOR_S) / done;
 }
 
-/* Work that the host still is to take. */
-static double quota(const hy_queue *queue)
-{
-    return queue->sharing->share * (double)queue->all - (double)queue->host_work;
-}
-
-/* Whether the host had better compute what is left, of which the device would take a
-   chunk of that work. */
-static int device_yields(const hy_queue *queue, int64_t work)
-{
-    if (queue->sharing->share >= 0)
-        return (double)queue->left - 0.5 * (double)work < quota(queue);
-    return MARGIN * seconds(&queue->host, queue->host.flying + queue->left) <=
-           seconds(&queue->device, queue->device.flying + work);
-}
-
-static int host_wants(const hy_queue *queue, int64_t work)
-{
-    const hy_chunk rest = rest_of(queue, queue->next);
-
-    if (device_yields(queue, work_of(&rest)))
-        return 1;
-    if (queue->sharing->share >= 0)
-        return quota(queue) >= 0.5 * (double)work;
-    return seconds(&queue->host, queue->host.flying + work) <=
-           seconds(&queue->device, queue->device.flying + queue->left - work);
-}
-
-/* ---- taking -------------------------------------------------------------------------
+/* ---- open ----------------------------------------------------------------------------
  */
 
-/* The host can take what is left, and had better. */
-static int leaves_to_host(const hy_queue *queue, const hy_chunk *rest)
+void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
 {
-    if (!queue->sharing || !device_yields(queue, work_of(rest)))
-        return 0;
-    const hy_chunk last  = rest_of(queue, queue->end - 1);
-    const hy_chunk piece = find_piece(queue, &last);
-    return piece.row_begin < piece.row_end;
+    queue->profile  = profile;
+    queue->in_order = in_order;
+    queue->front = queue->all = queue->left = queue->claimed = 0;
+    queue->count                                             = 0;
 }
 
-int hy_queue_claim(hy_queue *queue, int must, hy_chunk *out)
+static int is_of(const hy_claimant *c, const hy_chunk *chunk)
 {
-    if (queue->next == queue->end)
-        return 0;
-    const hy_chunk rest = rest_of(queue, queue->next);
-    if (!must && leaves_to_host(queue, &rest))
-        return 0;
-    *out    = rest;
-    out->id = queue->claimed++;
-    drop_first(queue);
-    queue->left -= work_of(&rest);
-    queue->device.flying += work_of(&rest);
-    return 1;
+    return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* More rows become the host's. */
-static int fill_claim(hy_queue *queue)
+/* The chunks that have rows of its own: if X comes in column blocks, all. */
+static void find_own(hy_claimant *c)
 {
-    if (queue->next == queue->end)
-        return 0;
-    const hy_chunk rest  = rest_of(queue, queue->end - 1);
-    const hy_chunk piece = find_piece(queue, &rest);
-    const int64_t work   = work_of(&piece);
-    if (piece.row_begin == piece.row_end || !host_wants(queue, work))
-        return 0;
-    if (piece.features.rows == rest.features.rows)
-        drop_last(queue);
-    else
-        queue->row_end = piece.row_begin;
-    queue->claim = piece;
+    c->stop = c->list.count;
+    while (c->next < c->stop && !is_of(c, rows_at(c, c->next)))
+        c->next++;
+    while (c->next < c->stop && !is_of(c, rows_at(c, c->stop - 1)))
+        c->stop--;
+    if (c->next == c->stop)
+        return;
+    c->row_begin = hy_greater(rows_at(c, c->next)->row_begin, c->begin);
+    c->row_end   = hy_lesser(rows_at(c, c->stop - 1)->row_end, c->end);
+}
+
+/* Of chunk i, as far as it is its own. */
+static int64_t own_work(const hy_queue *queue, const hy_claimant *c, int64_t i)
+{
+    const hy_chunk *cut = rows_at(c, i);
+
+    if (c->list.image.axis != HY_AXIS_COLS && cut->row_begin >= c->begin &&
+        cut->row_end <= c->end)
+        return hy_queue_work(cut);
+    const hy_chunk rest = hy_queue_rest(queue, c, i);
+    return hy_queue_work(&rest);
+}
+
+int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int64_t end,
+                 double rate, int depth)
+{
+    hy_claimant *c = &queue->of[queue->count];
+
+    memset(c, 0, offsetof(hy_claimant, claim));
+    c->claim.row_begin = c->claim.row_end = 0;
+    c->list                               = *list;
+    c->begin                              = begin;
+    c->end                                = end;
+    c->rate                               = rate;
+    c->depth                              = depth;
+    c->pace.expected                      = rate;
+    find_own(c);
+    for (int64_t i = c->next; i < c->stop; i++)
+        c->left += own_work(queue, c, i);
+    queue->all  = queue->in_order ? c->left : queue->all + c->left;
+    queue->left = queue->all;
+    return queue->count++;
+}
+
+/* ---- claiming ------------------------------------------------------------------------
+ */
+
+static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
+{
+    const int64_t work = hy_queue_work(&claim->chunk);
+
     queue->left -= work;
-    queue->host_work += work;
-    queue->host.flying += work;
-    return 1;
+    c->pace.flying += work;
+    claim->index    = c->next;
+    claim->chunk.id = queue->claimed++;
 }
 
-int hy_queue_claim_piece(hy_queue *queue, hy_chunk *out)
+static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 {
-    hy_chunk *claim = &queue->claim;
-
-    if (claim->row_begin == claim->row_end && !fill_claim(queue))
+    out->chunk = hy_queue_rest(queue, c, c->next);
+    if (!must && hy_queue_leaves(queue, c, &out->chunk))
         return 0;
-    const int64_t begin = claim->row_end - fitting_rows(queue, claim);
-    *out                = piece_of(queue, claim, begin, claim->row_end);
-    out->id             = queue->claimed++;
-    claim->row_end      = begin;
+    c->left -= hy_queue_work(&out->chunk);
+    note_claim(queue, c, out);
+    drop_first(c);
     return 1;
 }
 
-void hy_queue_done(hy_queue *queue, const hy_chunk *chunk, int on_host, int64_t ns)
-{
-    hy_pace *pace = on_host ? &queue->host : &queue->device;
+/* ---- in order ------------------------------------------------------------------------
+ */
 
-    pace->flying -= work_of(chunk);
+/* Until another has no free slot any more if this chunk is not counted: what it has in
+   flight comes before the chunk, and only what it claims from now on waits for it. */
+static double patience(const hy_queue *queue, const hy_claimant *c)
+{
+    double least = INFINITY;
+
+    for (int k = 0; k < queue->count; k++) {
+        const hy_claimant *o = &queue->of[k];
+        const int64_t one    = queue->all / (o->list.count + 1) + 1;
+        if (o != c)
+            least = fmin(least, hy_queue_seconds(o, o->pace.flying + o->depth * one));
+    }
+    return least;
+}
+
+/* In which the others would be done with all that is left. */
+static double others_s(const hy_queue *queue, const hy_claimant *c)
+{
+    double rates = 0, flying = 0;
+
+    for (int k = 0; k < queue->count; k++) {
+        const hy_claimant *o = &queue->of[k];
+        if (o == c)
+            continue;
+        rates += 1 / hy_queue_seconds(o, 1);
+        flying += (double)o->pace.flying;
+    }
+    return rates > 0 ? (flying + (double)queue->left) / rates : INFINITY;
+}
+
+static int is_in_time(const hy_queue *queue, const hy_claimant *c, int64_t work)
+{
+    const double s = hy_queue_seconds(c, c->pace.flying + work);
+
+    return queue->count == 1 || (s <= patience(queue, c) && s <= others_s(queue, c));
+}
+
+/* The next rows, up to the end of its own chunk that has the first of them. */
+static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
+{
+    while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)
+        drop_first(c);
+    if (c->next == c->stop)
+        return 0;
+    c->row_begin = queue->front;
+    out->chunk   = hy_queue_rest(queue, c, c->next);
+    if (!must && !is_in_time(queue, c, hy_queue_work(&out->chunk)))
+        return 0;
+    queue->front = out->chunk.row_end;
+    note_claim(queue, c, out);
+    return 1;
+}
+
+/* ---- what sites call ----------------------------------------------------------------
+ */
+
+int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
+{
+    hy_claimant *c = &queue->of[site];
+
+    if (queue->in_order)
+        return claim_in_order(queue, c, must, out);
+    if (c->next < c->stop)
+        return claim_own(queue, c, must, out);
+    return c->sharing && hy_queue_take(queue, c, out);
+}
+
+void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
+{
+    hy_claimant *c = &queue->of[site];
+    hy_pace *pace  = &c->pace;
+
+    pace->flying -= hy_queue_work(chunk);
     if (pace->first_ns == 0)
         pace->first_ns = ns;
     else
-        pace->timed += work_of(chunk);
+        pace->timed += hy_queue_work(chunk);
     pace->last_ns = ns;
+}
+
+int hy_queue_is_empty(const hy_queue *queue)
+{
+    for (int k = 0; k < queue->count; k++) {
+        const hy_claimant *c = &queue->of[k];
+        if (c->claim.row_begin < c->claim.row_end)
+            return 0;
+    }
+    return queue->left == 0;
 }

@@ -1,4 +1,4 @@
-/* pipeline/run.c - one product on one or two sites. */
+/* pipeline/run.c - one product on one or more sites. */
 #include "pipeline/run.h"
 
 #include <string.h>
@@ -6,58 +6,85 @@
 #include "pipeline/driver.h"
 #include "pipeline/turned.h"
 
-static void add_side(hy_run *run, hy_site *site)
+/* ---- begin ----------------------------------------------------------------------- */
+
+static void add_side(hy_run *run, const hy_part_taker *taker, const hy_problem *problem)
 {
-    if (!site)
-        return;
-    run->sides[run->side_count++] = (hy_side){.run = run, .site = site};
+    hy_side *side  = &run->sides[run->side_count];
+    hy_site *site  = taker->site;
+    const int rows = run->sink->in_order ? 1 : 0;
+
+    side->run     = run;
+    side->site    = site;
+    side->index   = run->side_count++;
+    side->problem = *problem;
+    side->next = side->next_lane = side->finished = 0;
+    side->problem.image                           = taker->image;
+    if (site->loader)
+        side->problem.shared = site->loader->shared;
+    hy_queue_add(&run->queue, &taker->list, rows ? 0 : taker->begin,
+                 rows ? problem->A->rows : taker->end, taker->rate, site->depth);
+    hy_claimant *claimant = &run->queue.of[side->index];
+    claimant->sharing     = taker->sharing;
+    if (taker->image.wraps) /* nobody else knows rows in two places */
+        claimant->apart = taker->list.ranges;
+    site->down_ns = 0;
     hy_pack_cache_begin(&site->cache);
 }
 
-static void begin_run(hy_run *run, const hy_sites *sites, const hy_chunk_list *list,
-                      const hy_problem *problem, hy_sink *sink)
+static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *problem,
+                      hy_sink *sink)
 {
-    memset(run, 0, sizeof *run);
-    run->ctx     = sites->device->ctx;
-    run->problem = problem;
-    run->sink    = sink;
-    add_side(run, sites->device);
-    add_side(run, sites->host);
-    if (!hy_site_by_caller(sites->device))
+    run->ctx           = problem->ctx;
+    run->sink          = sink;
+    run->side_count    = 0;
+    run->reserved_rows = run->reserved = run->stored = 0;
+    run->status                                      = HYBRID_OK;
+    run->stopped                                     = 0;
+    hy_queue_open(&run->queue, problem->profile, sink->in_order);
+    for (int i = 0; i < sites->count; i++)
+        add_side(run, &sites->of[i], problem);
+    if (!hy_site_by_caller(sites->of[0].site))
         hy_inbox_open(&run->inbox, &run->ctx->progress,
                       hy_pool_leaves_cores(run->ctx->pool));
-    hy_queue_open(&run->queue, problem->profile, list, sites->sharing);
-    if (problem->image.wraps) /* the host knows no rows in two places */
-        run->queue.devices = list->ranges;
 }
 
-/* B or X, if the device holds it. */
-static void begin_load(hy_run *run)
+/* B or X, if the site holds it. */
+static hybrid_status begin_load(hy_run *run, hy_side *side)
 {
-    hy_side *device      = run->sides;
-    hy_loader *loader    = device->site->loader;
-    const size_t room    = device->site->turned.room;
-    hybrid_status status = hy_turned_begin(device->site, run->problem, run->sink);
+    hy_loader *loader = side->site->loader;
+    const size_t room = side->site->turned.room;
 
-    if (status == HYBRID_OK && loader)
-        status = hy_loader_start(loader, run->problem, hy_side_passed(device),
-                                 &run->inbox, run->tracer.fn != NULL, room);
-    if (status != HYBRID_OK)
-        hy_run_stop(run, status);
+    HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
+    return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
+                                    &run->inbox, run->tracer.fn != NULL, room)
+                  : HYBRID_OK;
 }
+
+static void begin_loads(hy_run *run)
+{
+    for (int i = 0; i < run->side_count && !run->stopped; i++) {
+        const hybrid_status status = begin_load(run, &run->sides[i]);
+        if (status != HYBRID_OK)
+            hy_run_stop(run, status);
+    }
+}
+
+/* ---- end ------------------------------------------------------------------------- */
 
 /* No chunk needs more of B or X. */
-static void finish_load(hy_run *run)
+static void finish_loads(hy_run *run)
 {
-    hy_loader *loader = run->sides->site->loader;
-
-    if (!loader)
-        return;
-    const hybrid_status status = hy_loader_finish(loader);
-    if (status != HYBRID_OK)
-        hy_run_stop(run, status);
-    else
-        hy_trace_load(&run->tracer, &loader->times);
+    for (int i = 0; i < run->side_count; i++) {
+        const hy_site *site = run->sides[i].site;
+        if (!site->loader)
+            continue;
+        const hybrid_status status = hy_loader_finish(site->loader);
+        if (status != HYBRID_OK)
+            hy_run_stop(run, status);
+        else
+            hy_trace_load(&run->tracer, site);
+    }
 }
 
 static void end_run(hy_run *run)
@@ -66,7 +93,9 @@ static void end_run(hy_run *run)
         hy_site_drain(run->sides[i].site);
     if (!run->stopped)
         run->tracer.report->chunks = run->queue.claimed;
-    hy_pack_cache_end(&run->sides->site->cache, run->status, run->queue.host_work > 0);
+    for (int i = 0; i < run->side_count; i++)
+        hy_pack_cache_end(&run->sides[i].site->cache, run->status,
+                          run->queue.of[i].given > 0);
     if (!hy_site_by_caller(run->sides->site))
         hy_inbox_destroy(&run->inbox);
 }
@@ -81,24 +110,22 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
     return status;
 }
 
-hybrid_status hy_run_product(const hy_sites *sites, const hy_chunk_list *list,
-                             hy_problem *problem, hy_sink *sink, hybrid_trace_fn trace,
-                             void *user, hybrid_report *report)
+hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
+                             hy_sink *sink, hybrid_trace_fn trace, void *user,
+                             hybrid_report *report)
 {
-    const hy_site *first = sites->device;
+    const hy_site *first = sites->of[0].site;
     hy_pool *pool        = first->ctx->pool;
     hy_run run;
 
     if (hy_site_in_place(first)) /* no device is to be fed */
         hy_pool_call_reserve(pool);
-    if (first->loader)
-        problem->shared = first->loader->shared;
-    begin_run(&run, sites, list, problem, sink);
+    begin_run(&run, sites, problem, sink);
     run.tracer = (hy_tracer){
         .fn = trace, .user = user, .report = report, .backend = first->backend};
-    begin_load(&run);
+    begin_loads(&run);
     hy_drive(&run);
-    finish_load(&run);
+    finish_loads(&run);
     end_run(&run);
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);

@@ -28,7 +28,8 @@ typedef struct hy_site {
     int depth;
     hy_buffer device, pinned; /* of all slots */
     hy_turned_y turned;
-    int failed; /* a run did: lanes may be in any state */
+    int64_t down_ns; /* until when this run's copies down were counted that have no times */
+    int failed;      /* a run did: lanes may be in any state */
 } hy_site;
 
 /* A lane set, `depth` slots for any of the chunks, and `shared_bytes` on the device.

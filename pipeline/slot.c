@@ -35,6 +35,14 @@ static size_t back_bytes(hy_op op, const hy_features *f)
     return hy_align(hy_rows_bytes(op, op == HY_SPGEMM ? &back : f, 0));
 }
 
+size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
+                            const hy_rates *rates)
+{
+    const hy_cost cost = variant->cost(f, rates);
+
+    return WORD_BYTES + hy_align(cost.pack_bytes) + back_bytes(variant->op, f);
+}
+
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned)
 {
@@ -45,9 +53,9 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
         const size_t kept  = chunks[i].kept ? hy_align(cost.pack_bytes) : 0;
         *device            = hy_larger(*device, hy_cost_bytes(&cost) - kept);
         if (backend->ops->copy)
-            *pinned = hy_larger(
-                *pinned, WORD_BYTES + hy_align(cost.pack_bytes) +
-                             back_bytes(chunks[i].variant->op, &chunks[i].features));
+            *pinned =
+                hy_larger(*pinned, hy_slot_pinned_bytes(chunks[i].variant,
+                                                        &chunks[i].features, rates));
     }
 }
 
@@ -109,10 +117,10 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
 }
 
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
-                   const hy_pack_cache *cache, int64_t index)
+                   const hy_pack_cache *cache)
 {
     const hy_backend_ops *ops = slot->backend->ops;
-    const hy_chunk *chunk     = &slot->chunk;
+    const hy_chunk *chunk     = &slot->claim.chunk;
     const hy_features *f      = &chunk->features;
     const hy_cost cost        = chunk->variant->cost(f, rates);
     const int in_host         = ops->copy == NULL;
@@ -139,10 +147,9 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
                                &back, 0);
         job->back_room = problem->op == HY_SPGEMM ? back.out_bound : INT64_MAX;
     }
-    job->there    = hy_pack_cache_has(cache, chunk, index);
+    job->there    = hy_pack_cache_has(cache, chunk, slot->claim.index);
     job->shared_a = ops->rebase && hy_pack_csr_shares(job);
     *job->out_nnz = 0;
-    slot->index   = index;
     slot->stage   = slot->stages;
     slot->unseen  = NULL;
     slot->status  = HYBRID_OK;

@@ -8,6 +8,7 @@
 #include "base/sink.h"
 #include "pipeline/lane_set.h"
 #include "pipeline/pack_cache.h"
+#include "pipeline/queue.h"
 
 struct hy_site;
 struct hy_side;
@@ -35,8 +36,8 @@ typedef struct hy_slot {
     hy_buffer device; /* job.in, work and out lie here: parts of the site's blocks */
     hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
     hy_buffer packed; /* pinned: columns that come packed; got when they first do */
-    hy_chunk chunk;
-    int64_t index;         /* of its chunk among those that the run began on the site */
+    hy_claim claim; /* its chunk, and which of the site's list it is */
+    int64_t turn;          /* of its chunk among those that the run began on the site */
     const hy_stage *stage; /* the next one */
     hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
     hy_where unseen_on;    /* its lane */
@@ -47,12 +48,18 @@ typedef struct hy_slot {
     int busy;     /* holds a chunk */
     int parked;   /* waits for its turn on the lanes */
     int on_lanes; /* had its turn there */
+    int counted;  /* the queue knows that it is computed */
+    int64_t part; /* of the result, in the order in which they were reserved */
     int placing;  /* workers have its result, or had */
 } hy_slot;
 
 /* Device and pinned bytes of a slot for any of these chunks. */
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
+
+/* Pinned bytes of one for a chunk with these features. */
+size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
+                            const hy_rates *rates);
 
 /* Get marks of the lane set, which is borrowed, as the blocks are, and may be NULL. On
    failure nothing is held. */
@@ -67,10 +74,9 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 /* The lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
-/* Point the job's buffers into the slot's blocks for slot->chunk, which is chunk `index` of
-   those that the run has begun on this site, or into the cache of packs. */
+/* Point the job's buffers into the slot's blocks for its claim, or into the cache of packs. */
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
-                   const hy_pack_cache *cache, int64_t index);
+                   const hy_pack_cache *cache);
 
 /* What the chunk brings, whose result lies there: all of it. */
 hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows);

@@ -89,7 +89,8 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *kept = hy_pack_cache_record(&slot->site->cache, job->chunk, slot->index);
+    hy_pack *kept =
+        hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
     if (job->there) { /* the stage is there for its marks: what follows waits for X */
         job->pack = *kept;

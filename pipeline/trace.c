@@ -28,9 +28,10 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-static void emit(const hy_tracer *tracer, hybrid_event *event)
+/* Of the host's part: the memory of the run's first device. */
+static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *event)
 {
-    const hy_backend *backend = tracer->backend;
+    const hy_backend *backend = hy_site_in_place(site) ? tracer->backend : site->backend;
 
     if (!tracer->fn)
         return;
@@ -43,7 +44,7 @@ static void emit(const hy_tracer *tracer, hybrid_event *event)
 /* Whether the host computed it as its part of a device's product. */
 static int is_hosts_part(const hy_tracer *tracer, const hy_slot *slot)
 {
-    return slot->site->backend != tracer->backend;
+    return slot->site->backend != tracer->backend && hy_site_in_place(slot->site);
 }
 
 /* When the chunk was computed. */
@@ -58,18 +59,19 @@ static int64_t computed_ns(const hy_slot *slot)
 /* A copy down without times: from when the chunk was computed, and the copy before was
    over, until the host saw the end; of columns that were unpacked meanwhile and of
    values, until they were in their place. */
-static void time_down(hy_tracer *tracer, const hy_slot *slot, hybrid_event *event)
+static void time_down(const hy_slot *slot, hybrid_event *event)
 {
-    const int64_t computed = computed_ns(slot), before = tracer->down_ns;
+    const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
     const int64_t end =
         slot->job.unpacks ? slot->passage[HY_STEP_PLACE].end_ns : slot->seen_ns;
 
-    event->begin_ns = computed > before ? computed : before;
-    event->end_ns   = end > event->begin_ns ? end : event->begin_ns;
-    tracer->down_ns = event->end_ns;
+    event->begin_ns     = computed > before ? computed : before;
+    event->end_ns       = end > event->begin_ns ? end : event->begin_ns;
+    slot->site->down_ns = event->end_ns;
 }
 
-static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *stage)
+static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
+                        const hy_stage *stage)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;
     const hy_passage *passage = &slot->passage[stage->step];
@@ -85,7 +87,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
                                  .bytes     = passage->bytes};
 
     if (on_lane && passage->untimed && stage->where == HY_ON_OUT) {
-        time_down(tracer, slot, &event);
+        time_down(slot, &event);
     } else if (on_lane && passage->untimed) {
         event.begin_ns = event.end_ns = 0; /* nothing was copied */
     } else if (on_lane && passage->begin) {
@@ -102,7 +104,7 @@ static void trace_stage(hy_tracer *tracer, const hy_slot *slot, const hy_stage *
     *(on_lane && hosts ? &tracer->report->host_s
                        : report_field(tracer->report, stage->step)) +=
         (double)(event.end_ns - event.begin_ns) * 1e-9;
-    emit(tracer, &event);
+    emit(tracer, slot->site, &event);
 }
 
 static int64_t bytes_of(const hy_slot *slot, hy_step step)
@@ -154,31 +156,32 @@ static void count_bytes(hybrid_report *report, const hy_slot *slot)
         report->device_bytes += bytes_on_device(slot);
 }
 
-void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot)
+void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
 {
     count_bytes(tracer->report, slot);
     if (is_hosts_part(tracer, slot)) {
         tracer->report->host_chunks++;
-        tracer->report->host_products += slot->chunk.features.products;
+        tracer->report->host_products += slot->claim.chunk.features.products;
     }
     for (const hy_stage *s = slot->stages; s->name; s++)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
             trace_stage(tracer, slot, s);
 }
 
-void hy_trace_load(const hy_tracer *tracer, const hy_load_times *times)
+void hy_trace_load(const hy_tracer *tracer, const hy_site *site)
 {
-    hybrid_event event = {.stage    = "load",
-                          .variant  = "",
-                          .lane     = "load",
-                          .chunk    = -1,
-                          .begin_ns = times->begin_ns,
-                          .end_ns   = times->end_ns,
-                          .bytes    = times->bytes};
+    const hy_load_times *times = &site->loader->times;
+    hybrid_event event         = {.stage    = "load",
+                                  .variant  = "",
+                                  .lane     = hy_lane_name(HY_NAME_LOAD, site->backend->index),
+                                  .chunk    = -1,
+                                  .begin_ns = times->begin_ns,
+                                  .end_ns   = times->end_ns,
+                                  .bytes    = times->bytes};
 
     tracer->report->load_s += (double)times->busy_ns * 1e-9;
     tracer->report->h2d_bytes += times->bytes;
     tracer->report->host_bytes += times->ring_bytes;
     tracer->report->device_bytes += times->bytes;
-    emit(tracer, &event);
+    emit(tracer, site, &event);
 }

@@ -9,14 +9,13 @@ typedef struct hy_tracer {
     hybrid_trace_fn fn; /* may be NULL */
     void *user;
     hybrid_report *report;
-    hy_backend *backend; /* of the run's first site; chunks of another are the host's part */
-    int64_t down_ns; /* until when copies down have been counted that have no times */
+    hy_backend *backend; /* of the run's first site */
 } hy_tracer;
 
 /* All stages of the slot's chunk are done. */
-void hy_trace_slot(hy_tracer *tracer, const hy_slot *slot);
+void hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
 
-/* The operand that stays on the device was loaded. */
-void hy_trace_load(const hy_tracer *tracer, const hy_load_times *times);
+/* The operand that stays on the site was loaded. */
+void hy_trace_load(const hy_tracer *tracer, const struct hy_site *site);
 
 #endif /* HY_TRACE_H */

@@ -14,6 +14,7 @@
 #include "support/each.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
+#include "support/listed.h"
 #include "support/oracle.h"
 #include "support/refusals.h"
 
@@ -50,6 +51,7 @@ typedef struct trial {
     oracle product;
     int64_t loaded; /* bytes of B in the last run, by its trace */
     int64_t shared; /* runs in which the host took part */
+    int several;    /* devices compute the plan */
 } trial;
 
 /* ---- drawing ----------------------------------------------------------------------- */
@@ -116,7 +118,7 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
     if (!plan->product.backend->ops->copy)
         return &hy_schedule_in_place;
-    return plan->layout.gathered ? &hy_schedule_gather : &hy_schedule_whole;
+    return plan->portions->layout.gathered ? &hy_schedule_gather : &hy_schedule_whole;
 }
 
 /* What is carried is neither there nor gathered, whichever is asked for. */
@@ -239,7 +241,9 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
     if (r->host_chunks > 0) /* who computes a row depends on time */
         return;
     if (s == &hy_schedule_whole && !t->c.carried)
-        expect_that(t, t->loaded >= b - SPARE && t->loaded <= b + SPARE,
+        expect_that(t,
+                    t->loaded >= b - SPARE &&
+                        t->loaded <= t->engine->device_count * (b + SPARE),
                     "B did not go up once");
     else
         expect_that(t, t->loaded == 0 && r->h2d_bytes > 0,
@@ -296,6 +300,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
     hybrid_csr C;
 
     expect_that(t, may_be(&t->c, s), s->name);
+    t->several = plan->count > 1;
     for (int run = 0; run < 2; run++) {
         t->loaded = 0;
         if (!check_result(t, hybrid_spgemm_run(plan, &t->A, t->B, &C), &C))
@@ -352,7 +357,8 @@ static int compute_once(trial *t)
 
 static void every_combination(void **state)
 {
-    int64_t ran[SCHEDULES] = {0}, computed = 0, shared = 0;
+    int64_t ran[SCHEDULES] = {0}, computed = 0, shared = 0, several = 0;
+    int devices[LISTED_MOST];
     trial t;
 
     (void)state;
@@ -365,6 +371,7 @@ static void every_combination(void **state)
             ran[k] += !refused && t.c.schedule == hy_schedules[k];
         computed += !refused;
         shared += t.shared;
+        several += t.several;
         close_trial(&t);
         assert_int_equal(fake_alive(), 0);
     }
@@ -375,6 +382,7 @@ static void every_combination(void **state)
     assert_int_equal(failures, 0);
     assert_true(computed > COMBINATIONS / 3);
     assert_true(shared > COMBINATIONS / 50);
+    assert_int_equal(several > COMBINATIONS / 10, listed_devices(devices) > 1);
 }
 
 int main(void)

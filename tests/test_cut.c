@@ -44,7 +44,7 @@ static hybrid_status make_plan(hybrid_engine *engine, void *arg)
     options.flags              = t->flags;
     const hybrid_status status = hybrid_spmm_plan(engine, t->A, COLUMNS, &options, &plan);
     if (status == HYBRID_OK) {
-        t->seen[way_of(&plan->layout)]++;
+        t->seen[way_of(&plan->portions->layout)]++;
         hybrid_plan_destroy(plan);
     }
     return fake_explained(engine, status);

@@ -44,10 +44,10 @@ static int resident, gathered, panelled;
 
 static void count_plan(const hybrid_plan *plan)
 {
-    resident += !plan->layout.gathered;
-    gathered += plan->layout.gathered;
-    panelled += plan->layout.count > 0 && plan->product.op == HY_SPMM &&
-                plan->layout.chunks[0].col_end < plan->product.profile.out_cols;
+    resident += !plan->portions->layout.gathered;
+    gathered += plan->portions->layout.gathered;
+    panelled += plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
+                plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
 }
 
 static hybrid_status wrong(const trial *t, const char *what)

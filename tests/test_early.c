@@ -25,8 +25,8 @@ static void the_plan_takes_over_what_was_begun(void **state)
     hybrid_plan *plan           = early_plan(&w, early);
     hybrid_plan *other          = early_plan(&w, NULL);
     const early_shape with = early_shape_of(plan), without = early_shape_of(other);
-    assert_ptr_equal(plan->site->loader, early);
-    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_ptr_equal(plan->portions->site->loader, early);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
     hybrid_plan_destroy(plan); /* which never ran: the load is waited for */
@@ -240,7 +240,7 @@ static void what_nobody_wants_is_given_back(void **state)
             hy_loader *early = early_begin(&w);
             assert_non_null(early);
             hybrid_plan *plan = early_plan(&w, early);
-            assert_null(plan->site->loader);
+            assert_null(plan->portions->site->loader);
             hybrid_plan_destroy(plan);
             assert_int_equal(early_multiply(&w, 0), HYBRID_OK);
             early_close(&w);

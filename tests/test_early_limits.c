@@ -28,11 +28,11 @@ static void check_budget(early_world *w, size_t budget, tally *t)
     const early_shape want = early_shape_of(plan);
     hybrid_plan_destroy(plan);
 
-    hy_loader *early           = early_begin(w);
-    plan                       = early_plan(w, early);
-    const early_shape got      = early_shape_of(plan);
-    const int on_device        = plan && plan->site->backend == device;
-    const int taken            = on_device && early && plan->site->loader == early;
+    hy_loader *early      = early_begin(w);
+    plan                  = early_plan(w, early);
+    const early_shape got = early_shape_of(plan);
+    const int on_device   = plan && plan->portions->site->backend == device;
+    const int taken       = on_device && early && plan->portions->site->loader == early;
     const hybrid_status status = plan ? HYBRID_OK : HYBRID_NO_DEVICE_MEMORY;
     assert_memory_equal(&got, &want, sizeof got);
     assert_int_equal(taken, early && on_device && got.shared > 0);

@@ -207,13 +207,14 @@ static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget
         assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
         return;
     }
-    assert_int_equal(plan->layout.shared_bytes, 0);
-    assert_int_equal(plan->layout.gathered, 0);
-    for (int64_t i = 0; i < plan->layout.count; i++)
-        assert_int_equal(plan->layout.chunks[i].features.gather_nnz, 0);
-    check_inequality(A, A, plan->layout.chunks, plan->layout.count, budget,
-                     plan->site->depth);
-    *passed += plan->layout.count > depth && plan->site->depth == depth;
+    assert_int_equal(plan->portions->layout.shared_bytes, 0);
+    assert_int_equal(plan->portions->layout.gathered, 0);
+    for (int64_t i = 0; i < plan->portions->layout.count; i++)
+        assert_int_equal(plan->portions->layout.chunks[i].features.gather_nnz, 0);
+    check_inequality(A, A, plan->portions->layout.chunks, plan->portions->layout.count,
+                     budget, plan->portions->site->depth);
+    *passed +=
+        plan->portions->layout.count > depth && plan->portions->site->depth == depth;
     hybrid_plan_destroy(plan);
 }
 

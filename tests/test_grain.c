@@ -52,7 +52,8 @@ static void what_a_chunk_costs_decides(void **state)
         for (int dear = 0; dear < 2; dear++) {
             hybrid_engine *engine = open_with(dear ? 1 : 1e-9);
             hybrid_plan *plan     = plan_of(engine, &A, sparse);
-            assert_true(dear ? plan->layout.count == 1 : plan->layout.count > 4);
+            assert_true(dear ? plan->portions->layout.count == 1
+                             : plan->portions->layout.count > 4);
             hybrid_plan_destroy(plan);
             hybrid_engine_destroy(engine);
         }
@@ -72,14 +73,14 @@ static void no_number_is_much_sooner(void **state)
         const hy_product *product    = &plan->product;
         const hy_circumstances found = {.rows_of_b = sparse};
         const hy_planning planning   = {product, &A, sparse ? &A : NULL, NULL};
-        const int64_t chosen         = hy_grain_chunks(&planning, &plan->layout);
+        const int64_t chosen = hy_grain_chunks(&planning, &plan->portions->layout);
         hy_rates host;
         double s[64];
         hy_rates_of(engine->host, &host);
         for (int64_t n = 1; n < 64; n++) {
-            const hy_estimate e =
-                hy_estimate_even(product, &plan->layout, product->b_rows, n, &found);
-            s[n] = hy_seconds(&e, &product->rates, &host);
+            const hy_estimate e = hy_estimate_even(product, &plan->portions->layout,
+                                                   product->b_rows, n, &found);
+            s[n]                = hy_seconds(&e, &product->rates, &host);
         }
         assert_true(chosen >= 1 && chosen < 64);
         for (int64_t n = 1; n < 64; n++)

@@ -84,7 +84,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     (void)state;
     hybrid_engine_trim(engine);
     hybrid_plan *plan           = make(CHUNK_ROWS);
-    const hy_lane_set *lane_set = plan->site->lane_set;
+    const hy_lane_set *lane_set = plan->portions->site->lane_set;
     const pthread_t watcher     = lane_set->watchers[HY_ON_OUT].id;
     const pthread_t loader      = lane_set->loader.id;
     const hy_lane *lane         = lane_set->lanes[HY_ON_RUN];
@@ -95,7 +95,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     assert_int_equal(count_idle(), 1);
 
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_true(pthread_equal(lane_set->watchers[HY_ON_OUT].id, watcher));
     assert_true(pthread_equal(lane_set->loader.id, loader));
     assert_ptr_equal(lane_set->lanes[HY_ON_RUN], lane);
@@ -106,7 +106,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     hybrid_plan_destroy(plan);
 
     plan = make(ROWS); /* one slot needs fewer of them */
-    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_int_equal(lane_set->marks.count, marks);
     assert_in_range(lane_set->marks.used, 1, marks - 1);
     assert_int_equal(run(plan), HYBRID_OK);
@@ -120,9 +120,12 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan *second = make(CHUNK_ROWS);
     hybrid_plan *third  = make(CHUNK_ROWS);
 
-    assert_ptr_not_equal(first->site->lane_set, second->site->lane_set);
-    assert_ptr_not_equal(first->site->lane_set, third->site->lane_set);
-    assert_ptr_not_equal(second->site->lane_set, third->site->lane_set);
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         second->portions->site->lane_set);
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         third->portions->site->lane_set);
+    assert_ptr_not_equal(second->portions->site->lane_set,
+                         third->portions->site->lane_set);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run(first), HYBRID_OK);
         assert_int_equal(run(second), HYBRID_OK);
@@ -148,8 +151,8 @@ static void each_backend_has_its_own(void **state)
     options.variant    = "spgemm.host.rows";
     options.chunk_rows = CHUNK_ROWS;
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    assert_ptr_equal(plan->site->lane_set->backend, engine->host);
-    assert_null(plan->site->lane_set->lanes[HY_ON_IN]);
+    assert_ptr_equal(plan->portions->site->lane_set->backend, engine->host);
+    assert_null(plan->portions->site->lane_set->lanes[HY_ON_IN]);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 2);
@@ -165,7 +168,7 @@ static void one_chunk_on_the_host_needs_none(void **state)
     hybrid_engine_trim(engine);
     options.variant = "spgemm.host.rows";
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    assert_null(plan->site->lane_set);
+    assert_null(plan->portions->site->lane_set);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 0);
@@ -195,7 +198,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan                 = make(CHUNK_ROWS);
-    const hy_lane_set *lane_set       = plan->site->lane_set;
+    const hy_lane_set *lane_set       = plan->portions->site->lane_set;
 
     (void)state;
     hybrid_plan_destroy(plan);
@@ -208,7 +211,7 @@ static void a_plan_that_fails_gives_back_what_it_took(void **state)
     assert_int_equal(count_idle(), idle);
     assert_int_equal(fake_alive(), alive);
     plan = make(CHUNK_ROWS);
-    assert_ptr_equal(plan->site->lane_set, lane_set);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }

@@ -52,7 +52,7 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     assert_int_equal(hybrid_spmm_run(plan, 2, A, &X, turn, &Y), HYBRID_OK);
     assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
-    if (plan->layout.image.axis == HY_AXIS_COLS)
+    if (plan->portions->layout.image.axis == HY_AXIS_COLS)
         assert_null(panels_misplaced(plan, &Y));
     free(line);
     dense_free(&X);
@@ -71,25 +71,28 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     assert_true(r.h2d_bytes >= r.predicted_h2d_bytes - alignment);
     assert_true(r.h2d_bytes <= r.predicted_h2d_bytes);
     assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
-    if (plan->layout.chunks[plan->layout.count - 1].kept &&
-        plan->layout.image.axis == HY_AXIS_COLS)
+    if (plan->portions->layout.chunks[plan->portions->layout.count - 1].kept &&
+        plan->portions->layout.image.axis == HY_AXIS_COLS)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
-    if (plan->layout.ways_up.gathered >= 0 && plan->layout.ways_up.panels >= 0) {
-        assert_int_equal(r.gathered,
-                         plan->layout.ways_up.gathered <= plan->layout.ways_up.panels);
-        assert_int_equal(r.other_h2d_bytes, r.gathered ? plan->layout.ways_up.panels
-                                                       : plan->layout.ways_up.gathered);
+    if (plan->portions->layout.ways_up.gathered >= 0 &&
+        plan->portions->layout.ways_up.panels >= 0) {
+        assert_int_equal(r.gathered, plan->portions->layout.ways_up.gathered <=
+                                         plan->portions->layout.ways_up.panels);
+        assert_int_equal(r.other_h2d_bytes,
+                         r.gathered ? plan->portions->layout.ways_up.panels
+                                    : plan->portions->layout.ways_up.gathered);
     }
 }
 
 static void count(const hybrid_plan *plan, tally *sum)
 {
-    const int kept = plan->layout.chunks[plan->layout.count - 1].kept;
+    const int kept = plan->portions->layout.chunks[plan->portions->layout.count - 1].kept;
 
-    sum->gathered += plan->layout.gathered;
-    sum->whole += !plan->layout.gathered && plan->layout.image.axis != HY_AXIS_COLS;
-    sum->kept += plan->layout.image.axis == HY_AXIS_COLS && kept;
-    sum->part += plan->layout.image.axis == HY_AXIS_COLS && !kept;
+    sum->gathered += plan->portions->layout.gathered;
+    sum->whole += !plan->portions->layout.gathered &&
+                  plan->portions->layout.image.axis != HY_AXIS_COLS;
+    sum->kept += plan->portions->layout.image.axis == HY_AXIS_COLS && kept;
+    sum->part += plan->portions->layout.image.axis == HY_AXIS_COLS && !kept;
 }
 
 static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_kind kind,
@@ -163,7 +166,7 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
                           const layout *l)
 {
     const size_t size   = kind.type == HYBRID_F64 ? 8 : 4;
-    const int64_t count = plan->layout.count;
+    const int64_t count = plan->portions->layout.count;
     int moved           = 0;
     hybrid_dense X, before;
 
@@ -179,10 +182,10 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(panels_misplaced(plan, &Y));
-            moved += plan->history.bound.list.image.back > 0;
-            one_more += plan->history.bound.list.count > count;
-            wider += plan->history.bound.list.image.last >
-                     plan->history.bound.list.image.block;
+            moved += plan->history.bound->list.image.back > 0;
+            one_more += plan->history.bound->list.count > count;
+            wider += plan->history.bound->list.image.last >
+                     plan->history.bound->list.image.block;
             free(line);
         }
     dense_free(&X);
@@ -206,7 +209,7 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     if (l->panels > 0)
         engine->schedule = &hy_schedule_column_ring;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
-    assert_true(plan->layout.image.axis == HY_AXIS_COLS);
+    assert_true(plan->portions->layout.image.axis == HY_AXIS_COLS);
     assert_int_equal(run_everywhere(plan, A, kind, &in),
                      (l->cols + l->gap) % 16 == 0 && !(flags & HYBRID_DETERMINISTIC)
                          ? 3 * (places - 1)
@@ -255,8 +258,8 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
     hybrid_status status = hybrid_spmm_plan(engine, A, 40, &options, &plan);
     if (status != HYBRID_OK)
         return fake_explained(engine, status);
-    assert_int_equal(plan->layout.image.places, 2);
-    assert_true(plan->layout.image.block * 3 < 40);
+    assert_int_equal(plan->portions->layout.image.places, 2);
+    assert_true(plan->portions->layout.image.block * 3 < 40);
     dense_make(A->cols, 40, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(A->rows, 40, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
     dense_copy(&Y, &before);
@@ -301,9 +304,9 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     engine->device->measured.h2d_Bps = bus_Bps;
     engine->device->measured.d2h_Bps = bus_Bps;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
-    const int64_t width  = plan->layout.image.block;
+    const int64_t width  = plan->portions->layout.image.block;
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    assert_int_equal(plan->layout.count % panels, 0);
+    assert_int_equal(plan->portions->layout.count % panels, 0);
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
     hybrid_plan_explain(plan, text, sizeof text);
     assert_int_equal(strstr(text, " panels of ") != NULL, panels > 1);

@@ -83,8 +83,8 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
         hybrid_unpin(engine, p->Y.data);
     }
     hybrid_unpin(engine, p->X.data);
-    if (status == HYBRID_OK && plan->layout.if_pinned.axis == HY_AXIS_COLS)
-        assert_true(plan->history.bound.list.image.axis == HY_AXIS_COLS);
+    if (status == HYBRID_OK && plan->portions->layout.if_pinned.axis == HY_AXIS_COLS)
+        assert_true(plan->history.bound->list.image.axis == HY_AXIS_COLS);
     return status;
 }
 
@@ -107,8 +107,8 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
             break;
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
-        *in_panels += plan->layout.if_pinned.axis == HY_AXIS_COLS &&
-                      plan->history.bound.list.image.axis == HY_AXIS_COLS;
+        *in_panels += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
+                      plan->history.bound->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
                     (int64_t)plan->product.rates.memory);
         assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
@@ -236,13 +236,13 @@ static void panels_without_gaps_wrap(void **state)
     const product *p     = &w.moved;
     const int64_t before = fake_direct();
     assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_true(w.plan->history.bound.list.image.wraps &&
-                w.plan->history.bound.list.image.back == 2);
+    assert_true(w.plan->history.bound->list.image.wraps &&
+                w.plan->history.bound->list.image.back == 2);
     assert_int_equal(fake_direct() - before, 2 * ROWS * COLUMNS * 8);
     assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
     assert_true(dense_moved_intact(w.y_line, &p->Y));
     assert_int_equal(run_product(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_int_not_equal(w.plan->history.bound.list.image.axis,
+    assert_int_not_equal(w.plan->history.bound->list.image.axis,
                          HY_AXIS_COLS); /* nothing is pinned */
     assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
     free_wrapping(&w);
@@ -262,7 +262,7 @@ static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
     const hybrid_status status = run_product(w->engine, w->plan, p);
     forgetful_end(w->engine);
     pins->count = count;
-    assert_true(w->plan->history.bound.list.image.wraps);
+    assert_true(w->plan->history.bound->list.image.wraps);
     assert_int_equal(strstr(hybrid_engine_message(w->engine), " was unpinned") != NULL,
                      status == HYBRID_BAD_STATE);
     hybrid_unpin(w->engine, p->X.data);
@@ -300,8 +300,8 @@ static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
     o.flags   = flags;
     o.split   = split;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &o, &plan), HYBRID_OK);
-    assert_int_not_equal(plan->layout.image.axis, HY_AXIS_COLS);
-    const hy_image *pinned = &plan->layout.if_pinned;
+    assert_int_not_equal(plan->portions->layout.image.axis, HY_AXIS_COLS);
+    const hy_image *pinned = &plan->portions->layout.if_pinned;
     const int64_t width    = pinned->axis == HY_AXIS_COLS ? pinned->block : 0;
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 128 == 0));
     hybrid_plan_explain(plan, text, sizeof text);

@@ -1,5 +1,5 @@
-/* tests/test_queue.c - who claims which rows of a product: device and host in turns drawn
-   by chance. */
+/* tests/test_queue.c - who claims which rows of a product: a device and the host in turns
+   drawn by chance. Several devices: test_simulated.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +21,9 @@ enum {
     SLOT_BYTES = 4000,
     ROW_BYTES  = 8
 };
+enum { DEVICE, HOST };
+
+static const double RATE = 1e6;
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
@@ -68,15 +71,19 @@ static void open_product(product *p, unsigned seed, int kept, double share)
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
         row += rows;
     }
-    p->sharing               = (hy_sharing){.variant     = &host,
-                                            .products    = INT64_MAX,
-                                            .rows        = PIECE_ROWS,
-                                            .slot_bytes  = SLOT_BYTES,
-                                            .share       = share,
-                                            .device_rate = 1e6,
-                                            .host_rate   = 1e6};
+    p->sharing               = (hy_sharing){.variant    = &host,
+                                            .products   = INT64_MAX,
+                                            .rows       = PIECE_ROWS,
+                                            .slot_bytes = SLOT_BYTES,
+                                            .share      = share};
     const hy_chunk_list list = hy_chunks_of(p->chunks, CHUNKS);
-    hy_queue_open(&p->queue, &p->profile, &list, share <= 1 ? &p->sharing : NULL);
+    const hy_chunk_list none = {.cut = NULL};
+    hy_queue_open(&p->queue, &p->profile, 0);
+    hy_queue_add(&p->queue, &list, 0, ROWS, RATE, CHUNKS);
+    if (share <= 1) {
+        hy_queue_add(&p->queue, &none, 0, 0, RATE, CHUNKS);
+        p->queue.of[HOST].sharing = &p->sharing;
+    }
     p->back = p->begun = ROWS;
 }
 
@@ -115,11 +122,13 @@ static void check_features(const product *p, const hy_chunk *c)
 /* From the front, whole but for what the host has of it. */
 static int device_claims(product *p, int must)
 {
-    hy_chunk c;
+    hy_claim claim;
 
-    if (!hy_queue_claim(&p->queue, must, &c))
+    if (!hy_queue_claim(&p->queue, DEVICE, must, &claim))
         return 0;
+    const hy_chunk c     = claim.chunk;
     const hy_chunk *home = home_of(p, p->front);
+    assert_ptr_equal(home, &p->chunks[claim.index]);
     assert_int_equal(c.row_begin, p->front);
     assert_int_equal(c.row_end, home->row_end < p->back ? home->row_end : p->back);
     assert_true(!c.kept || c.row_end - c.row_begin == home->row_end - home->row_begin);
@@ -127,17 +136,18 @@ static int device_claims(product *p, int must)
     check_features(p, &c);
     p->front = c.row_end;
     p->device_work += work_of(&c);
-    hy_queue_done(&p->queue, &c, 0, 1000);
+    hy_queue_done(&p->queue, DEVICE, &c, 1000);
     return 1;
 }
 
 /* From the back, in pieces that a slot holds, of one chunk each. */
 static int host_claims(product *p)
 {
-    hy_chunk c;
+    hy_claim claim;
 
-    if (!p->queue.sharing || !hy_queue_claim_piece(&p->queue, &c))
+    if (p->queue.count == 1 || !hy_queue_claim(&p->queue, HOST, 0, &claim))
         return 0;
+    const hy_chunk c     = claim.chunk;
     const hy_chunk *home = home_of(p, c.row_begin);
     assert_in_range(c.row_end - c.row_begin, 1, PIECE_ROWS);
     assert_true(c.row_end <= home->row_end);
@@ -148,7 +158,7 @@ static int host_claims(product *p)
     p->begun = c.row_begin;
     p->back  = home->kept ? home->row_begin : c.row_begin;
     p->host_work += work_of(&c);
-    hy_queue_done(&p->queue, &c, 1, 1000);
+    hy_queue_done(&p->queue, HOST, &c, 1000);
     return 1;
 }
 
@@ -164,7 +174,8 @@ static void claim_all(product *p, uint64_t seed)
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
     assert_int_equal(p->front, p->begun); /* all rows, each once */
-    assert_int_equal(p->queue.host_work, p->host_work);
+    assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
+    assert_true(hy_queue_is_empty(&p->queue));
     assert_int_equal(p->device_work + p->host_work, p->queue.all);
     assert_int_equal(p->queue.left, 0);
 }
@@ -240,7 +251,7 @@ static void the_first_chunks_can_be_the_devices(void **state)
 
     (void)state;
     open_product(&p, 5, 0, 1);
-    p.queue.devices = CHUNKS - 2;
+    p.queue.of[DEVICE].apart = CHUNKS - 2;
     while (host_claims(&p))
         continue;
     assert_int_equal(p.begun, p.chunks[CHUNKS - 3].row_end);
@@ -259,7 +270,7 @@ static void the_faster_side_takes_more(void **state)
     for (int fast = 0; fast < 2; fast++) {
         product p;
         open_product(&p, 6, 0, -1);
-        p.sharing.host_rate = p.queue.host.expected = fast ? 1e8 : 1e4;
+        p.queue.of[HOST].pace.expected = fast ? 1e8 : 1e4;
         claim_all(&p, 6);
         host_work[fast] = p.host_work;
         close_product(&p);

@@ -198,10 +198,10 @@ static void large_chunks_come_in_turns(void **state)
     set_values(&A, 5, 1);
     options.chunk_rows = ROWS;
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
-    assert_int_equal(plan->layout.count, 1);
+    assert_int_equal(plan->portions->layout.count, 1);
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
-    hy_slot_sizes(plan->product.backend, &plan->product.rates, plan->layout.chunks, 1,
-                  &device, &pinned);
+    hy_slot_sizes(plan->product.backend, &plan->product.rates,
+                  plan->portions->layout.chunks, 1, &device, &pinned);
     assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and A's rows */
     hybrid_plan_destroy(plan);
     run_again(engine, &A, &B, 1, &options);

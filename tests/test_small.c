@@ -214,7 +214,7 @@ static void workers_find_the_same_sums(void **state)
     dense_copy(&Y, &other);
     assert_int_equal(hybrid_spmm(engine, 0.3, &A, &X, 0.7, &Y), HYBRID_OK);
     assert_int_equal(hybrid_spmm_plan(engine, &A, 8, &options, &plan), HYBRID_OK);
-    assert_non_null(plan->site->lane_set);
+    assert_non_null(plan->portions->site->lane_set);
     assert_int_equal(hybrid_spmm_run(plan, 0.3, &A, &X, 0.7, &other), HYBRID_OK);
     assert_memory_equal(Y.data, other.data, ROWS * 8 * sizeof(float));
     hybrid_plan_destroy(plan);
@@ -232,7 +232,7 @@ static void workers_find_the_same_matrix(void **state)
     (void)state;
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    assert_non_null(plan->site->lane_set);
+    assert_non_null(plan->portions->site->lane_set);
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &other), HYBRID_OK);
     assert_int_equal(C.nnz, other.nnz);
     assert_memory_equal(C.row_ptr, other.row_ptr, (ROWS + 1) * sizeof(int64_t));

@@ -45,7 +45,7 @@ static hybrid_plan *plan_of(moved *m, unsigned flags)
 {
     hybrid_plan *plan = runs_plan(&m->at, flags, HYBRID_SPLIT_DEFAULT, 0);
 
-    assert_true(plan->layout.if_pinned.axis == HY_AXIS_COLS);
+    assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
     assert_null(plan->split.of[HY_RUNS_PINNED].why_not);
     assert_non_null(plan->split.of[HY_RUNS_PAGEABLE].why_not);
     return plan;
@@ -56,7 +56,7 @@ static hybrid_report run_given(moved *m, hybrid_plan *plan, const hybrid_csr *gi
 {
     const hybrid_report r = run_with(&m->at, plan, given, beta);
 
-    assert_int_equal(plan->history.bound.list.image.axis == HY_AXIS_COLS, beta == 0);
+    assert_int_equal(plan->history.bound->list.image.axis == HY_AXIS_COLS, beta == 0);
     return r;
 }
 
@@ -68,9 +68,9 @@ static hybrid_report run(moved *m, hybrid_plan *plan, double beta)
 /* Columns of the first panel, which only the device can compute if it wraps. */
 static int64_t firsts(const hybrid_plan *plan)
 {
-    const hy_chunk first = hy_chunk_at(&plan->history.bound.list, 0);
+    const hy_chunk first = hy_chunk_at(&plan->history.bound->list, 0);
 
-    return plan->history.bound.list.image.wraps ? first.col_end - first.col_begin : 0;
+    return plan->history.bound->list.image.wraps ? first.col_end - first.col_begin : 0;
 }
 
 static void the_host_takes_its_share_of_the_last_panels(void **state)
@@ -87,7 +87,7 @@ static void the_host_takes_its_share_of_the_last_panels(void **state)
         runs_share(plan, shares[seed / 6]);
         const hybrid_report r = run(&m, plan, 0);
         const int64_t all     = r.flops / 2 / COLUMNS;
-        assert_int_equal(plan->history.bound.list.image.wraps, bytes[seed % 3] > 0);
+        assert_int_equal(plan->history.bound->list.image.wraps, bytes[seed % 3] > 0);
         assert_true(r.host_chunks > 0);
         assert_in_range(r.host_products, all, all * (COLUMNS - firsts(plan)));
         if (shares[seed / 6] == 1)
@@ -160,7 +160,8 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
         assert_int_equal(hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, Y), HYBRID_OK);
         assert_null(oracle_check_spmm(1, &m.at.A, &m.at.X, 0, &m.at.before, Y, 1));
         r = report_of(plan);
-        assert_int_equal(plan->history.bound.list.image.axis == HY_AXIS_COLS, i % 2 == 0);
+        assert_int_equal(plan->history.bound->list.image.axis == HY_AXIS_COLS,
+                         i % 2 == 0);
         assert_true(r.host_chunks > 0 && r.resident_chunks < r.chunks);
     }
     hybrid_plan_destroy(plan);
@@ -187,7 +188,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
             fault_arm(0);
             failed += status != HYBRID_OK;
             assert_true(status == HYBRID_OK ||
-                        hy_plan_resident_chunks(plan, &plan->history.bound) == 0);
+                        hy_plan_resident_chunks(plan, plan->history.bound) == 0);
             assert_true(run(&m, plan, 0).host_chunks > 0);
         }
         hybrid_plan_destroy(plan);

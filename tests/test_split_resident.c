@@ -35,15 +35,17 @@ static void shares_of_a_resident_plan_are_kept(void **state)
                             (int64_t)((share - 0.1) * (double)r.flops / 2) * (share > 0),
                             (int64_t)((share + 0.1) * (double)r.flops / 2));
             assert_int_equal(r.resident_chunks,
-                             hy_plan_resident_chunks(plan, &plan->history.bound));
+                             hy_plan_resident_chunks(plan, plan->history.bound));
             assert_in_range(r.resident_chunks + (int64_t)(share * CHUNKS), CHUNKS - 1,
                             CHUNKS + 1);
             assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* what is there is not sent */
             if (i % 3 == 2) {
                 world_turn_signs(&w);
                 hybrid_plan_refresh(plan);
-                assert_int_equal(
-                    hy_resident_bytes(&plan->product, &plan->layout, plan->site), 0);
+                assert_int_equal(hy_resident_bytes(&plan->product,
+                                                   &plan->portions->layout,
+                                                   plan->portions->site),
+                                 0);
             }
         }
         hybrid_plan_destroy(plan);
@@ -127,9 +129,9 @@ static void every_budget_is_kept(void **state)
             assert_true(r.peak_device_bytes <= (int64_t)budget);
             assert_true(r.host_chunks > 0);
         }
-        const int64_t kept = plan->site->cache.count;
-        whole += kept == plan->layout.count;
-        part += kept > 0 && kept < plan->layout.count;
+        const int64_t kept = plan->portions->site->cache.count;
+        whole += kept == plan->portions->layout.count;
+        part += kept > 0 && kept < plan->portions->layout.count;
         none += kept == 0;
         hybrid_plan_destroy(plan);
         world_close(&w);
@@ -158,7 +160,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
             fault_arm(0);
             failed += status != HYBRID_OK;
             assert_true(status == HYBRID_OK ||
-                        hy_plan_resident_chunks(plan, &plan->history.bound) == 0);
+                        hy_plan_resident_chunks(plan, plan->history.bound) == 0);
             assert_true(run_once(&w, plan, 0).host_chunks > 0);
             assert_true(run_once(&w, plan, 3).host_chunks > 0);
         }

@@ -124,7 +124,7 @@ static void not_if_x_passes_through(void **state)
     for (int64_t k = 0; k < A.nnz; k++)
         value_set(A.val, HYBRID_F64, k, 3);
     hybrid_plan *plan = run_planned(engine, &A, &plain);
-    assert_true(plan->layout.image.axis == HY_AXIS_ROWS);
+    assert_true(plan->portions->layout.image.axis == HY_AXIS_ROWS);
     hybrid_plan_destroy(plan);
     assert_int_equal(host_computes(engine, &A, &plain), 0);
     hybrid_csr_free(engine, &A);

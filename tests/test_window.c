@@ -103,8 +103,8 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
 
     if (status != HYBRID_OK)
         return status;
-    assert_int_equal(plan->layout.image.axis, HY_AXIS_ROWS);
-    assert_in_range(plan->layout.image.places, 1, A->cols - 1);
+    assert_int_equal(plan->portions->layout.image.axis, HY_AXIS_ROWS);
+    assert_in_range(plan->portions->layout.image.places, 1, A->cols - 1);
     for (int k = 0; k < runs && status == HYBRID_OK; k++) {
         dense_make(A->cols, COLUMNS, 0, HYBRID_ROW_MAJOR, (unsigned)k, f64, &X);
         dense_make(A->rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
@@ -188,7 +188,7 @@ static void few_rows_of_x_are_gathered(void **state)
     hybrid_csr A      = build_finish(&b, 3, f64);
     engine            = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan = plan_with(engine, &A, 0);
-    assert_int_not_equal(plan->layout.image.axis, HY_AXIS_ROWS);
+    assert_int_not_equal(plan->portions->layout.image.axis, HY_AXIS_ROWS);
     const hybrid_report r = report_of(plan);
     assert_true(r.gathered && r.predicted_h2d_bytes < r.other_h2d_bytes);
     hybrid_plan_destroy(plan);

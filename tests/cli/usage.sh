@@ -31,6 +31,10 @@ done
 for share in 1.1 -0.1 x .5x 1..0 . 'nan' ''; do
     wrong "\-\-split takes .*, not '$share'" multiply A.mtx --split="$share"
 done
+for list in 0, ,0 0,,1 '' -1 0,x 65536 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16; do
+    wrong "\-\-devices takes .*, not '$list'" multiply A.mtx --devices="$list"
+done
+expect 0 multiply A.mtx -q --backend host --devices 0,0,1
 for split in auto host; do
     expect 0 multiply A.mtx -q --backend host --split "$split"
 done

@@ -9,14 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONSTANT_BYTES = offsetof(hybrid_plan, history) };
+/* Before its history, and behind. */
+enum { BEFORE = offsetof(hybrid_plan, history), BEHIND = BEFORE + sizeof(hy_history) };
 
-_Static_assert(offsetof(hybrid_plan, history) + sizeof(hy_history) == sizeof(hybrid_plan),
-               "a plan's history is its last field");
+static size_t plan_bytes(const hybrid_plan *plan)
+{
+    return offsetof(hybrid_plan, portions) + (size_t)plan->count * sizeof *plan->portions;
+}
 
 static size_t chunk_bytes(const hybrid_plan *plan)
 {
-    return (size_t)plan->layout.count * sizeof *plan->layout.chunks;
+    return (size_t)plan->portions->layout.count * sizeof *plan->portions->layout.chunks;
 }
 
 static void *copy_of(const void *data, size_t bytes)
@@ -31,15 +34,18 @@ static void *copy_of(const void *data, size_t bytes)
 
 plan_copy plan_remember(const hybrid_plan *plan)
 {
-    return (plan_copy){copy_of(plan, CONSTANT_BYTES),
-                       copy_of(plan->layout.chunks, chunk_bytes(plan))};
+    return (plan_copy){copy_of(plan, plan_bytes(plan)),
+                       copy_of(plan->portions->layout.chunks, chunk_bytes(plan))};
 }
 
 void plan_is_unchanged(const hybrid_plan *plan, plan_copy before)
 {
-    assert_memory_equal(plan, before.plan, CONSTANT_BYTES);
-    if (plan->layout.count > 0)
-        assert_memory_equal(plan->layout.chunks, before.chunks, chunk_bytes(plan));
+    assert_memory_equal(plan, before.plan, BEFORE);
+    assert_memory_equal((const char *)plan + BEHIND, (const char *)before.plan + BEHIND,
+                        plan_bytes(plan) - BEHIND);
+    if (plan->portions->layout.count > 0)
+        assert_memory_equal(plan->portions->layout.chunks, before.chunks,
+                            chunk_bytes(plan));
     free(before.plan);
     free(before.chunks);
 }

@@ -129,13 +129,13 @@ early_shape early_shape_of(const hybrid_plan *plan)
     if (!plan)
         return (early_shape){.chosen = -1};
     early_shape s = {.chosen   = plan->candidates.chosen,
-                     .depth    = plan->site->depth,
-                     .gathered = plan->layout.gathered,
-                     .chunks   = plan->layout.count,
-                     .shared   = (int64_t)plan->layout.shared_bytes};
+                     .depth    = plan->portions->site->depth,
+                     .gathered = plan->portions->layout.gathered,
+                     .chunks   = plan->portions->layout.count,
+                     .shared   = (int64_t)plan->portions->layout.shared_bytes};
 
-    for (int64_t i = 0; i < plan->layout.count; i++) {
-        const hy_chunk *c = &plan->layout.chunks[i];
+    for (int64_t i = 0; i < plan->portions->layout.count; i++) {
+        const hy_chunk *c = &plan->portions->layout.chunks[i];
         s.hash = (int64_t)test_hash((uint64_t)(s.hash + c->row_end), (uint64_t)c->needs);
     }
     return s;

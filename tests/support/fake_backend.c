@@ -17,14 +17,18 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    int foreign; /* pinned where it was */
+    const hy_context *foreign; /* pinned where it was, for all devices of this engine */
 } block;
 
 typedef struct fake {
     hy_backend base;
     pthread_mutex_t lock;
-    block *blocks;
+    block *blocks; /* its own */
 } fake;
+
+/* Memory that engines have pinned. */
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
+static block *pinned_blocks;
 
 static int64_t alive, pins, direct, counts, turns, copied[2];
 
@@ -70,10 +74,12 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
 {
     void *memory;
 
+    if (options->device >= FAKE_DEVICES)
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "no fake device %d", options->device);
     HY_TRY(hy_array(ctx, 1, sizeof(fake), "fake device", &memory));
     fake *self            = memory;
     *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
-    self->base.device.cap = DEFAULT_BYTES;
+    self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)
         self->base.device.cap = (int64_t)options->device_bytes;
     pthread_mutex_init(&self->lock, NULL);
@@ -154,7 +160,7 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     }
     memset(ptr, POISON, bytes);
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, space, 0};
+    *b           = (block){self->blocks, ptr, bytes, space, NULL};
     self->blocks = b;
     pthread_mutex_unlock(&self->lock);
     fake_count(1);
@@ -162,13 +168,14 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* With the lock held. */
-static int meets_a_block(const fake *self, const void *ptr, size_t bytes)
+/* With the lock of pinned memory held. */
+static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
 
-    for (const block *b = self->blocks; b; b = b->next)
-        if (begin < (uintptr_t)b->ptr + b->bytes && (uintptr_t)b->ptr < begin + bytes)
+    for (const block *b = pinned_blocks; b; b = b->next)
+        if (b->foreign == ctx && begin < (uintptr_t)b->ptr + b->bytes &&
+            (uintptr_t)b->ptr < begin + bytes)
             return 1;
     return 0;
 }
@@ -177,18 +184,17 @@ static int meets_a_block(const fake *self, const void *ptr, size_t bytes)
    already is refused. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
-    fake *self = (fake *)base;
-    block *b   = malloc(sizeof *b);
+    block *b = malloc(sizeof *b);
 
     if (!b || bytes == 0 || bytes > FAKE_PIN_BYTES)
         abort();
-    pthread_mutex_lock(&self->lock);
-    const int meets = meets_a_block(self, ptr, bytes);
+    pthread_mutex_lock(&pinned_lock);
+    const int meets = is_pinned_by(base->ctx, ptr, bytes);
     if (!meets) {
-        *b           = (block){self->blocks, ptr, bytes, HY_PINNED, 1};
-        self->blocks = b;
+        *b            = (block){pinned_blocks, ptr, bytes, HY_PINNED, base->ctx};
+        pinned_blocks = b;
     }
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&pinned_lock);
     if (meets) {
         free(b);
         return HYBRID_NO_MEMORY;
@@ -200,36 +206,34 @@ hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 
 size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
 {
-    fake *self            = (fake *)base;
     const uintptr_t begin = (uintptr_t)ptr;
     size_t left           = 0;
 
-    pthread_mutex_lock(&self->lock);
-    for (const block *b = self->blocks; b; b = b->next)
-        if (b->foreign && begin >= (uintptr_t)b->ptr &&
+    pthread_mutex_lock(&pinned_lock);
+    for (const block *b = pinned_blocks; b; b = b->next)
+        if (b->foreign == base->ctx && begin >= (uintptr_t)b->ptr &&
             begin < (uintptr_t)b->ptr + b->bytes)
             left = b->bytes - (begin - (uintptr_t)b->ptr);
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&pinned_lock);
     return bytes < left ? bytes : left;
 }
 
-static block *take_out(fake *self, const void *ptr)
+/* With the lock of the list held. */
+static block *take_out(block **link, const hy_context *foreign, const void *ptr)
 {
-    block **link = &self->blocks;
-
-    pthread_mutex_lock(&self->lock);
-    while (*link && (*link)->ptr != ptr)
+    while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
         link = &(*link)->next;
     block *b = *link;
     if (b)
         *link = b->next;
-    pthread_mutex_unlock(&self->lock);
     return b;
 }
 
 void fake_unpin(hy_backend *base, void *ptr)
 {
-    block *b = take_out((fake *)base, ptr);
+    pthread_mutex_lock(&pinned_lock);
+    block *b = take_out(&pinned_blocks, base->ctx, ptr);
+    pthread_mutex_unlock(&pinned_lock);
     if (!b) /* never pinned, or unpinned before */
         abort();
     free(b);
@@ -240,7 +244,10 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
 {
     if (!buffer->ptr)
         return;
-    block *b = take_out((fake *)base, buffer->ptr);
+    fake *self = (fake *)base;
+    pthread_mutex_lock(&self->lock);
+    block *b = take_out(&self->blocks, NULL, buffer->ptr);
+    pthread_mutex_unlock(&self->lock);
     if (!b) /* not ours, or freed before */
         abort();
     hy_meter_give(meter_of(base, b->space), b->bytes);
@@ -257,22 +264,34 @@ static void trim(hy_backend *self)
 
 /* ---- copies ------------------------------------------------------------------ */
 
+/* The block of the list that holds all these bytes, or NULL. With its lock held. */
+static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
+                               size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+
+    while (b && (b->foreign != foreign || begin < (uintptr_t)b->ptr ||
+                 begin + bytes > (uintptr_t)b->ptr + b->bytes))
+        b = b->next;
+    return b;
+}
+
 /* The kind of block that holds all these bytes, of which `used` are copied; -1 if none
    does. */
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
-    const uintptr_t begin = (uintptr_t)ptr;
-    int space             = -1;
-
     pthread_mutex_lock(&self->lock);
-    for (const block *b = self->blocks; b; b = b->next)
-        if (begin >= (uintptr_t)b->ptr && begin + bytes <= (uintptr_t)b->ptr + b->bytes) {
-            space = (int)b->space;
-            if (b->foreign)
-                __atomic_fetch_add(&direct, (int64_t)used, __ATOMIC_RELAXED);
-        }
+    const block *own = find_block(self->blocks, NULL, ptr, bytes);
+    const int space  = own ? (int)own->space : -1;
     pthread_mutex_unlock(&self->lock);
-    return space;
+    if (own)
+        return space;
+    pthread_mutex_lock(&pinned_lock);
+    const int pinned = find_block(pinned_blocks, self->base.ctx, ptr, bytes) != NULL;
+    pthread_mutex_unlock(&pinned_lock);
+    if (pinned)
+        __atomic_fetch_add(&direct, (int64_t)used, __ATOMIC_RELAXED);
+    return pinned ? (int)HY_PINNED : -1;
 }
 
 static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)

@@ -4,13 +4,16 @@
    that does its work in order, after random delays; memory is poisoned when it is
    allocated; copies are refused unless one side is device memory and the other pinned,
    both within one block or pinned piece.
-   Device memory is capped by options->device_bytes, or 64 MB. */
+   Device memory is capped by options->device_bytes, or 64 MB, which those that are one
+   divide. There are FAKE_DEVICES; memory that one of an engine's pins is pinned for all. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 
 #include "base/variant.h"
 
 extern const hy_backend_ops hy_fake_backend_ops; /* "fake" */
+
+enum { FAKE_DEVICES = 8 };
 
 typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
 

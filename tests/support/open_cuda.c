@@ -3,16 +3,26 @@
 
 #include <stdio.h>
 
+#include "engine/engine.h"
+#include "support/listed.h"
+
+/* On the devices that are listed, if there are such: all compute. */
 static hybrid_status open_with(hybrid_engine_options options, hybrid_engine **engine)
 {
     char why[256] = "";
+    int devices[LISTED_MOST];
+    const int count = listed_devices(devices);
 
+    options.devices            = count > 0 ? devices : NULL;
+    options.device_count       = count;
     options.backend            = HYBRID_CUDA;
     options.message            = why;
     options.message_size       = sizeof why;
     const hybrid_status status = hybrid_engine_create(&options, engine);
     if (status != HYBRID_OK)
         fprintf(stderr, "%s\n", why);
+    else
+        (*engine)->all_devices = count > 0;
     return status;
 }
 

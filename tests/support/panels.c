@@ -60,12 +60,12 @@ static int may_have(const char *name, const hybrid_csr *A)
 
 static int has_panels(const trial *t)
 {
-    return t->engine->schedule && t->plan->layout.count > 0;
+    return t->engine->schedule && t->plan->portions->layout.count > 0;
 }
 
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
-    const hy_chunk_list *list = &plan->history.bound.list;
+    const hy_chunk_list *list = &plan->history.bound->list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
     const hy_image *p  = &list->image;
     const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
@@ -145,7 +145,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
         return complain(&t, refused);
     if (!t.plan)
         return 0;
-    if ((t.plan->layout.image.axis == HY_AXIS_COLS) != has_panels(&t))
+    if ((t.plan->portions->layout.image.axis == HY_AXIS_COLS) != has_panels(&t))
         failed = complain(&t, "panels where none can be, or none where they can");
     for (int turn = 0; turn < 3; turn++)
         failed += run(&t, A, turn);

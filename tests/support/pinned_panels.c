@@ -72,7 +72,7 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;
-    const int offered     = t->plan->layout.if_pinned.axis == HY_AXIS_COLS;
+    const int offered     = t->plan->portions->layout.if_pinned.axis == HY_AXIS_COLS;
     const int in_panels   = offered && is_pinned(t) && !has_beta(t);
     const int64_t y_bytes = Y->rows * Y->cols * size;
     hybrid_report r       = HYBRID_REPORT_INIT;
@@ -80,7 +80,7 @@ static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->history.bound.list.image.axis == HY_AXIS_COLS) != in_panels)
+    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_panels)
         failed += complain(t, "panels, or none, against what was to be");
     const char *misplaced = in_panels ? panels_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
@@ -140,7 +140,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     if (!t.plan)
         return 0;
     if (!strstr(t.name, ".tiled") && A->rows > 0 && A->cols > 0 &&
-        t.plan->layout.if_pinned.axis != HY_AXIS_COLS)
+        t.plan->portions->layout.if_pinned.axis != HY_AXIS_COLS)
         failed += complain(&t, "no panels where they can be");
     for (t.turn = 0; t.turn < RUNS; t.turn++)
         failed += run(&t, A);

@@ -7,6 +7,7 @@
 
 #include "engine/plan.h"
 #include "base/image.h"
+#include "support/caps.h"
 #include "support/oracle.h"
 #include "support/plans.h"
 #include "support/usage.h"
@@ -92,7 +93,7 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
     const hybrid_report r = report_of_last(t);
     const hy_image image =
         hy_variant_image(t->plan->product.variant, A->cols, t->width, 0, A->type);
-    const int64_t x = (int64_t)hy_image_bytes(&image);
+    const int64_t x = t->plan->count * (int64_t)hy_image_bytes(&image);
 
     if (r.h2d_bytes > x || (r.chunks > 0 && r.predicted_h2d_bytes != x))
         return complain(t, "a later run sends more than X");
@@ -193,7 +194,7 @@ static void note(tally *sum, const trial *t, size_t budget, int again)
     sum->whole += r.resident_chunks == r.chunks;
     sum->part += r.resident_chunks > 0 && r.resident_chunks < r.chunks;
     sum->none += r.resident_chunks == 0;
-    if (r.peak_device_bytes > (int64_t)budget)
+    if (!caps_kept(t->plan, budget))
         sum->failed += complain(t, "more device memory was used than there is");
     if (again && r.resident_chunks == r.chunks && r.h2d_bytes != r.predicted_h2d_bytes)
         sum->failed += complain(t, "other bytes were sent than predicted");
