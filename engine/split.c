@@ -350,7 +350,7 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
 /* A device in panels of this run does not take rows of others. Where there is a forecast
    of the host's rate, it says how fast the devices are. */
 static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
-                       hy_part_taker *out)
+                       hy_participant *out)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
 
@@ -371,6 +371,6 @@ void hy_split_sites(const hy_split *split, const hy_portion *portions, int count
     for (out->count = 0; out->count < count; out->count++)
         add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
     if (host)
-        out->of[out->count++] = (hy_part_taker){
+        out->of[out->count++] = (hy_participant){
             .site = split->host, .sharing = host, .rate = host->host_rate};
 }

@@ -8,26 +8,26 @@
 
 /* ---- begin ----------------------------------------------------------------------- */
 
-static void add_side(hy_run *run, const hy_part_taker *taker, const hy_problem *problem)
+static void add_side(hy_run *run, const hy_participant *from, const hy_problem *problem)
 {
-    hy_side *side  = &run->sides[run->side_count];
-    hy_site *site  = taker->site;
-    const int rows = run->sink->in_order ? 1 : 0;
+    hy_side *side = &run->sides[run->side_count];
+    hy_site *site = from->site;
+    const int all = run->sink->in_order; /* rows are whose they come to be */
 
     side->run     = run;
     side->site    = site;
     side->index   = run->side_count++;
     side->problem = *problem;
     side->next = side->next_lane = side->finished = 0;
-    side->problem.image                           = taker->image;
+    side->problem.image                           = from->image;
     if (site->loader)
         side->problem.shared = site->loader->shared;
-    hy_queue_add(&run->queue, &taker->list, rows ? 0 : taker->begin,
-                 rows ? problem->A->rows : taker->end, taker->rate, site->depth);
+    hy_queue_add(&run->queue, &from->list, all ? 0 : from->begin,
+                 all ? problem->A->rows : from->end, from->rate, site->depth);
     hy_claimant *claimant = &run->queue.of[side->index];
-    claimant->sharing     = taker->sharing;
-    if (taker->image.wraps) /* nobody else knows rows in two places */
-        claimant->apart = taker->list.ranges;
+    claimant->sharing     = from->sharing;
+    if (from->image.wraps) /* nobody else knows rows in two places */
+        claimant->apart = from->list.ranges;
     site->down_ns = 0;
     hy_pack_cache_begin(&site->cache);
 }
