@@ -144,6 +144,8 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
     B->nnz = nnz;
     B->col = rows->entries.array;
     B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
+    if (nnz == 0) /* there may be no array */
+        return HYBRID_OK;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
     return hy_csr_check_rows(ctx, B, rows->file->name, 0, rows->touched.rows);
 }

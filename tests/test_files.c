@@ -245,7 +245,7 @@ static void make_band(int64_t rows, int64_t each, hybrid_csr *A)
    with what its workers need for themselves; C, as large, goes to a function. */
 static void memory_holds_a_part(void **state)
 {
-    enum { ROWS = 60000, EACH = 60, CAP = 6 << 20 };
+    enum { ROWS = 60000, EACH = 80, CAP = 8 << 20 };
     hybrid_csr wide, narrow;
 
     (void)state;

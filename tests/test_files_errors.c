@@ -189,10 +189,10 @@ static void files_that_shrink_are_told(void **state)
 /* ---- too much -----------------------------------------------------------------------
  */
 
-/* A row of A touches all of a B of ten times what the engine may have. */
+/* A row of A touches all of a B of five times what the engine may have. */
 static void a_row_may_touch_too_much(void **state)
 {
-    enum { CAP = 2 << 20, MANY = 30000 };
+    enum { CAP = 4 << 20, MANY = 30000 };
     hybrid_engine *engine = stored_host(CAP);
     hybrid_csr A, B, C;
 
