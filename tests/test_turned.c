@@ -122,14 +122,17 @@ static void room_is_a_part_of_the_budget(void **state)
     assert_true(parts > 0);
 }
 
-/* Parts of a pinned X are larger than pieces of the ring. */
+/* Parts of a pinned X are larger than pieces of the ring. Of several devices nobody knows
+   which asks first, and the fakes refuse to copy from what is not pinned. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
-    hybrid_engine *engine = fake_spmm(0);
     hybrid_dense X, Y;
     hybrid_csr A;
 
     (void)state;
+    if (getenv("HYBRID_DEVICES"))
+        skip();
+    hybrid_engine *engine = fake_spmm(0);
     matrix_random(ROWS, COLS, 6, 31, plain.kind, &A);
     dense_make(COLS, 20, 0, HYBRID_COL_MAJOR, 32, plain.kind, &X);
     dense_make(ROWS, 20, 0, HYBRID_ROW_MAJOR, 33, plain.kind, &Y);
