@@ -71,8 +71,8 @@ for said in 'It plans for 2.8 ms.' 'It is 4.03 times as fast.' 'It moves 55 GB/s
     grep -q "is in no block of figures" "$folder/complaint"
 done
 
-# Another time of planning, and another count of products of one vector.
-for change in '/^- planning/s/[0-9]/4/' '/^- A\*x /s:(5/:(4/:'; do
+# Another time of planning, and another count of products.
+for change in '/^- planning/s/[0-9]/4/' '/^- A\*A again/s:(45/:(44/:'; do
     restore
     sed -i "$change" "$folder/README.md"
     refuses "$change"
