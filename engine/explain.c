@@ -135,12 +135,13 @@ static int64_t panels_of(const hy_portion *portion)
 static void put_resident(writer *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     const hy_pack_cache *cache = &portion->site->cache;
+    const int64_t kept         = cache->count * panels_of(portion);
 
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
         !hy_product_on_device(&plan->product))
         return;
-    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-        (long long)(cache->count * panels_of(portion)), (long long)portion->layout.count);
+    put(w, "resident  A's rows in %lld of %lld chunks, packed once, ", (long long)kept,
+        (long long)portion->layout.count);
     put_bytes(w, (double)cache->block.bytes);
     put(w, "%s\n",
         plan->split.host && !hy_resident_all(portion->site)

@@ -69,9 +69,10 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
 
 static void release(hy_csr_sink *csr)
 {
-    hy_span *const spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+    enum { SPANS = 3 };
+    hy_span *const spans[SPANS] = {&csr->row_ptr, &csr->col, &csr->val};
 
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+    for (int i = 0; i < SPANS; i++) {
         hy_results_release(csr->sink.ctx, spans[i]->ptr);
         *spans[i] = (hy_span){0};
     }
