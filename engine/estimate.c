@@ -197,6 +197,16 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
+/* What is in proportion to rows, whoever computes the others. */
+static void scale_work(hy_estimate *e, double share)
+{
+    e->down_bytes *= share;
+    e->device_s *= share;
+    e->core_s *= share;
+    e->memory_bytes *= share;
+    e->stored_bytes *= share;
+}
+
 /* The host begins with what would come last, which spares the bus what no other rows need
    of X. In panels that is nothing: these are the same rows as those of other panels. */
 static hy_estimate part_of(hy_estimate e, double share)
@@ -205,11 +215,7 @@ static hy_estimate part_of(hy_estimate e, double share)
         e.last_bytes = fmax(0, e.last_bytes - (1 - share) * e.down_bytes);
     else
         e.up_bytes *= share;
-    e.down_bytes *= share;
-    e.device_s *= share;
-    e.core_s *= share;
-    e.memory_bytes *= share;
-    e.stored_bytes *= share;
+    scale_work(&e, share);
     return e;
 }
 
@@ -221,13 +227,9 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
     const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
 
     e.up_bytes = whole + share * (e.up_bytes - whole);
-    e.down_bytes *= share;
     e.last_bytes *= share;
     e.short_bytes *= share;
-    e.device_s *= share;
-    e.core_s *= share;
-    e.memory_bytes *= share;
-    e.stored_bytes *= share;
+    scale_work(&e, share);
     e.chunks = (int64_t)ceil((double)e.chunks * share);
     return e;
 }

@@ -180,8 +180,6 @@ void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)
 
     r->other_h2d_bytes = -1;
     hy_usage_end(call->engine, call->backends, call->count, &call->start, &reference, r);
-    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
-                  r->d2h_s + r->place_s) /
-                 r->total_s;
+    r->overlap           = hy_usage_overlap(r);
     call->engine->report = *r;
 }

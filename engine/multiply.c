@@ -71,9 +71,7 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     r->resident_chunks = hy_plan_resident_chunks(plan, history->bound);
     r->nnz_out         = nnz_out;
     hy_usage_end(engine, backends, plan->count, begin, reference, r);
-    r->overlap = (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s +
-                  r->d2h_s + r->place_s) /
-                 r->total_s;
+    r->overlap     = hy_usage_overlap(r);
     engine->report = *r;
 }
 

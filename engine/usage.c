@@ -109,6 +109,13 @@ static double reference_s(const hybrid_report *r, const hy_reference *reference,
     return fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
 }
 
+double hy_usage_overlap(const hybrid_report *r)
+{
+    return (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s + r->d2h_s +
+            r->place_s) /
+           r->total_s;
+}
+
 void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
                   int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *r)

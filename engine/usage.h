@@ -16,6 +16,9 @@ typedef struct hy_reference {
     int64_t up, down; /* bytes */
 } hy_reference;
 
+/* Busy seconds of all stages of a run that is over, for each second that it took. */
+double hy_usage_overlap(const hybrid_report *r);
+
 /* The run on these backends is over, and its bytes and stages are in the report: its time,
    what it used of the memory, the cores and, if it was computed on devices, of these
    together, and the reference. */
