@@ -73,6 +73,20 @@ typedef struct hy_turning {
     size_t size;
 } hy_turning;
 
+/* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta * to[...]
+   for i < rows, j < cols, and 0 for cols <= j < filled. With alpha 1 and beta 0 bits are
+   copied. `from` is not read if alpha is 0, nor `to` if beta is. Strides in elements. */
+typedef struct hy_combining {
+    void *to;
+    const void *from;
+    int64_t to_row, to_col, from_row, from_col, rows, cols, filled;
+    double alpha, beta;
+    hybrid_type type;
+} hy_combining;
+
+/* Whether memory is a device's: BOTH is managed memory, which the host reads as well. */
+typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_BOTH } hy_held;
+
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */
 typedef struct hy_backend_ops {
@@ -103,7 +117,7 @@ typedef struct hy_backend_ops {
     void (*lane_close)(hy_lane *lane); /* after its work is done; NULL is fine */
 
     /* (optional) NULL when the backend computes on host memory in place. `dst` or
-       `src` is device memory, the other pinned. */
+       `src` is device memory, the other pinned; or both are device memory. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
     /* (optional) The same of rows, all of the pinned ones in one pinned piece. */
@@ -124,9 +138,27 @@ typedef struct hy_backend_ops {
        a time between two copies would hold up the second. */
     hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
 
-    /* (optional) dst[i] = src[i] - base, count numbers in device memory. */
-    hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
-                            int64_t base);
+    /* (optional) dst[i] = src[i] - base, count numbers in device memory, those of src of
+       this type. */
+    hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const void *src,
+                            hybrid_index src_type, int64_t count, int64_t base);
+
+    /* (optional) What operands and results in the memory of the device need; all or none.
+
+       holds    whether the device has memory there, whoever allocated it
+       fetch    copy such memory to ordinary host memory, and wait
+       follow   wait until the caller's stream, a cudaStream_t, has done what is enqueued
+       combine  of elements in such memory, on a lane
+       hash     that of hy_csr_hash(), of a pattern in such memory, and wait
+       keep     memory of the caller's results: not counted, nor kept for others; drop
+                frees it. Any thread */
+    hy_held (*holds)(hy_backend *self, const void *ptr);
+    hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
+    hybrid_status (*follow)(hy_backend *self, void *stream);
+    hybrid_status (*combine)(hy_lane *lane, const hy_combining *c);
+    hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
+    hybrid_status (*keep)(hy_backend *self, size_t bytes, void **out);
+    void (*drop)(hy_backend *self, void *ptr);
 
     /* (optional) products[i] = scalar products of row i of A*B, fewer than 2^32: the sum of
        the lengths of B's rows over its entries. `products` is pinned, the rest is in

@@ -2,6 +2,7 @@
 #ifndef HY_CONTEXT_H
 #define HY_CONTEXT_H
 
+#include "base/kept.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/pinned.h"
@@ -23,6 +24,7 @@ typedef struct hy_context {
     hy_pool *pool;         /* CPU workers */
     hy_results *results;   /* pages of results */
     hy_pins pins;          /* memory of the caller that is pinned */
+    hy_kept kept;          /* results in the memory of devices */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
 } hy_context;
 

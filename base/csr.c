@@ -38,9 +38,13 @@ done:
 
 void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
 {
-    hy_results_release(ctx, matrix->row_ptr);
-    hy_results_release(ctx, matrix->col);
-    hy_results_release(ctx, matrix->val);
+    void *const arrays[] = {matrix->row_ptr, matrix->col, matrix->val};
+
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (matrix->space == HYBRID_SPACE_DEVICE)
+            hy_kept_free(ctx, arrays[i]);
+        else
+            hy_results_release(ctx, arrays[i]);
     memset(matrix, 0, sizeof *matrix);
 }
 

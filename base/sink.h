@@ -79,6 +79,10 @@ typedef struct hy_sink_ops {
     /* After reserve. Which memory it is may change from call to call. */
     hy_direct (*direct)(const hy_sink *self, const hy_part *part);
 
+    /* (optional) Enqueue all of a part, as it was computed, on its way to a result in the
+       memory of the lane's device. Then there are no copies, and nothing is stored. */
+    hybrid_status (*land)(hy_sink *self, hy_lane *lane, const hy_part *part);
+
     /* Entries [first, first + count), and with those from 0 on, or none if direct() took
        all, what else belongs to the part. Entries that come in turns come in order. */
     hybrid_status (*store)(hy_sink *self, const hy_part *part);

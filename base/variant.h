@@ -72,6 +72,9 @@ typedef struct hy_problem {
                               the caller's A a row of A is, for what is said of it. NULL: the
                               same (partition/hypersparse.h) */
     double alpha, beta;
+    const hybrid_csr *device_a; /* as it lies on the run's device, whose A has its offsets in */
+    const hybrid_csr *device_b; /* host memory alone; NULL: it is in host memory. B too, */
+    const hybrid_dense *device_x; /* and X, of a run whose kernels read it where it is */
     hy_source source; /* where B or X comes from, */
     hy_image image;   /* and how it lies on the device, or in what chunks bring of it */
     const struct hy_profile *profile; /* the plan's, of these patterns (partition/inspect.h) */
@@ -124,6 +127,8 @@ typedef struct hy_pack {
     size_t bytes; /* used part */
     size_t at[HY_ARRAYS];
     int64_t head[HY_HEAD_WORDS]; /* what the host needs of it to launch, by its format */
+    size_t rest; /* with hy_variant.csr: where what follows hy_pack_csr()'s arrays begins; 0:
+                    nothing does */
 } hy_pack;
 
 /* One chunk on its way: what prepare makes, multiply reads, assembly stores.
@@ -143,7 +148,8 @@ typedef struct hy_job {
     int64_t *units;   /* pinned word: units of 16 bytes that their frames take */
     int64_t nnz;      /* from reserve on: entries or elements in out, */
     int64_t offset;   /* SpGEMM: and where they start in C */
-    int shared_a;       /* rows of A are rows of the B that is on the device */
+    int shared_a;       /* rows of A are on the device, as A or as rows of B: their offsets
+                           are made there */
     int there;          /* `in` holds the pack, of a chunk that is kept, by its turn on the
                            lanes; `pack` then says where its arrays are */
     int direct;         /* d2h copied the entries or elements to the result itself, */
@@ -166,6 +172,8 @@ struct hy_variant {
     int unordered; /* 1: real sums may differ in their last bits from run to run */
     int tail_lines; /* SpMM: hy_image.tail_lines of an X on the device, whose tail columns
                        the variant reads where they are (hy_packed_x() of partition/pack.h) */
+    int csr; /* 1: packs begin with the arrays of hy_pack_csr(), and kernels read those by
+                single numbers, wherever they begin: rows of A may lie on the device */
     int rings;      /* SpMM, 1: X may come in blocks of rows, for which prepare numbers columns
                        as partition/ring.h says, or in blocks of columns */
 

@@ -26,6 +26,8 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
         hybrid_plan_destroy(plan);
         return status;
     }
+    plan->a_offsets             = hy_spaces_take(&engine->spaces, A);
+    plan->a_offset_type         = A->offset_type;
     plan->plan_s                = (double)(hy_now_ns() - begin) * 1e-9;
     plan->history.report.plan_s = plan->plan_s;
     *out                        = plan;
@@ -45,8 +47,16 @@ static hybrid_status take_sparse(hybrid_engine *engine,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
+    if (o->x_space != HYBRID_SPACE_HOST)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: x_space is of a product with a dense matrix");
     HY_TRY(hy_check_spgemm(ctx, *A, *B));
+    HY_TRY(hy_spaces_csr(&engine->spaces, *A, "A"));
+    HY_TRY(hy_spaces_csr(&engine->spaces, *B, "B"));
+    HY_TRY(hy_spaces_options(&engine->spaces, 0, o));
     hy_progress_begin(&ctx->progress, (*A)->rows);
+    HY_TRY(hy_spaces_fetch(&engine->spaces, A));
+    HY_TRY(hy_spaces_fetch(&engine->spaces, B));
     HY_TRY(hy_check_patterns(ctx, *A, *B, o->flags));
     return hy_narrow_two(ctx, &engine->narrow, A, B);
 }
@@ -81,9 +91,12 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
     if (!plan)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_read_plan_options(ctx, options, &o));
-    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
     HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
+    HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
+    HY_TRY(hy_spaces_options(&engine->spaces, 1, &o));
     hy_progress_begin(&ctx->progress, A->rows);
+    HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
     return make_plan(engine, A, NULL, dense_cols, &o, plan);
@@ -128,6 +141,57 @@ static hybrid_status check_run(const hy_product *product, hy_op op, const hybrid
     return HYBRID_OK;
 }
 
+static const char *words_of(int there)
+{
+    return there ? "the memory of a device" : "host memory";
+}
+
+static hybrid_status check_place(const hy_product *product, const char *name, int there,
+                                 int planned)
+{
+    if (!there == !planned)
+        return HYBRID_OK;
+    return hy_fail(&product->engine->ctx, HYBRID_BAD_STATE, "%s is in %s, planned for %s",
+                   name, words_of(there), words_of(planned));
+}
+
+/* Operands, B or X the second of them, and Y, unless NULL, are where the plan expects
+   them. */
+static hybrid_status check_places(const hy_product *product, hybrid_space a,
+                                  hybrid_space second, const hybrid_dense *Y)
+{
+    const hy_backend *device = product->engine->spaces.device;
+    const char *name         = product->op == HY_SPMM ? "X" : "B";
+
+    HY_TRY(check_place(product, "A", a == HYBRID_SPACE_DEVICE, product->a_there));
+    HY_TRY(
+        check_place(product, name, second == HYBRID_SPACE_DEVICE, product->second_there));
+    if (Y)
+        HY_TRY(check_place(product, "Y", Y->space == HYBRID_SPACE_DEVICE,
+                           product->result_there));
+    if (!device || device == product->there)
+        return HYBRID_OK;
+    return hy_fail(
+        &product->engine->ctx, HYBRID_BAD_STATE,
+        "operands are in the memory of the engine's device %d, planned for its "
+        "device %d",
+        device->index, product->there ? product->there->index : -1);
+}
+
+/* Of a plan with HYBRID_REUSE. */
+static hybrid_status check_patterns(const hybrid_plan *plan, const hybrid_csr *A,
+                                    const hybrid_csr *B)
+{
+    hybrid_engine *engine = plan->product.engine;
+    uint64_t a, b;
+
+    HY_TRY(hy_spaces_hash(&engine->spaces, A, &a));
+    b = a;
+    if (!hy_pattern_same(A, B))
+        HY_TRY(hy_spaces_hash(&engine->spaces, B, &b));
+    return hy_pattern_check(&engine->ctx, &plan->history.pattern, a, b);
+}
+
 /* They are those that the plan was made for, and become as they are to be computed with.
    From here on progress is told. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
@@ -137,12 +201,15 @@ static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A
     hy_context *ctx       = &engine->ctx;
 
     HY_TRY(hy_check_spgemm(ctx, *A, *B));
+    HY_TRY(hy_spaces_csr(&engine->spaces, *A, "A"));
+    HY_TRY(hy_spaces_csr(&engine->spaces, *B, "B"));
     HY_TRY(check_run(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols, (*B)->nnz));
+    HY_TRY(check_places(&plan->product, (*A)->space, (*B)->space, NULL));
     hy_progress_begin(&ctx->progress, (*A)->rows);
+    hy_spaces_view(&engine->spaces, A, plan->a_offsets, plan->a_offset_type);
+    hy_spaces_view(&engine->spaces, B, plan->a_offsets, plan->a_offset_type);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, A, B));
-    return plan->history.pattern.row_ptr
-               ? hy_pattern_check(ctx, &plan->history.pattern, *A, *B)
-               : HYBRID_OK;
+    return plan->history.pattern.row_ptr ? check_patterns(plan, *A, *B) : HYBRID_OK;
 }
 
 static hybrid_status run_sparse(hybrid_plan *plan, const hybrid_csr *A,
@@ -173,6 +240,10 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
 
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
+    if (plan->product.result_there)
+        return hy_fail(&engine->ctx, HYBRID_BAD_STATE,
+                       "the plan leaves C in the memory of a device, and rows are handed "
+                       "over in host memory");
     HY_TRY(take_operands(plan, &A, &B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
@@ -218,12 +289,22 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
     hybrid_engine *engine = plan->product.engine;
 
     HY_TRY(check_run(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
+    HY_TRY(check_places(&plan->product, A->space, X->dense->space, Y));
     hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
+    hy_spaces_view(&engine->spaces, &A, plan->a_offsets, plan->a_offset_type);
     if (reads_columns(plan))
         HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
     return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+}
+
+static hybrid_status find_spaces(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_dense *X, const hybrid_dense *Y)
+{
+    HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
+    HY_TRY(hy_spaces_dense(&engine->spaces, X, "X"));
+    return hy_spaces_dense(&engine->spaces, Y, "Y");
 }
 
 static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -233,6 +314,7 @@ static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
+    HY_TRY(find_spaces(plan->product.engine, A, X, Y));
     const hy_source source = hy_source_dense(ctx, X);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
@@ -296,7 +378,7 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
     if (o.flags & HYBRID_REUSE)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_REUSE is for plans that run again");
-    if (!o.variant && o.split != HYBRID_SPLIT_HOST)
+    if (!o.variant && !engine->spaces.device && o.split != HYBRID_SPLIT_HOST)
         HY_TRY(hy_early_begin(engine, A, B, &early));
     HY_TRY(hy_plan_make(engine, A, B, 0, &o, 1, early, &plan));
     const hybrid_status status =
@@ -329,9 +411,14 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
 
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
+    HY_TRY(find_spaces(engine, A, X, Y));
+    options.x_space      = X->space;
+    options.result_space = Y->space;
+    HY_TRY(hy_spaces_options(&engine->spaces, 1, &options));
     hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
+    HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
     HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
     const hy_source source = hy_source_dense(&engine->ctx, X);
@@ -354,10 +441,16 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
                           const void *x, double beta, void *y)
 {
     HY_TRY(hy_engine_begin(engine));
-    HY_TRY(hy_check_csr(&engine->ctx, A, "A"));
+    HY_TRY(hy_check_csr_anywhere(&engine->ctx, A, "A"));
     /* borrowed: hybrid_spmm() reads X only */
-    const hybrid_dense X = {A->cols, 1, 1, HYBRID_ROW_MAJOR, (void *)(uintptr_t)x,
-                            A->type};
-    hybrid_dense Y       = {A->rows, 1, 1, HYBRID_ROW_MAJOR, y, A->type};
+    const hybrid_dense X = {A->cols,
+                            1,
+                            1,
+                            HYBRID_ROW_MAJOR,
+                            (void *)(uintptr_t)x,
+                            A->type,
+                            hy_spaces_find(&engine->spaces, x)};
+    hybrid_dense Y       = {
+              A->rows, 1, 1, HYBRID_ROW_MAJOR, y, A->type, hy_spaces_find(&engine->spaces, y)};
     return hybrid_spmm(engine, alpha, A, &X, beta, &Y);
 }

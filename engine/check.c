@@ -23,6 +23,14 @@ static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o
     return HYBRID_OK;
 }
 
+static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char *name)
+{
+    if (space == HYBRID_SPACE_HOST || space == HYBRID_SPACE_DEVICE)
+        return HYBRID_OK;
+    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: space %d is neither host nor device",
+                   name, (int)space);
+}
+
 static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
@@ -45,6 +53,8 @@ static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_optio
     if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
                        (int)o->order);
+    HY_TRY(check_space(ctx, o->x_space, "plan options: x"));
+    HY_TRY(check_space(ctx, o->result_space, "plan options: result"));
     return check_indices(ctx, o);
 }
 
@@ -73,22 +83,26 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
 /* ---- matrices ------------------------------------------------------------------------
  */
 
-static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char *name)
+static hybrid_status check_on_host(hy_context *ctx, hybrid_space space, const char *name)
 {
     if (space == HYBRID_SPACE_HOST)
         return HYBRID_OK;
-    if (space == HYBRID_SPACE_DEVICE)
-        return hy_fail(
-            ctx, HYBRID_UNSUPPORTED,
-            "%s is in the memory of a device: operands are to be in host memory", name);
-    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: space %d is neither host nor device",
-                   name, (int)space);
+    return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                   "%s is in the memory of a device: here it is to be in host memory",
+                   name);
+}
+
+hybrid_status hy_check_csr_anywhere(hy_context *ctx, const hybrid_csr *A,
+                                    const char *name)
+{
+    HY_TRY(hy_csr_check_header(ctx, A, name));
+    return check_space(ctx, A->space, name);
 }
 
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
-    HY_TRY(hy_csr_check_header(ctx, A, name));
-    return check_space(ctx, A->space, name);
+    HY_TRY(hy_check_csr_anywhere(ctx, A, name));
+    return check_on_host(ctx, A->space, name);
 }
 
 hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *name)
@@ -99,8 +113,8 @@ hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *n
 
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B)
 {
-    HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_csr(ctx, B, "B"));
+    HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
+    HY_TRY(hy_check_csr_anywhere(ctx, B, "B"));
     return hy_check_spgemm_shapes(ctx, A, B);
 }
 
@@ -118,7 +132,8 @@ hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name)
+static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X,
+                                          const char *name)
 {
     if (!X)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
@@ -146,6 +161,12 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
                        "%s: data at %p is not aligned to its %zu bytes a number", name,
                        X->data, hy_value_size(X->type));
     return HYBRID_OK;
+}
+
+hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name)
+{
+    HY_TRY(check_dense_anywhere(ctx, X, name));
+    return check_on_host(ctx, X->space, name);
 }
 
 /* ---- arrays that must not overlap ----------------------------------------------------
@@ -212,18 +233,9 @@ hybrid_status hy_check_patterns(hy_context *ctx, const hybrid_csr *A, const hybr
                : check(ctx, B, "B");
 }
 
-hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
-                            const hybrid_dense *Y)
+static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
+                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_dense(ctx, X, "X"));
-    return hy_check_spmm_shapes(ctx, A, X, Y);
-}
-
-hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
-                                   const hybrid_dense *X, const hybrid_dense *Y)
-{
-    HY_TRY(hy_check_dense(ctx, Y, "Y"));
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
     if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
@@ -234,6 +246,22 @@ hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
             (long long)A->rows, (long long)A->cols, (long long)X->rows,
             (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
     return check_apart(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
+                            const hybrid_dense *Y)
+{
+    HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
+    HY_TRY(check_dense_anywhere(ctx, X, "X"));
+    HY_TRY(check_dense_anywhere(ctx, Y, "Y"));
+    return check_shapes(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y)
+{
+    HY_TRY(hy_check_dense(ctx, Y, "Y"));
+    return check_shapes(ctx, A, X, Y);
 }
 
 hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)

@@ -11,9 +11,12 @@
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
                                    hybrid_plan_options *out);
 
-/* What has passed hy_check_csr() or hy_check_dense() lies in host memory: the layers below
-   know nothing else. All checks of operands here begin with them. Columns have either
-   width: see engine/narrow.h. */
+/* What has passed hy_check_csr() or hy_check_dense() lies in host memory. Operands of
+   hy_check_csr_anywhere(), hy_check_spgemm() and hy_check_spmm() may be a device's: whether
+   they are where they say is for engine/spaces.h. Columns have either width: see
+   engine/narrow.h. */
+hybrid_status hy_check_csr_anywhere(hy_context *ctx, const hybrid_csr *A,
+                                    const char *name);
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name);
 hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name);
 /* The same as hy_check_csr(), and all rules of hybrid_csr. */
@@ -21,7 +24,8 @@ hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *n
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
-/* The same of operands that are checked for themselves, or are in files. */
+/* The same of operands that are checked for themselves, or are in files; Y is in host
+   memory. */
 hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
                                      const hybrid_csr *B);
 hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,

@@ -174,9 +174,11 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {
     const hy_layout whole = {
         .image = hy_product_image(p->product), .depth = 1, .share = 1};
-    const hybrid_status status = hy_schedule_gather.cut(p, out);
+    const hybrid_status status = refused(p->product, &hy_schedule_gather)
+                                     ? hy_schedule_first(p, &whole, 1, out)
+                                     : hy_schedule_gather.cut(p, out);
 
-    if (status != HYBRID_NO_DEVICE_MEMORY ||
+    if (status != HYBRID_NO_DEVICE_MEMORY || refused(p->product, &hy_schedule_gather) ||
         hy_align(hy_image_room(&whole.image)) > p->product->rates.memory)
         return status;
     return hy_schedule_first(p, &whole, 1, out);

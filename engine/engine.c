@@ -212,6 +212,9 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
+    hy_kept_init(&engine->ctx.kept);
+    hy_spaces_init(&engine->spaces, &engine->ctx, engine->devices, &engine->device_count,
+                   engine->device_text);
     engine->process            = getpid();
     engine->variants           = variants;
     engine->early_bytes        = HY_EARLY_BYTES;
@@ -273,6 +276,7 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
                 p->answer, (long long)p->told, (long long)p->rows);
     hy_progress_end(p, status);
     hy_narrow_free(&engine->ctx, &engine->narrow);
+    hy_spaces_end(&engine->spaces);
     return status;
 }
 
@@ -298,6 +302,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         return;
     hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
+    hy_kept_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
     if (engine->host)
@@ -342,6 +347,12 @@ void hybrid_engine_trim(hybrid_engine *engine)
     engine->host->ops->trim(engine->host);
     for (int i = 0; i < engine->device_count; i++)
         engine->devices[i]->ops->trim(engine->devices[i]);
+}
+
+void hybrid_engine_stream(hybrid_engine *engine, void *stream)
+{
+    if (engine && !hy_engine_barred(engine))
+        engine->spaces.stream = stream;
 }
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "engine/narrow.h"
 #include "engine/rates.h"
+#include "engine/spaces.h"
 #include "engine/tables.h"
 
 /* Sizes from which on a plan does more to be faster. */
@@ -45,6 +46,7 @@ struct hybrid_engine {
     int64_t piece_bytes; /* 0; tests: of a panel of an A that is in a file, of rows of such a
                             B, and of operands that are read as a whole, at most */
     hy_narrow narrow; /* of the call under way */
+    hy_spaces spaces; /* likewise */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
@@ -79,8 +81,8 @@ int hy_engine_barred(const hybrid_engine *engine);
    where it is barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
-/* A public call ends that told its progress, if it came to that, or narrowed operands: their
-   copies go. Returns `status`. */
+/* A public call ends that told its progress, if it came to that, or narrowed or fetched
+   operands: their copies go. Returns `status`. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
 /* The backend on which products run unless a variant says otherwise. */

@@ -81,10 +81,10 @@ hy_circumstances hy_circumstances_planned(const hy_planning *p)
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Of a chunk's pack the part that this run makes. */
-static double made_of(const hy_layout *layout, const hy_chunk *chunk,
-                      const hy_circumstances *found)
+static double made_of(const hy_product *product, const hy_layout *layout,
+                      const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (found->rows_of_b && !layout->gathered)
+    if (product->a_there || (found->rows_of_b && !layout->gathered))
         return 0;
     if (!chunk->kept)
         return 1;
@@ -99,7 +99,7 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
         const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
-        const double made     = times * made_of(layout, chunk, found);
+        const double made     = times * made_of(product, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         e->up_bytes += made * hy_sent_bytes(&cost);
@@ -171,7 +171,8 @@ static void add_dense_result(const hy_product *product, const hy_layout *layout,
     const hy_features *f  = &product->profile.features;
     const double launch_s = product->rates.launch_s;
 
-    e->down_bytes = (double)f->out_bound * (double)hy_value_size(f->type);
+    e->down_bytes =
+        product->result_there ? 0 : (double)f->out_bound * (double)hy_value_size(f->type);
     e->call_s += launch_s * CALL;
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
@@ -191,8 +192,8 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     const double bytes   = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
                          8 * (double)(f->rows + layout->count);
 
-    e->down_bytes   = SPARSE_DOWN * bytes;
-    e->stored_bytes = SPARSE_STORED * bytes;
+    e->down_bytes   = product->result_there ? 0 : SPARSE_DOWN * bytes;
+    e->stored_bytes = product->result_there ? 0 : SPARSE_STORED * bytes;
     e->call_s += product->rates.launch_s * SPARSE_CALL;
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
@@ -292,7 +293,7 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
 
     even.chunks         = &part;
     even.count          = 1;
-    even.resident_bytes = hy_image_bytes(&layout->image);
+    even.resident_bytes = hy_product_sent(product, &layout->image);
     return estimate_of(product, &even, chunks, found);
 }
 

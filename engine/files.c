@@ -123,6 +123,11 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                        .backends = {engine->host},
                        .count    = 1};
     HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
+    if (call->options.x_space != HYBRID_SPACE_HOST ||
+        call->options.result_space != HYBRID_SPACE_HOST)
+        return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
+                       "plan options: of operands in files nothing is left in the memory "
+                       "of a device");
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(

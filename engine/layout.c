@@ -34,32 +34,46 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
+/* Room for B or X. Of one in the memory of the device, for what kernels cannot read where
+   it is: offsets, or an X in another order, unless that does not fit. */
+static size_t room_of(const hy_product *product, size_t image)
+{
+    if (!product->second_there)
+        return image;
+    if (product->op == HY_SPGEMM)
+        return hy_align((size_t)(product->b_rows + 1) * 8);
+    return image <= hy_allowed(product->rates.memory, HY_ALLOW_MOST) ? image : 0;
+}
+
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
     const hy_product *product = p->product;
     const size_t room         = hy_align(hy_image_room(&layout->image));
-    const size_t kept         = layout->gathered ? 0 : room;
+    const size_t kept         = layout->gathered ? 0 : room_of(product, room);
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
     layout->gathered = layout->gathered && product->variant->form != HY_FORM_NONE;
 
     const int64_t rows   = p->product->options.chunk_rows;
-    const hy_cut request = {.A       = p->A,
-                            .B       = p->B,
-                            .profile = &product->profile,
-                            .variant = product->variant,
-                            .rates   = &product->rates,
-                            .slot_bytes =
-                                (product->rates.memory - kept) / parts & ~(size_t)255,
-                            .products_max = rows > 0 ? INT64_MAX : layout->products,
-                            .chunk_rows   = rows,
-                            .gathered     = layout->gathered,
-                            .image        = layout->image};
+    const hy_cut request = {
+        .A       = p->A,
+        .B       = p->B,
+        .profile = &product->profile,
+        .variant = product->variant,
+        .rates   = &product->rates,
+        .slot_bytes =
+            (product->rates.memory - hy_smaller(kept, product->rates.memory)) / parts &
+            ~(size_t)255,
+        .products_max = rows > 0 ? INT64_MAX : layout->products,
+        .chunk_rows   = rows,
+        .gathered     = layout->gathered,
+        .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
-    layout->resident_bytes     = hy_image_bytes(&layout->image);
-    layout->shared_bytes       = kept;
-    const hybrid_status status = kept > 0 ? find_needs(p, layout) : HYBRID_OK;
+    layout->resident_bytes = hy_product_sent(product, &layout->image);
+    layout->shared_bytes   = product->second_there ? 0 : kept;
+    const hybrid_status status =
+        layout->shared_bytes > 0 ? find_needs(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)
         hy_layout_free(product, layout);
     return status;
@@ -88,7 +102,10 @@ void hy_layout_free(const hy_product *product, hy_layout *layout)
 
 void hy_layout_keep(const hy_product *product, hy_layout *layout)
 {
-    const size_t shared = layout->count > 0 ? layout->shared_bytes : 0;
+    const size_t image  = hy_align(hy_image_room(&layout->image));
+    const size_t shared = layout->count == 0      ? 0
+                          : product->second_there ? room_of(product, image)
+                                                  : layout->shared_bytes;
 
     hy_pack_cache_choose(&product->rates, layout->depth, product->rates.memory - shared,
                          layout->chunks, layout->count);

@@ -11,7 +11,7 @@
 #include "engine/x_panel.h"
 #include "partition/sources.h"
 #include "pipeline/sink_csr.h"
-#include "pipeline/sink_dense.h"
+#include "pipeline/sink_device.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -93,12 +93,14 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    const hy_problem problem  = {.op      = HY_SPGEMM,
-                                 .ctx     = &engine->ctx,
-                                 .A       = A,
-                                 .B       = B,
-                                 .source  = hy_source_csr(&engine->ctx, B),
-                                 .profile = &product->profile};
+    const hy_problem problem  = {.op       = HY_SPGEMM,
+                                 .ctx      = &engine->ctx,
+                                 .A        = A,
+                                 .B        = B,
+                                 .device_a = hy_spaces_of(&engine->spaces, A),
+                                 .device_b = hy_spaces_of(&engine->spaces, B),
+                                 .source   = hy_source_csr(&engine->ctx, B),
+                                 .profile  = &product->profile};
     const hy_run_found run    = {.places_known = places_known};
     const hy_forecast *host =
         hy_split_forecast(&plan->split, plan->portions, plan->count, &problem, &run);
@@ -182,7 +184,9 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     const hy_update update    = {problem->Y, problem->alpha, problem->beta};
     hy_dense_sink sink;
 
-    if (hy_is_hypersparse(&product->hypersparse))
+    if (problem->Y->space == HYBRID_SPACE_DEVICE)
+        hy_device_dense_sink_open(&engine->ctx, &update, &sink);
+    else if (hy_is_hypersparse(&product->hypersparse))
         hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
     else
         hy_dense_sink_open(&engine->ctx, &update, &sink);
@@ -279,15 +283,16 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     const hy_product *product = &plan->product;
     hy_context *ctx           = &product->engine->ctx;
     const hybrid_dense *X     = source->dense;
-    hy_problem problem        = {.op      = HY_SPMM,
-                                 .ctx     = ctx,
-                                 .A       = A,
-                                 .X       = X,
-                                 .Y       = Y,
-                                 .alpha   = alpha,
-                                 .beta    = beta,
-                                 .source  = *source,
-                                 .profile = &product->profile};
+    hy_problem problem        = {.op       = HY_SPMM,
+                                 .ctx      = ctx,
+                                 .A        = A,
+                                 .device_a = hy_spaces_of(&product->engine->spaces, A),
+                                 .X        = X,
+                                 .Y        = Y,
+                                 .alpha    = alpha,
+                                 .beta     = beta,
+                                 .source   = *source,
+                                 .profile  = &product->profile};
     hybrid_csr reduced;
     hy_sites sites;
 

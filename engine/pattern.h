@@ -20,9 +20,12 @@ hybrid_status hy_pattern_note(hy_context *ctx, const hybrid_csr *A, const hybrid
                               hy_pattern *out);
 void hy_pattern_free(hy_context *ctx, hy_pattern *pattern);
 
-/* BAD_STATE and a sentence if A or B has another pattern. */
-hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern,
-                               const hybrid_csr *A, const hybrid_csr *B);
+/* Whether they have the same arrays of a pattern. */
+int hy_pattern_same(const hybrid_csr *A, const hybrid_csr *B);
+
+/* BAD_STATE and a sentence if A or B, of which these are hashes, has another pattern. */
+hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern, uint64_t a,
+                               uint64_t b);
 
 /* C came of them. */
 void hy_pattern_keep(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/results.h"
 #include "engine/cut.h"
 #include "engine/divide.h"
 #include "engine/early.h"
@@ -265,7 +266,7 @@ static hybrid_status divide(hybrid_plan *plan, const hybrid_csr *A, const hybrid
 
     hy_portion_of(product, first);
     if (!hy_product_on_device(product) || product->engine->device_count == 1 ||
-        first->layout.count == 0)
+        product->there || first->layout.count == 0)
         return HYBRID_OK;
     HY_TRY(hy_divide(hy_product_a(product, A), B, first, &plan->count));
     if (first->product.backend == product->backend)
@@ -362,6 +363,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     for (int i = 0; i < plan->count; i++)
         hy_portion_close(&plan->portions[i]);
     hy_pattern_free(ctx, &plan->history.pattern);
+    hy_results_release(ctx, plan->a_offsets);
     hy_product_free(&plan->product);
     hy_array_free(ctx, plan);
 }

@@ -19,6 +19,8 @@ typedef struct hy_history {
 struct hybrid_plan {
     hy_product product; /* all of it, as the first portion's site computes it */
     hy_candidates candidates;
+    void *a_offsets; /* of an A in the memory of the device, in host memory, of */
+    hybrid_index a_offset_type; /* that type */
     double plan_s;   /* that making it took, if it is handed out */
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_split split; /* between devices and host */

@@ -7,14 +7,21 @@
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options)
 {
-    return (hy_product){.engine  = engine,
-                        .op      = B ? HY_SPGEMM : HY_SPMM,
-                        .options = *options,
-                        .rows    = A->rows,
-                        .cols    = A->cols,
-                        .b_rows  = A->cols,
-                        .b_cols  = B ? B->cols : dense_cols,
-                        .b_nnz   = B ? B->nnz : 0};
+    const int device = HYBRID_SPACE_DEVICE;
+    const int second = B ? (int)B->space : (int)options->x_space;
+
+    return (hy_product){.engine       = engine,
+                        .there        = engine->spaces.device,
+                        .a_there      = (int)A->space == device,
+                        .second_there = second == device,
+                        .result_there = (int)options->result_space == device,
+                        .op           = B ? HY_SPGEMM : HY_SPMM,
+                        .options      = *options,
+                        .rows         = A->rows,
+                        .cols         = A->cols,
+                        .b_rows       = A->cols,
+                        .b_cols       = B ? B->cols : dense_cols,
+                        .b_nnz        = B ? B->nnz : 0};
 }
 
 void hy_product_free(hy_product *product)
@@ -93,6 +100,6 @@ int hy_product_fits(const hy_product *product)
 {
     const hy_image image = hy_product_image(product);
 
-    return hy_align(hy_image_room(&image)) <=
-           hy_allowed(product->rates.memory, HY_ALLOW_MOST);
+    return product->second_there || hy_align(hy_image_room(&image)) <=
+                                        hy_allowed(product->rates.memory, HY_ALLOW_MOST);
 }

@@ -19,6 +19,10 @@ typedef struct hy_product {
     int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
                                       0 */
 
+    /* in the memory of a device */
+    hy_backend *there; /* who computes then; NULL: nothing is */
+    int a_there, second_there, result_there; /* A; B or X; the result */
+
     /* found */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with that */
     hy_profile profile; /* of A, or of the reduced A */
@@ -55,6 +59,12 @@ int hy_product_fits(const hy_product *product);
 /* This variant computes it on this backend. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);
+
+/* Bytes of B or X that are sent to the device, if they are to lie so there. */
+static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
+{
+    return product->second_there ? 0 : hy_image_bytes(image);
+}
 
 /* Whether it is computed on a device: operands are copied there. */
 static inline int hy_product_on_device(const hy_product *product)

@@ -35,6 +35,16 @@ static double predict(const hy_product *product, const hy_candidate *c)
     return hy_estimate_seconds(&as, &e);
 }
 
+/* NULL, or why it does not reach operands in the memory of the device. */
+static const char *find_place(const hy_product *product, const hy_variant *variant)
+{
+    if (product->a_there && !variant->csr)
+        return "its packs order values of A, which are in the memory of the device";
+    if (product->second_there && variant->form == HY_FORM_NONE)
+        return "its packs bring values of B, which is in the memory of the device";
+    return NULL;
+}
+
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
@@ -44,6 +54,8 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
 
     hy_rates_of(backend, &rates);
     c.refused = variant->refuse(&product->profile.features, &rates);
+    if (!c.refused)
+        c.refused = find_place(product, variant);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
     if (!c.refused)
@@ -154,7 +166,7 @@ hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
                        "a split with the GPU is asked for, and there is none: %s",
                        engine->device_text);
     if (on_device)
-        add_backend(product, engine->device, out);
+        add_backend(product, product->there ? product->there : engine->device, out);
     if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
         add_backend(product, engine->host, out);
     for (int i = 0; i < out->count; i++)

@@ -40,6 +40,8 @@ int hy_slots(const hy_product *product)
 
 const char *hy_refuse_ring(const hy_product *product)
 {
+    if (product->second_there)
+        return "B or X is in the memory of the device, all of it";
     if (product->op == HY_SPGEMM)
         return "a sparse B has no ring: its rows and columns are of no one size";
     if (!product->variant->rings)

@@ -56,5 +56,12 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
+static const char *refuse(const hy_product *product)
+{
+    return product->a_there || product->second_there
+               ? "workers do not read what is in the memory of a device"
+               : NULL;
+}
+
 const hy_schedule hy_schedule_gather = {
-    .name = "gather", .promise = promise, .cost = cost, .cut = cut};
+    .name = "gather", .refuse = refuse, .promise = promise, .cost = cost, .cut = cut};

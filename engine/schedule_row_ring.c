@@ -140,8 +140,14 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
                                                        : try_all(p, 1, out);
 }
 
+static const char *refuse(const hy_product *product)
+{
+    return product->a_there ? "columns of A name rows of X, and a ring has places"
+                            : hy_refuse_ring(product);
+}
+
 const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",
-                                          .refuse  = hy_refuse_ring,
+                                          .refuse  = refuse,
                                           .promise = promise,
                                           .cost    = cost,
                                           .cut     = cut};

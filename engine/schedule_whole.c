@@ -18,7 +18,8 @@ static hy_estimate promise(const hy_planning *p)
 static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&
-        product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product))
+        product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
+        !product->there)
         hy_panels_offer(product, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)

@@ -19,7 +19,7 @@ enum { MOST = 4096 }; /* bytes: a size beyond it was never set */
 
 DEFINE(engine_options, "engine options", "HYBRID_ENGINE_OPTIONS_INIT", rates_path,
        device_count)
-DEFINE(plan_options, "plan options", "HYBRID_PLAN_OPTIONS_INIT", host_share, columns)
+DEFINE(plan_options, "plan options", "HYBRID_PLAN_OPTIONS_INIT", host_share, result_space)
 DEFINE(calibration, "calibration", "HYBRID_CALIBRATION_INIT", scaled, scaled)
 DEFINE(report, "report", "HYBRID_REPORT_INIT", rates_measured, rates_measured)
 

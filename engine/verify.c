@@ -330,7 +330,9 @@ static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
 {
     hy_context *ctx = &engine->ctx;
 
-    HY_TRY(hy_check_spgemm(ctx, A, B));
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, B, "B"));
+    HY_TRY(hy_check_spgemm_shapes(ctx, A, B));
     hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_csr_check(ctx, A, "A"));
     HY_TRY(hy_csr_check(ctx, B, "B"));
@@ -358,7 +360,9 @@ static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int 
 {
     hy_context *ctx = &engine->ctx;
 
-    HY_TRY(hy_check_spmm(ctx, c->A, c->X, c->Y));
+    HY_TRY(hy_check_csr(ctx, c->A, "A"));
+    HY_TRY(hy_check_dense(ctx, c->X, "X"));
+    HY_TRY(hy_check_spmm_shapes(ctx, c->A, c->X, c->Y));
     hy_progress_begin(&ctx->progress, c->A->rows);
     HY_TRY(hy_csr_check(ctx, c->A, "A"));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &c->A, "A"));

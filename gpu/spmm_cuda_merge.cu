@@ -271,6 +271,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .form       = HY_FORM_ROWS,
     .in_place   = 0,
     .tail_lines = HY_MERGE_LINES,
+    .csr        = 1,
     .rings      = 1,
     .refuse     = refuse,
     .cost       = cost,

@@ -303,6 +303,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .form       = HY_FORM_ROWS,
     .in_place   = 0,
     .tail_lines = 1,
+    .csr        = 1,
     .rings      = 1,
     .refuse     = refuse,
     .cost       = cost,

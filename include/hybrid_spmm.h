@@ -240,6 +240,13 @@ HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /*
    kept and not in use back to the system. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
+/* The cudaStream_t with which operands and results in the memory of a GPU are used, of that
+   GPU; NULL, as at first, is CUDA's default stream. Calls that are given such operands wait
+   until all that is enqueued in it is done, before they read or write any; they return when
+   their own work is done, so what is enqueued afterwards finds it. The stream is borrowed: it
+   lives until it is replaced. An engine that is NULL is fine. */
+HYBRID_API void hybrid_engine_stream(hybrid_engine *engine, void *stream);
+
 /* ---- calibrate ----------------------------------------------------------- */
 
 /* Plans predict times from the speeds of the machine: built-in ones, which are those of
@@ -457,11 +464,13 @@ typedef struct hybrid_plan_options {
                                 both. If the plan cannot tell which, one of the arrays is
                                 converted in the end: with its copy, memory is 4 bytes a row
                                 or 4 an entry more meanwhile */
+    hybrid_space x_space;      /* SpMM: of X in runs; */
+    hybrid_space result_space; /* of C, which is left there, and of Y in runs */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                                              \
     { sizeof(hybrid_plan_options), 0, 0, 0, NULL, HYBRID_SPLIT_DEFAULT, HYBRID_ROW_MAJOR, 0,  \
-      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT }
+      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, HYBRID_SPACE_HOST, HYBRID_SPACE_HOST }
 
 /* hybrid_spgemm() with options, which may be NULL: a plan is made, run once and destroyed.
    HYBRID_REUSE and HYBRID_RESIDENT are refused. */

@@ -231,6 +231,7 @@ static hybrid_status gather(packing *p)
                                           : gather_b(p);
 }
 
+/* Rows of A that are on the device are not packed. */
 hybrid_status hy_pack_csr(hy_job *job)
 {
     const hy_problem *problem = job->problem;
@@ -241,6 +242,8 @@ hybrid_status hy_pack_csr(hy_job *job)
 
     pack->bytes = layout(problem->op, &chunk->features, pack->at);
     HY_TRY(hy_pack_check(job, pack->bytes));
+    if (job->shared_a)
+        return HYBRID_OK;
     packing p = {.job            = job,
                  .A              = problem->A,
                  .first          = hy_offset(problem->A, chunk->row_begin),
@@ -295,6 +298,29 @@ int hy_pack_csr_shares(const hy_job *job)
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
+/* On the device, with offsets of 64 bits, unless nobody reads them there. */
+static hy_csr_view view_of(const hybrid_csr *A)
+{
+    return (hy_csr_view){.rows    = A->rows,
+                         .nnz     = A->nnz,
+                         .row_ptr = A->row_ptr,
+                         .col     = A->col,
+                         .val     = A->val};
+}
+
+hy_csr_view hy_packed_b(const hy_job *job)
+{
+    if (job->problem->device_b)
+        return view_of(job->problem->device_b);
+    if (!job->chunk->gathered)
+        return hy_image_b(&job->problem->image, job->problem->shared.ptr);
+    return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
+                         .nnz     = job->chunk->features.gather_nnz,
+                         .row_ptr = packed(job, HY_GATHER_ROW_PTR),
+                         .col     = packed(job, HY_GATHER_COL),
+                         .val     = packed(job, HY_GATHER_VAL)};
+}
+
 hy_csr_view hy_packed_a(const hy_job *job)
 {
     hy_csr_view a = {.rows    = job->chunk->features.rows,
@@ -304,24 +330,14 @@ hy_csr_view hy_packed_a(const hy_job *job)
                      .val     = packed(job, HY_A_VAL)};
 
     if (job->shared_a) {
-        const hy_csr_view b = hy_image_b(&job->problem->image, job->problem->shared.ptr);
+        const hy_csr_view b =
+            job->problem->device_a ? view_of(job->problem->device_a) : hy_packed_b(job);
         const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
         a.col               = b.col + first;
         a.val =
             (const char *)b.val + (size_t)first * hy_value_size(job->problem->A->type);
     }
     return a;
-}
-
-hy_csr_view hy_packed_b(const hy_job *job)
-{
-    if (!job->chunk->gathered)
-        return hy_image_b(&job->problem->image, job->problem->shared.ptr);
-    return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
-                         .nnz     = job->chunk->features.gather_nnz,
-                         .row_ptr = packed(job, HY_GATHER_ROW_PTR),
-                         .col     = packed(job, HY_GATHER_COL),
-                         .val     = packed(job, HY_GATHER_VAL)};
 }
 
 /* A chunk may have some of the columns alone. */
@@ -348,6 +364,9 @@ hy_dense_view hy_packed_x(const hy_job *job)
     const hy_chunk *chunk = job->chunk;
     const hy_problem *p   = job->problem;
 
+    if (p->device_x)
+        return (hy_dense_view){.x  = hy_dense_at(p->device_x, chunk->col_begin),
+                               .ld = p->device_x->ld};
     if (chunk->gathered)
         return (hy_dense_view){.x  = packed(job, HY_GATHER_VAL),
                                .ld = chunk->col_end - chunk->col_begin};

@@ -211,6 +211,7 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape)
     c.cut           = (void *)(own + at.cut);
     c.last          = shape.vector ? (void *)(own + at.last) : NULL;
     job->pack.bytes = bytes;
+    job->pack.rest  = own_at(f);
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, c.tiles, CUTS, make_cuts, &c));
     c.cut[c.tiles] = (hy_merge_cut){
         .row = c.end.row - c.begin.row, .entry = c.end.entry - c.begin.entry, .share = 1};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/driver.h"
+#include "pipeline/on_device.h"
 #include "pipeline/turned.h"
 
 /* ---- begin ----------------------------------------------------------------------- */
@@ -56,6 +57,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     const size_t room = side->site->turned.room;
 
     HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
+    HY_TRY(hy_on_device_begin(side->site, &side->problem));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.fn != NULL, room)
                   : HYBRID_OK;

@@ -28,6 +28,10 @@ typedef struct hy_site {
     int depth;
     hy_buffer device, pinned; /* of all slots */
     hy_turned_y turned;
+    hy_buffer second; /* of a B or X in the device's memory, what kernels cannot read there:
+                         had when it is first needed; */
+    hybrid_csr b;     /* and the B or X of the run with that in its place */
+    hybrid_dense x;
     int64_t down_ns; /* until when this run's copies down were counted that have no times */
     int failed;      /* a run did: lanes may be in any state */
 } hy_site;

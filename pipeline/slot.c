@@ -148,7 +148,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
         job->back_room = problem->op == HY_SPGEMM ? back.out_bound : INT64_MAX;
     }
     job->there    = hy_pack_cache_has(cache, chunk, slot->claim.index);
-    job->shared_a = ops->rebase && hy_pack_csr_shares(job);
+    job->shared_a = problem->device_a || (ops->rebase && hy_pack_csr_shares(job));
     *job->out_nnz = 0;
     slot->stage   = slot->stages;
     slot->unseen  = NULL;

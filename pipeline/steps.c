@@ -15,7 +15,8 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
     switch (step) {
     case HY_STEP_PREPARE:
-        return variant->prepare != NULL && !slot->job.shared_a && !slot->job.there;
+        return variant->prepare != NULL && !slot->job.there &&
+               (!slot->job.shared_a || variant->prepare != hy_pack_csr);
     case HY_STEP_H2D:
         return copies && slot->job.in.bytes > 0;
     case HY_STEP_FINISH:
@@ -86,6 +87,29 @@ static int64_t stored_bytes(const hy_slot *slot)
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
+/* Bytes of the pack that are copied. */
+static int64_t up_bytes(const hy_job *job)
+{
+    const hy_pack *pack = &job->pack;
+
+    if (!job->shared_a)
+        return (int64_t)pack->bytes;
+    return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
+}
+
+/* Offsets of rows that are on the device, to where a pack begins. */
+static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
+{
+    const hybrid_csr *A     = job->problem->device_a;
+    const int64_t first     = job->chunk->row_begin;
+    const hybrid_index type = A ? A->offset_type : HYBRID_I64;
+    const void *offsets     = A ? A->row_ptr : hy_packed_b(job).row_ptr;
+
+    return lane->backend->ops->rebase(
+        lane, job->in.ptr, (const char *)offsets + (size_t)first * hy_index_size(type),
+        type, chunk_rows(job) + 1, hy_offset(job->problem->A, first));
+}
+
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
@@ -101,11 +125,12 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
         *kept = job->pack;
     if (!job->shared_a)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
-    return ops->rebase(
-        lane, (int64_t *)job->in.ptr, /* where a pack begins */
-        hy_image_b(&job->problem->image, job->problem->shared.ptr).row_ptr +
-            job->chunk->row_begin,
-        chunk_rows(job) + 1, hy_offset(job->problem->A, job->chunk->row_begin));
+    HY_TRY(rebase_a(job, lane));
+    return up_bytes(job) == 0
+               ? HYBRID_OK
+               : ops->copy(lane, (char *)job->in.ptr + job->pack.rest,
+                           (const char *)job->pack.mem.ptr + job->pack.rest,
+                           (size_t)up_bytes(job));
 }
 
 /* No copy crosses from one pinned piece to the next. */
@@ -176,9 +201,21 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     return HYBRID_OK;
 }
 
+/* A part whose result is in the device's memory. */
+static hybrid_status land(hy_slot *slot, hy_lane *lane)
+{
+    const hy_part part = hy_slot_part(slot, &slot->job.out);
+
+    slot->job.stored = 1;
+    return slot->sink->ops->land(slot->sink, lane, &part);
+}
+
 static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 {
     const hy_job *job = &slot->job;
+
+    if (slot->sink->ops->land)
+        return land(slot, lane);
 
     if (slot->sink->in_order)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
@@ -277,11 +314,11 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
     switch (step) {
     case HY_STEP_PREPARE:
         status         = job->variant->prepare(job);
-        passage->bytes = (int64_t)job->pack.bytes;
+        passage->bytes = up_bytes(job);
         break;
     case HY_STEP_H2D:
         status         = copy_in(slot, lane);
-        passage->bytes = job->there ? 0 : (int64_t)job->pack.bytes;
+        passage->bytes = job->there ? 0 : up_bytes(job);
         break;
     case HY_STEP_MULTIPLY:
         status = job->variant->multiply(lane, job);
@@ -294,8 +331,9 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
     case HY_STEP_RESERVE:
         return reserve(slot);
     case HY_STEP_D2H:
-        status         = copy_out(slot, lane);
-        passage->bytes = out_bytes(slot) - hy_packed_saved(slot);
+        status = copy_out(slot, lane);
+        passage->bytes =
+            slot->sink->ops->land ? 0 : out_bytes(slot) - hy_packed_saved(slot);
         break;
     case HY_STEP_PLACE:
         status         = store(slot);

@@ -8,9 +8,9 @@
 hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
                               const hy_sink *sink)
 {
-    site->turned.turns = site->turned.room > 0 && sink->order == HYBRID_COL_MAJOR &&
-                         hy_form_order(problem->image.form) != sink->order &&
-                         problem->A->rows > 0;
+    site->turned.turns =
+        site->turned.room > 0 && !sink->ops->land && sink->order == HYBRID_COL_MAJOR &&
+        hy_form_order(problem->image.form) != sink->order && problem->A->rows > 0;
     return site->turned.turns
                ? hy_room_get(site->backend, site->turned.room, &site->turned.buffer)
                : HYBRID_OK;

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/csr.h"
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
+#include "tests/support/fake_memory.h"
 #include "tests/support/poison.h"
 
 enum { DEFAULT_BYTES = 64 << 20 };
@@ -286,6 +287,8 @@ static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
     pthread_mutex_unlock(&self->lock);
     if (own)
         return space;
+    if (fake_memory_has(self->base.index, ptr, bytes))
+        return HY_DEVICE;
     pthread_mutex_lock(&pinned_lock);
     const int pinned = find_block(pinned_blocks, self->base.ctx, ptr, bytes) != NULL;
     pthread_mutex_unlock(&pinned_lock);
@@ -301,15 +304,17 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
 
     if (c->rows == 0 || c->bytes == 0)
         return HYBRID_OK;
-    const int to   = space_of(self, c->dst, lines * c->dst_pitch + c->bytes, all);
-    const int from = space_of(self, c->src, lines * c->src_pitch + c->bytes, all);
-    if (to < 0 || from < 0 || to == from || c->dst_pitch < c->bytes ||
+    const int to    = space_of(self, c->dst, lines * c->dst_pitch + c->bytes, all);
+    const int from  = space_of(self, c->src, lines * c->src_pitch + c->bytes, all);
+    const int stays = to == HY_DEVICE && from == HY_DEVICE && c->dst != c->src;
+    if (to < 0 || from < 0 || (to == from && !stays) || c->dst_pitch < c->bytes ||
         c->src_pitch < c->bytes)
         return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
                        "fake device: a copy of %zu bytes is not between a device block "
                        "and a pinned block",
                        all);
-    __atomic_fetch_add(&copied[to], (int64_t)all, __ATOMIC_RELAXED);
+    if (!stays)
+        __atomic_fetch_add(&copied[to], (int64_t)all, __ATOMIC_RELAXED);
     return fake_lane_copy(lane, c);
 }
 
@@ -364,7 +369,7 @@ hybrid_status fake_turn(hy_lane *lane, const hy_turning *t)
 
 typedef struct rebasing {
     int64_t *dst;
-    const int64_t *src;
+    hybrid_csr src; /* its offsets */
     int64_t count, base;
 } rebasing;
 
@@ -374,15 +379,23 @@ static hybrid_status do_rebase(hy_lane *lane, void *arg)
 
     (void)lane;
     for (int64_t i = 0; i < r->count; i++)
-        r->dst[i] = r->src[i] - r->base;
+        r->dst[i] = hy_offset(&r->src, i) - r->base;
     return HYBRID_OK;
 }
 
-hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
-                          int64_t base)
+hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const void *src,
+                          hybrid_index src_type, int64_t count, int64_t base)
 {
-    const rebasing r = {dst, src, count, base};
+    fake *self       = (fake *)lane->backend;
+    const rebasing r = {
+        .dst   = dst,
+        .src   = {.row_ptr = (void *)(uintptr_t)src, .offset_type = src_type},
+        .count = count,
+        .base  = base};
 
+    if (space_of(self, src, (size_t)count * hy_index_size(src_type), 0) != HY_DEVICE)
+        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: offsets are not in its memory");
     return hy_fake_enqueue_copy(lane, do_rebase, &r, sizeof r);
 }
 
@@ -444,6 +457,13 @@ const hy_backend_ops hy_fake_backend_ops = {
     .mark_ns      = fake_mark_ns,
     .mark_untimed = fake_mark_untimed,
     .rebase       = fake_rebase,
+    .holds        = fake_holds,
+    .fetch        = fake_fetch,
+    .follow       = fake_follow,
+    .combine      = fake_combine,
+    .hash         = fake_hash,
+    .keep         = fake_keep,
+    .drop         = fake_drop,
     .products     = fake_products,
     .pack_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,

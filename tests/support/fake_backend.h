@@ -23,7 +23,7 @@ typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
 hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
 
 /* The same with a copy of the 1 to FAKE_ARG_BYTES bytes at `arg`. */
-enum { FAKE_ARG_BYTES = 64 };
+enum { FAKE_ARG_BYTES = 128 };
 hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg,
                                    size_t bytes);
 

@@ -9,6 +9,7 @@
 
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
+#include "tests/support/fake_memory.h"
 
 static int64_t armed, armed_pins;
 static int lasts, broken; /* what fails goes on failing, and does so by now */
@@ -207,6 +208,34 @@ static hybrid_status host_wait(hy_mark *mark)
     return HYBRID_OK;
 }
 
+static hybrid_status fetch(hy_backend *self, void *to, const void *from, size_t bytes)
+{
+    if (fault_hits(self->ctx, "fetching"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_fetch(self, to, from, bytes);
+}
+
+static hybrid_status follow(hy_backend *self, void *stream)
+{
+    if (fault_hits(self->ctx, "waiting for a stream"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_follow(self, stream);
+}
+
+static hybrid_status hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
+{
+    if (fault_hits(self->ctx, "hashing"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_hash(self, A, out);
+}
+
+static hybrid_status keep(hy_backend *self, size_t bytes, void **out)
+{
+    if (fault_hits(self->ctx, "an allocation"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_keep(self, bytes, out);
+}
+
 const hy_backend_ops hy_fault_backend_ops = {
     .name         = "fake",
     .open         = open_fault,
@@ -230,6 +259,13 @@ const hy_backend_ops hy_fault_backend_ops = {
     .mark_ns      = fake_mark_ns,
     .mark_untimed = mark_untimed,
     .rebase       = fake_rebase,
+    .holds        = fake_holds,
+    .fetch        = fetch,
+    .follow       = follow,
+    .combine      = fake_combine,
+    .hash         = hash,
+    .keep         = keep,
+    .drop         = fake_drop,
     .products     = fake_products,
     .pack_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,

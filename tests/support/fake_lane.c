@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "tests/support/cases.h"
 #include "tests/support/fake_backend.h"
+#include "tests/support/fake_memory.h"
 
 typedef enum action { CALL, COPY, REACH, WAIT } action;
 
@@ -177,10 +178,12 @@ static hybrid_status act(lane *l, entry *e)
     if (!fault_lets_begin())
         return hy_fail(l->base.backend->ctx, HYBRID_DEVICE_FAILED,
                        "fake device: it is lost");
+    fake_memory_open();
     if (e->action == COPY)
         copy(&e->rows);
     else
         status = e->fn(&l->base, e->kept > 0 ? e->bytes : e->arg);
+    fake_memory_close();
     fault_lets_end();
     return status;
 }

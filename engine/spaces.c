@@ -1,0 +1,286 @@
+/* engine/spaces.c - operands in the memory of a device. */
+#include "engine/spaces.h"
+
+#include <stdio.h>
+
+#include "base/csr.h"
+#include "base/results.h"
+
+void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
+                    const int *device_count, const char *why)
+{
+    *spaces = (hy_spaces){
+        .ctx = ctx, .devices = devices, .device_count = device_count, .why = why};
+}
+
+/* ---- where operands are --------------------------------------------------------------
+ */
+
+static hy_held held_by(hy_backend *device, const void *ptr)
+{
+    return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
+}
+
+/* The first device, if it takes operands. */
+static hy_backend *first_of(const hy_spaces *spaces)
+{
+    return *spaces->device_count > 0 && spaces->devices[0]->ops->holds
+               ? spaces->devices[0]
+               : NULL;
+}
+
+static hybrid_status no_device(hy_spaces *spaces, const char *what)
+{
+    return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
+                   "%s in the memory of a device, and the engine has none that takes it: "
+                   "%s",
+                   what, spaces->why);
+}
+
+static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
+                                const char *array)
+{
+    for (int i = 0; i < *spaces->device_count; i++)
+        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
+            return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
+                           "%s is said to be in host memory, and its %s are in that of a "
+                           "device: set its space",
+                           name, array);
+    return HYBRID_OK;
+}
+
+/* Those that are managed are on the device that other arrays are on. */
+static hy_backend *find_device(const hy_spaces *spaces, const void *ptr)
+{
+    hy_backend *of_call = spaces->device;
+
+    if (of_call && held_by(of_call, ptr) != HY_HELD_NOT)
+        return of_call;
+    for (int i = 0; i < *spaces->device_count; i++)
+        if (held_by(spaces->devices[i], ptr) != HY_HELD_NOT)
+            return spaces->devices[i];
+    return NULL;
+}
+
+static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char *name,
+                                  const char *array)
+{
+    hy_backend *device = find_device(spaces, ptr);
+
+    if (!device)
+        return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is said to be in the memory of a device, and its %s at %p are "
+                       "in that of none of the engine's",
+                       name, array, ptr);
+    if (spaces->device && spaces->device != device)
+        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
+                       "operands are on two devices: %s of %s on another than arrays "
+                       "before them",
+                       array, name);
+    if (spaces->device)
+        return HYBRID_OK;
+    spaces->device = device;
+    return device->ops->follow(device, spaces->stream);
+}
+
+static hybrid_status check_array(hy_spaces *spaces, hybrid_space space, const void *ptr,
+                                 const char *name, const char *array)
+{
+    if (!ptr)
+        return HYBRID_OK;
+    return space == HYBRID_SPACE_DEVICE ? check_device(spaces, ptr, name, array)
+                                        : check_host(spaces, ptr, name, array);
+}
+
+static hybrid_status begin(hy_spaces *spaces, hybrid_space space, const char *name)
+{
+    if (space != HYBRID_SPACE_DEVICE || first_of(spaces))
+        return HYBRID_OK;
+    char what[64];
+    snprintf(what, sizeof what, "%s is", name);
+    return no_device(spaces, what);
+}
+
+hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(begin(spaces, A->space, name));
+    HY_TRY(check_array(spaces, A->space, A->row_ptr, name, "offsets"));
+    if (A->nnz == 0)
+        return HYBRID_OK;
+    HY_TRY(check_array(spaces, A->space, A->col, name, "columns"));
+    HY_TRY(check_array(spaces, A->space, A->val, name, "values"));
+    if (A->space == HYBRID_SPACE_DEVICE && A->col_type == HYBRID_I64)
+        return hy_fail(
+            spaces->ctx, HYBRID_UNSUPPORTED,
+            "%s is in the memory of a device, with columns of 64 bits: kernels "
+            "read those of 32",
+            name);
+    return HYBRID_OK;
+}
+
+hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr)
+{
+    for (int i = 0; i < *spaces->device_count; i++)
+        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
+            return HYBRID_SPACE_DEVICE;
+    return HYBRID_SPACE_HOST;
+}
+
+hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name)
+{
+    HY_TRY(begin(spaces, X->space, name));
+    return X->rows == 0 || X->cols == 0
+               ? HYBRID_OK
+               : check_array(spaces, X->space, X->data, name, "elements");
+}
+
+/* ---- who computes --------------------------------------------------------------------
+ */
+
+hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
+                                hybrid_plan_options *options)
+{
+    const int asked = options->result_space == HYBRID_SPACE_DEVICE ||
+                      (of_dense && options->x_space == HYBRID_SPACE_DEVICE);
+
+    if (!spaces->device && !asked)
+        return HYBRID_OK;
+    if (!spaces->device && (!first_of(spaces)))
+        return no_device(spaces, "X or the result is to be");
+    if (!spaces->device)
+        spaces->device = first_of(spaces);
+    if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
+        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
+                       "operands or the result are in the memory of a device, which "
+                       "computes alone then: the split gives work to the CPU");
+    options->split = HYBRID_SPLIT_GPU;
+    return HYBRID_OK;
+}
+
+/* ---- views ---------------------------------------------------------------------------
+ */
+
+/* Operand `count` is A. */
+static hybrid_csr *add(hy_spaces *spaces, const hybrid_csr *A)
+{
+    const int i = spaces->count++;
+
+    spaces->from[i] = A;
+    spaces->of[i]   = *A;
+    return &spaces->of[i];
+}
+
+static int same_arrays(const hybrid_csr *A, const hybrid_csr *B)
+{
+    return A->row_ptr == B->row_ptr && A->col == B->col && A->nnz == B->nnz &&
+           A->rows == B->rows && A->offset_type == B->offset_type;
+}
+
+static hybrid_csr *find(hy_spaces *spaces, const hybrid_csr *A)
+{
+    for (int i = 0; i < spaces->count; i++)
+        if (spaces->from[i] == A)
+            return &spaces->of[i];
+    return NULL;
+}
+
+/* The first operand has the same pattern. */
+static int shares(const hy_spaces *spaces, const hybrid_csr *A)
+{
+    return spaces->count == 1 && same_arrays(spaces->from[0], A);
+}
+
+static hybrid_status fetch_array(hy_spaces *spaces, const void *from, int64_t count,
+                                 size_t size, void **copy)
+{
+    const hy_backend *device = spaces->device;
+
+    HY_TRY(hy_results_array(spaces->ctx, count, size, "a pattern", copy));
+    return count == 0
+               ? HYBRID_OK
+               : device->ops->fetch(spaces->device, *copy, from, (size_t)count * size);
+}
+
+static hybrid_status fetch_pattern(hy_spaces *spaces, const hybrid_csr *A, int i)
+{
+
+    HY_TRY(fetch_array(spaces, A->row_ptr, A->rows + 1, hy_offset_size(A),
+                       &spaces->offsets[i]));
+    return fetch_array(spaces, A->col, A->nnz, 4, &spaces->columns[i]);
+}
+
+hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A)
+{
+    const int i      = spaces->count;
+    const int same   = shares(spaces, *A);
+    hybrid_csr *view = find(spaces, *A);
+
+    if ((*A)->space != HYBRID_SPACE_DEVICE)
+        return HYBRID_OK;
+    if (!view) {
+        if (!same)
+            HY_TRY(fetch_pattern(spaces, *A, i));
+        view          = add(spaces, *A);
+        view->row_ptr = spaces->offsets[same ? 0 : i];
+        view->col     = spaces->columns[same ? 0 : i];
+    }
+    *A = view;
+    return HYBRID_OK;
+}
+
+void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
+                    hybrid_index type)
+{
+    hybrid_csr *view = find(spaces, *A);
+
+    if ((*A)->space != HYBRID_SPACE_DEVICE)
+        return;
+    if (!view) {
+        view              = add(spaces, *A);
+        view->row_ptr     = offsets;
+        view->offset_type = type;
+    }
+    *A = view;
+}
+
+const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view)
+{
+    for (int i = 0; i < spaces->count; i++)
+        if (&spaces->of[i] == view)
+            return spaces->from[i];
+    return NULL;
+}
+
+void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view)
+{
+    void *taken = NULL;
+
+    for (int i = 0; i < spaces->count; i++)
+        if (spaces->offsets[i] && spaces->offsets[i] == view->row_ptr) {
+            taken              = spaces->offsets[i];
+            spaces->offsets[i] = NULL;
+        }
+    return taken;
+}
+
+hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *out)
+{
+    const hybrid_csr *there = hy_spaces_of(spaces, A);
+    hy_backend *device      = spaces->device;
+
+    return there ? device->ops->hash(device, there, out)
+                 : hy_csr_hash(spaces->ctx, A, out);
+}
+
+void hy_spaces_end(hy_spaces *spaces)
+{
+
+    for (int i = 0; i < HY_SPACES_MOST; i++) {
+        hy_results_release(spaces->ctx, spaces->offsets[i]);
+        hy_results_release(spaces->ctx, spaces->columns[i]);
+    }
+    void *stream = spaces->stream;
+    hy_spaces_init(spaces, spaces->ctx, spaces->devices, spaces->device_count,
+                   spaces->why);
+    spaces->stream = stream;
+}
