@@ -7,28 +7,19 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/hash_words.h"
 #include "base/pool.h"
-
-enum { BLOCK = 1 << 14, LANES = 8 }; /* offsets, or columns, of a block */
-
-static const uint64_t ODD = 0x9e3779b97f4a7c15u;
 
 typedef struct hashing {
     const hybrid_csr *A;
     uint64_t sum; /* atomic */
 } hashing;
 
-static inline uint64_t mixed(uint64_t hash, uint64_t word)
+static uint64_t folded(const uint64_t lane[HY_HASH_LANES], uint64_t seed)
 {
-    hash = (hash ^ word) * ODD;
-    return hash ^ hash >> 32;
-}
-
-static uint64_t folded(const uint64_t lane[LANES], uint64_t seed)
-{
-    for (int i = 0; i < LANES; i++)
-        seed = mixed(seed, lane[i]);
-    return mixed(seed, ODD);
+    for (int i = 0; i < HY_HASH_LANES; i++)
+        seed = hy_hash_mixed(seed, lane[i]);
+    return hy_hash_mixed(seed, HY_HASH_ODD);
 }
 
 static void add(hashing *h, uint64_t hash)
@@ -39,12 +30,13 @@ static void add(hashing *h, uint64_t hash)
 /* Offsets of either width give the same hash. */
 static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
-    hashing *h           = arg;
-    uint64_t lane[LANES] = {0};
+    hashing *h                   = arg;
+    uint64_t lane[HY_HASH_LANES] = {0};
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
-        lane[i % LANES] = mixed(lane[i % LANES], (uint64_t)hy_offset(h->A, i));
+        lane[i % HY_HASH_LANES] =
+            hy_hash_mixed(lane[i % HY_HASH_LANES], (uint64_t)hy_offset(h->A, i));
     add(h, folded(lane, 2 * (uint64_t)begin));
     return HYBRID_OK;
 }
@@ -52,20 +44,21 @@ static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t en
 /* Two columns a word; the rest of the last block one by one. */
 static hybrid_status hash_columns(void *arg, int part, int64_t begin, int64_t end)
 {
-    hashing *h           = arg;
-    const int32_t *col   = h->A->col;
-    uint64_t lane[LANES] = {0};
-    int64_t k            = begin;
+    hashing *h                   = arg;
+    const int32_t *col           = h->A->col;
+    uint64_t lane[HY_HASH_LANES] = {0};
+    int64_t k                    = begin;
 
     (void)part;
-    for (; k + 2 * LANES <= end; k += 2 * LANES) {
-        uint64_t word[LANES];
+    for (; k + 2 * HY_HASH_LANES <= end; k += 2 * HY_HASH_LANES) {
+        uint64_t word[HY_HASH_LANES];
         memcpy(word, col + k, sizeof word);
-        for (int i = 0; i < LANES; i++)
-            lane[i] = mixed(lane[i], word[i]);
+        for (int i = 0; i < HY_HASH_LANES; i++)
+            lane[i] = hy_hash_mixed(lane[i], word[i]);
     }
     for (; k < end; k++)
-        lane[k % LANES] = mixed(lane[k % LANES], (uint32_t)col[k]);
+        lane[k % HY_HASH_LANES] =
+            hy_hash_mixed(lane[k % HY_HASH_LANES], (uint32_t)col[k]);
     add(h, folded(lane, 2 * (uint64_t)begin + 1));
     return HYBRID_OK;
 }
@@ -74,8 +67,10 @@ hybrid_status hy_csr_hash(hy_context *ctx, const hybrid_csr *A, uint64_t *out)
 {
     hashing h = {A, 0};
 
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows + 1, BLOCK, hash_offsets, &h));
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->nnz, BLOCK, hash_columns, &h));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows + 1, HY_HASH_BLOCK, hash_offsets,
+                       &h));
+    HY_TRY(
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->nnz, HY_HASH_BLOCK, hash_columns, &h));
     *out = h.sum;
     return HYBRID_OK;
 }

@@ -68,4 +68,12 @@ void hy_cuda_unpin(hy_backend *self, void *ptr);
 hy_get_attributes hy_cuda_find_attributes();
 size_t hy_cuda_pinned(hy_backend *self, const void *ptr, size_t bytes);
 
+hy_held hy_cuda_holds(hy_backend *self, const void *ptr); /* cuda_space.cu */
+hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes);
+hybrid_status hy_cuda_follow(hy_backend *self, void *stream);
+hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out);
+void hy_cuda_drop(hy_backend *self, void *ptr);
+hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
+                           uint64_t *out); /* cuda_hash.cu */
+
 #endif /* HY_CUDA_BACKEND_CUH */

@@ -31,8 +31,11 @@ hybrid_status hy_launched(hy_lane *lane, const char *what);
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
 /* Enqueue dst[i] = src[i] - base: hy_backend_ops.rebase. */
-hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const int64_t *src, int64_t count,
-                        int64_t base);
+hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const void *src,
+                        hybrid_index src_type, int64_t count, int64_t base);
+
+/* Enqueue hy_backend_ops.combine. */
+hybrid_status hy_cuda_combine(hy_lane *lane, const hy_combining *c);
 
 /* Load the kernels of spgemm.cuda.hash and of small numbers, for the device of the
    calling thread. Those of the former may be launched only after that. */

@@ -386,6 +386,7 @@ extern "C" const hy_variant hy_spgemm_cuda_dense = {
     .source    = "Gustavson's dense accumulator, A cut into equal parts",
     .op        = HY_SPGEMM,
     .form      = HY_FORM_CSR,
+    .csr       = 1,
     .in_place  = 0,
     .unordered = 1,
     .refuse    = refuse,

@@ -68,6 +68,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc = {
     .source   = "Wu 2015 (hySpMM), the expansion moved to the GPU",
     .op       = HY_SPGEMM,
     .form     = HY_FORM_CSR,
+    .csr      = 1,
     .in_place = 0,
     .refuse   = hy_esc_refuse,
     .cost     = cost,

@@ -267,6 +267,7 @@ extern "C" const hy_variant hy_spgemm_cuda_hash = {
     .source    = "Parger 2020 (spECK), Du 2022 (OpSparse), ranks instead of a hash table",
     .op        = HY_SPGEMM,
     .form      = HY_FORM_CSR,
+    .csr       = 1,
     .in_place  = 0,
     .unordered = 1,
     .refuse    = refuse,

@@ -1,0 +1,55 @@
+/* gpu/cuda_space.cu - operands and results of the caller in the device's memory. */
+#include "gpu/cuda_backend.cuh"
+
+/* What is no memory of CUDA's is an error to some versions: the host's. */
+hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
+{
+    cudaPointerAttributes found = {};
+    if (hy_cuda_enter(hy_cuda_mine(self)) != HYBRID_OK ||
+        cudaPointerGetAttributes(&found, ptr) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return HY_HELD_NOT;
+    }
+    if (found.type == cudaMemoryTypeManaged)
+        return HY_HELD_BOTH;
+    return found.type == cudaMemoryTypeDevice &&
+                   found.device == hy_cuda_mine(self)->device
+               ? HY_HELD_DEVICE
+               : HY_HELD_NOT;
+}
+
+hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_CUDA(self->ctx, cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_CUDA(self->ctx, cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    if (!hy_memory_fails(&self->ctx->memory) && cudaMalloc(out, bytes) == cudaSuccess)
+        return HYBRID_OK;
+    (void)cudaGetLastError();
+    HY_TRY(hy_cuda_works(hy_cuda_mine(self), "allocating memory"));
+    return hy_fail(
+        self->ctx, HYBRID_NO_DEVICE_MEMORY,
+        "no room for %zu bytes of a result in the memory of the device, beside "
+        "what the engine and others have of it",
+        bytes);
+}
+
+/* Which device is current does not matter, nor what became of the device. */
+void hy_cuda_drop(hy_backend *self, void *ptr)
+{
+    (void)self;
+    (void)cudaFree(ptr);
+    (void)cudaGetLastError();
+}
