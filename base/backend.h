@@ -84,6 +84,14 @@ typedef struct hy_combining {
     hybrid_type type;
 } hy_combining;
 
+/* to[i] = from[i] - base for i < count, numbers of these types in device memory. */
+typedef struct hy_rebasing {
+    void *to;
+    const void *from;
+    hybrid_index to_type, from_type;
+    int64_t count, base;
+} hy_rebasing;
+
 /* Whether memory is a device's: BOTH is managed memory, which the host reads as well. */
 typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_BOTH } hy_held;
 
@@ -138,10 +146,8 @@ typedef struct hy_backend_ops {
        a time between two copies would hold up the second. */
     hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
 
-    /* (optional) dst[i] = src[i] - base, count numbers in device memory, those of src of
-       this type. */
-    hybrid_status (*rebase)(hy_lane *lane, int64_t *dst, const void *src,
-                            hybrid_index src_type, int64_t count, int64_t base);
+    /* (optional) Enqueue to[i] = from[i] - base. */
+    hybrid_status (*rebase)(hy_lane *lane, const hy_rebasing *r);
 
     /* (optional) What operands and results in the memory of the device need; all or none.
 

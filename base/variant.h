@@ -168,12 +168,12 @@ struct hy_variant {
                       has; a chunk's part of Y lies in the same order there. NONE: it reads
                       neither there, but computes in place, or its packs carry all it needs
                       of B */
+    int csr; /* 1: packs begin with the arrays of hy_pack_csr(), and kernels read those by
+                single numbers, wherever they begin: rows of A may lie on the device */
     int in_place;  /* 1: multiply stores Y itself; nothing is placed after it */
     int unordered; /* 1: real sums may differ in their last bits from run to run */
     int tail_lines; /* SpMM: hy_image.tail_lines of an X on the device, whose tail columns
                        the variant reads where they are (hy_packed_x() of partition/pack.h) */
-    int csr; /* 1: packs begin with the arrays of hy_pack_csr(), and kernels read those by
-                single numbers, wherever they begin: rows of A may lie on the device */
     int rings;      /* SpMM, 1: X may come in blocks of rows, for which prepare numbers columns
                        as partition/ring.h says, or in blocks of columns */
 

@@ -140,6 +140,21 @@ static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+/* C is left in the memory of the device. */
+static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hy_beginning *start,
+                                   const hy_csr_shape *shape, hy_history *history,
+                                   hybrid_csr *C)
+{
+    hy_context *ctx = &plan->product.engine->ctx;
+    hy_device_csr_sink sink;
+
+    HY_TRY(hy_device_csr_sink_open(ctx, plan->product.there, shape, C, &sink));
+    HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, &sink.nnz, history));
+    hy_progress_keep(&ctx->progress);
+    return HYBRID_OK;
+}
+
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C)
@@ -158,6 +173,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 .index_max = plan->product.engine->index_max};
     hy_csr_sink sink;
 
+    if (plan->product.result_there)
+        return run_to_device(plan, A, B, start, &shape, history, C);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
     hy_progress_keep(&ctx->progress);

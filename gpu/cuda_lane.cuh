@@ -30,9 +30,8 @@ hybrid_status hy_launched(hy_lane *lane, const char *what);
    behind the large one that the engine for that direction is busy with. */
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
-/* Enqueue dst[i] = src[i] - base: hy_backend_ops.rebase. */
-hybrid_status hy_rebase(hy_lane *lane, int64_t *dst, const void *src,
-                        hybrid_index src_type, int64_t count, int64_t base);
+/* Enqueue hy_backend_ops.rebase. */
+hybrid_status hy_rebase(hy_lane *lane, const hy_rebasing *r);
 
 /* Enqueue hy_backend_ops.combine. */
 hybrid_status hy_cuda_combine(hy_lane *lane, const hy_combining *c);

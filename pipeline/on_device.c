@@ -28,8 +28,12 @@ static hybrid_status begin_b(hy_site *site, hy_problem *problem)
     site->b.offset_type = HYBRID_I64;
     site->b.row_ptr     = site->second.ptr;
     problem->device_b   = &site->b;
-    return site->backend->ops->rebase(lane_of(site), site->second.ptr, B->row_ptr,
-                                      HYBRID_I32, B->rows + 1, 0);
+    return site->backend->ops->rebase(lane_of(site),
+                                      &(hy_rebasing){.to        = site->second.ptr,
+                                                     .from      = B->row_ptr,
+                                                     .to_type   = HYBRID_I64,
+                                                     .from_type = HYBRID_I32,
+                                                     .count     = B->rows + 1});
 }
 
 /* ---- X ------------------------------------------------------------------------------

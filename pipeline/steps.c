@@ -105,9 +105,15 @@ static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
     const hybrid_index type = A ? A->offset_type : HYBRID_I64;
     const void *offsets     = A ? A->row_ptr : hy_packed_b(job).row_ptr;
 
-    return lane->backend->ops->rebase(
-        lane, job->in.ptr, (const char *)offsets + (size_t)first * hy_index_size(type),
-        type, chunk_rows(job) + 1, hy_offset(job->problem->A, first));
+    const hy_rebasing r = {.to   = job->in.ptr,
+                           .from = (const char *)offsets +
+                                   (size_t)first * hy_index_size(type),
+                           .to_type   = HYBRID_I64,
+                           .from_type = type,
+                           .count     = chunk_rows(job) + 1,
+                           .base      = hy_offset(job->problem->A, first)};
+
+    return lane->backend->ops->rebase(lane, &r);
 }
 
 static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)

@@ -367,36 +367,34 @@ hybrid_status fake_turn(hy_lane *lane, const hy_turning *t)
 
 /* ---- offsets ----------------------------------------------------------------- */
 
-typedef struct rebasing {
-    int64_t *dst;
-    hybrid_csr src; /* its offsets */
-    int64_t count, base;
-} rebasing;
-
 static hybrid_status do_rebase(hy_lane *lane, void *arg)
 {
-    const rebasing *r = arg;
+    const hy_rebasing *r  = arg;
+    const hybrid_csr from = {.row_ptr     = (void *)(uintptr_t)r->from,
+                             .offset_type = r->from_type};
 
     (void)lane;
-    for (int64_t i = 0; i < r->count; i++)
-        r->dst[i] = hy_offset(&r->src, i) - r->base;
+    for (int64_t i = 0; i < r->count; i++) {
+        const int64_t number = hy_offset(&from, i) - r->base;
+        if (r->to_type == HYBRID_I64)
+            ((int64_t *)r->to)[i] = number;
+        else
+            ((int32_t *)r->to)[i] = (int32_t)number;
+    }
     return HYBRID_OK;
 }
 
-hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const void *src,
-                          hybrid_index src_type, int64_t count, int64_t base)
+hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r)
 {
-    fake *self       = (fake *)lane->backend;
-    const rebasing r = {
-        .dst   = dst,
-        .src   = {.row_ptr = (void *)(uintptr_t)src, .offset_type = src_type},
-        .count = count,
-        .base  = base};
+    fake *self        = (fake *)lane->backend;
+    const size_t from = (size_t)r->count * hy_index_size(r->from_type);
+    const size_t to   = (size_t)r->count * hy_index_size(r->to_type);
 
-    if (space_of(self, src, (size_t)count * hy_index_size(src_type), 0) != HY_DEVICE)
+    if (space_of(self, r->from, from, 0) != HY_DEVICE ||
+        space_of(self, r->to, to, 0) != HY_DEVICE)
         return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
                        "fake device: offsets are not in its memory");
-    return hy_fake_enqueue_copy(lane, do_rebase, &r, sizeof r);
+    return hy_fake_enqueue_copy(lane, do_rebase, r, sizeof *r);
 }
 
 /* ---- products of rows ----------------------------------------------------------- */

@@ -26,8 +26,7 @@ void fake_count(int64_t by);
 enum { FAKE_PIN_BYTES = 4096 };
 
 hybrid_status fake_turn(hy_lane *lane, const hy_turning *turning);
-hybrid_status fake_rebase(hy_lane *lane, int64_t *dst, const void *src,
-                          hybrid_index src_type, int64_t count, int64_t base);
+hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);
 hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                             const int32_t *a_col, const int64_t *b_row_ptr,
                             uint32_t *products);
