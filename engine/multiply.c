@@ -41,7 +41,8 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
     reset_peaks(plan);
 }
 
-/* Operands as they are, the second in so many bytes, but for what was there of A. */
+/* Operands as they are, the second in so many bytes, but for what was there of A, and what
+   is in the memory of the device anyway. */
 static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
 {
@@ -50,8 +51,10 @@ static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
     const int64_t down   = product->op == HY_SPGEMM
                                ? hy_csr_bytes(product->rows, nnz_out, f->type)
                                : nnz_out * (int64_t)hy_value_size(f->type);
+    const int64_t a_up   = product->a_there ? 0 : a - there_bytes;
 
-    return (hy_reference){a + second_bytes - there_bytes, down};
+    return (hy_reference){a_up + (product->second_there ? 0 : second_bytes),
+                          product->result_there ? 0 : down};
 }
 
 static void end_report(const hybrid_plan *plan, const hy_beginning *begin,

@@ -10,18 +10,22 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
     const int device = HYBRID_SPACE_DEVICE;
     const int second = B ? (int)B->space : (int)options->x_space;
 
-    return (hy_product){.engine       = engine,
-                        .there        = engine->spaces.device,
-                        .a_there      = (int)A->space == device,
-                        .second_there = second == device,
-                        .result_there = (int)options->result_space == device,
-                        .op           = B ? HY_SPGEMM : HY_SPMM,
-                        .options      = *options,
-                        .rows         = A->rows,
-                        .cols         = A->cols,
-                        .b_rows       = A->cols,
-                        .b_cols       = B ? B->cols : dense_cols,
-                        .b_nnz        = B ? B->nnz : 0};
+    hy_product product = {.engine       = engine,
+                          .op           = B ? HY_SPGEMM : HY_SPMM,
+                          .there        = engine->spaces.device,
+                          .a_there      = (int)A->space == device,
+                          .second_there = second == device,
+                          .result_there = (int)options->result_space == device,
+                          .options      = *options,
+                          .rows         = A->rows,
+                          .cols         = A->cols,
+                          .b_rows       = A->cols,
+                          .b_cols       = B ? B->cols : dense_cols,
+                          .b_nnz        = B ? B->nnz : 0};
+
+    if (product.a_there) /* it stays where it is */
+        product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
+    return product;
 }
 
 void hy_product_free(hy_product *product)

@@ -17,7 +17,8 @@ static const hy_backend_ops *const fakes[]  = {&hy_fake_backend_ops, &hy_host_ba
                                                NULL};
 static const hy_backend_ops *const faults[] = {&hy_fault_backend_ops,
                                                &hy_host_backend_ops, NULL};
-static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_fake_tiled, NULL};
+static const hy_variant *const table[]      = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                               &hy_spmm_fake_tiled, NULL};
 
 static hybrid_status open_with(const hy_backend_ops *const *backends,
                                const hy_variant *const *variants, size_t device_bytes,
