@@ -112,8 +112,19 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    taken as it is. The library computes with columns of 32 bits: a call makes a copy of those
    of 64 bits in all operands that it reads, 4 bytes an entry until it returns, and
    BAD_MATRIX names row and entry if one is not in [0, cols).
-   Results carry 64-bit offsets and 32-bit columns, unless C is asked for in other types
-   (hybrid_plan_options), and lie in host memory. Arrays in the memory of a device are
+   Results carry 64-bit offsets and 32-bit columns, and lie in host memory, unless C is asked
+   for in other types or on a device (hybrid_plan_options).
+
+   Operands on a device. Products in memory take all arrays of an operand, A, B, X or Y, in
+   the memory of a GPU of the engine, each operand where it is: `space` says it. Such operands
+   are on one GPU, which computes the product alone. Their memory is the caller's and counts
+   against no cap; an X in columns, or not aligned to 16 bytes, needs a copy that counts. Their
+   values and elements never pass the bus. A call that plans reads offsets and columns once,
+   to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
+   (hybrid_engine_stream()) and have done all when they return.
+   BAD_ARGUMENT if an operand is not where it says; managed memory is in both. UNSUPPORTED: an
+   engine without a GPU, operands on two GPUs, columns of 64 bits, a `variant` that orders
+   values of A, a split that gives the CPU work. All other calls take host memory alone:
    UNSUPPORTED. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
@@ -128,7 +139,8 @@ typedef struct hybrid_csr {
 } hybrid_csr;
 
 /* Dense matrix. Element (i,j) is data[i*ld + j] in row-major order and
-   data[i + j*ld] in column-major order. In the memory of a device it is UNSUPPORTED. */
+   data[i + j*ld] in column-major order. As an operand it may be on a device: see
+   hybrid_csr. */
 typedef struct hybrid_dense {
     int64_t      rows, cols;
     int64_t      ld;           /* elements from one row (column) to the next */
@@ -362,13 +374,15 @@ HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const hybrid_dense *X,
                                      double beta, hybrid_dense *Y);
 
-/* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type. What is said at
+/* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type, in host memory or
+   in that of a GPU of the engine, which the pointers tell. What is said at
    hybrid_spmm() of alpha, beta, overlap and checks holds here too. */
 HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,
                                      double beta, void *y);
 
-/* Free the arrays of a matrix that the library filled, and zero the struct. By any thread,
+/* Free the arrays of a matrix that the library filled, wherever they are, and zero the
+   struct. By any thread,
    also while others free matrices of the same engine, while it computes, and from inside a
    function that it calls; but not before a call that reads the matrix has returned, nor once
    hybrid_engine_destroy() has begun. With a GPU it may unpin pages, which makes that GPU the
@@ -464,8 +478,12 @@ typedef struct hybrid_plan_options {
                                 both. If the plan cannot tell which, one of the arrays is
                                 converted in the end: with its copy, memory is 4 bytes a row
                                 or 4 an entry more meanwhile */
-    hybrid_space x_space;      /* SpMM: of X in runs; */
-    hybrid_space result_space; /* of C, which is left there, and of Y in runs */
+    hybrid_space x_space;      /* SpMM: where X is in runs, which is host memory by default.
+                                  BAD_STATE if a run's is elsewhere, and so for A and B */
+    hybrid_space result_space; /* SpMM: the same of Y. SpGEMM: where C is left. On a GPU, that
+                                  of the operands or the engine's first, its arrays count
+                                  against no cap, and rows are counted in every run; twice
+                                  C is there at the end of a run of several chunks */
 } hybrid_plan_options;
 
 #define HYBRID_PLAN_OPTIONS_INIT                                                              \
@@ -544,7 +562,8 @@ HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
    values. What the
    CPU computes of a split product is not resident, so such a plan reports fewer
    chunks, and none before its first run; once a run has reported all of them, the GPU
-   is alone up to this call. Other plans, and those of the host, read A in every run.
+   is alone up to this call. Other plans, those of the host, and those of an A on a device
+   read A in every run.
    NULL is fine. */
 HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
@@ -638,7 +657,8 @@ typedef struct hybrid_report {
     double  bus_utilisation; /* of use[HYBRID_BUS_UP] and [HYBRID_BUS_DOWN] the larger */
     double  reference_s;     /* in which the operands as CSR with 64-bit offsets (X dense)
                                 and the result pass the bus once, uncompressed, both ways
-                                at once; an A that is there from an earlier run does not.
+                                at once; an A that is there from an earlier run does not,
+                                nor what is in the memory of the GPU anyway.
                                 Where the CPU alone computes: host memory */
     double  speedup_over_reference; /* reference_s / total_s. It exceeds 1 where less is
                                 moved: columns of C come packed, rows and columns of A are
@@ -646,7 +666,8 @@ typedef struct hybrid_report {
     int64_t chunks, rows;
     int64_t flops;           /* 2 * scalar products */
     int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
-    int64_t h2d_bytes, d2h_bytes; /* d2h: columns of C as packed as they came */
+    int64_t h2d_bytes, d2h_bytes; /* d2h: columns of C as packed as they came. Patterns that
+                                are read to plan are not in it */
     int64_t host_bytes;      /* at least: what workers write for the bus, read of A where
                                 they compute, store of the result, and read of Y if beta
                                 is not 0, each byte once. Not what they read for that, nor

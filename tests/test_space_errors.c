@@ -497,7 +497,7 @@ static void any_call_may_fail(void **state)
     const fake_failing dense  = {try_dense, &w, 0, 4000, 100};
     const fake_failing sparse = {try_sparse, &w, 0, 4000, 100};
     fake_delays(1, 0);
-    assert_in_range(fake_fail_each(&dense, 0), 50, 4000);
+    assert_in_range(fake_fail_each(&dense, 0), 20, 4000);
     assert_in_range(fake_fail_each(&sparse, 0), 50, 4000);
     assert_in_range(fake_fail_each(&dense, 1), 5,
                     4000); /* room for X is asked for twice */
