@@ -41,8 +41,8 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
     reset_peaks(plan);
 }
 
-/* Operands as they are, the second in so many bytes, but for what was there of A, and what
-   is in the memory of the device anyway. */
+/* Operands as they are, the second in so many bytes, but for what was there of A, and
+   what is in the memory of the device anyway. */
 static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
 {

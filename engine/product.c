@@ -2,7 +2,16 @@
 #include "engine/product.h"
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "pipeline/room.h"
+
+/* Columns of the operand in 32 bits, on the device. */
+static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_csr *there = A ? hy_spaces_of(&engine->spaces, A) : NULL;
+
+    return there && there->col_type == HYBRID_I64 ? hy_align((size_t)there->nnz * 4) : 0;
+}
 
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options)
@@ -16,6 +25,7 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
                           .a_there      = (int)A->space == device,
                           .second_there = second == device,
                           .result_there = (int)options->result_space == device,
+                          .narrow_room  = narrow_room(engine, A) + narrow_room(engine, B),
                           .options      = *options,
                           .rows         = A->rows,
                           .cols         = A->cols,
@@ -91,6 +101,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
     product->backend     = backend;
     product->turned_room = 0;
     hy_rates_of(backend, &product->rates);
+    product->rates.memory -= hy_smaller(product->narrow_room, product->rates.memory);
     leave_rooms(product);
 }
 

@@ -22,6 +22,7 @@ typedef struct hy_product {
     /* in the memory of a device */
     hy_backend *there; /* who computes then; NULL: nothing is */
     int a_there, second_there, result_there; /* A; B or X; the result */
+    size_t narrow_room; /* for columns of 64 bits, in 32 */
 
     /* found */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with that */

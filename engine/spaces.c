@@ -108,14 +108,7 @@ hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *
     if (A->nnz == 0)
         return HYBRID_OK;
     HY_TRY(check_array(spaces, A->space, A->col, name, "columns"));
-    HY_TRY(check_array(spaces, A->space, A->val, name, "values"));
-    if (A->space == HYBRID_SPACE_DEVICE && A->col_type == HYBRID_I64)
-        return hy_fail(
-            spaces->ctx, HYBRID_UNSUPPORTED,
-            "%s is in the memory of a device, with columns of 64 bits: kernels "
-            "read those of 32",
-            name);
-    return HYBRID_OK;
+    return check_array(spaces, A->space, A->val, name, "values");
 }
 
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr)
@@ -173,7 +166,8 @@ static hybrid_csr *add(hy_spaces *spaces, const hybrid_csr *A)
 static int same_arrays(const hybrid_csr *A, const hybrid_csr *B)
 {
     return A->row_ptr == B->row_ptr && A->col == B->col && A->nnz == B->nnz &&
-           A->rows == B->rows && A->offset_type == B->offset_type;
+           A->rows == B->rows && A->offset_type == B->offset_type &&
+           A->col_type == B->col_type;
 }
 
 static hybrid_csr *find(hy_spaces *spaces, const hybrid_csr *A)
@@ -206,7 +200,7 @@ static hybrid_status fetch_pattern(hy_spaces *spaces, const hybrid_csr *A, int i
 
     HY_TRY(fetch_array(spaces, A->row_ptr, A->rows + 1, hy_offset_size(A),
                        &spaces->offsets[i]));
-    return fetch_array(spaces, A->col, A->nnz, 4, &spaces->columns[i]);
+    return fetch_array(spaces, A->col, A->nnz, hy_col_size(A), &spaces->columns[i]);
 }
 
 hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A)
@@ -239,6 +233,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
         view              = add(spaces, *A);
         view->row_ptr     = offsets;
         view->offset_type = type;
+        view->col_type    = HYBRID_I32; /* it has none */
     }
     *A = view;
 }
@@ -246,7 +241,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view)
 {
     for (int i = 0; i < spaces->count; i++)
-        if (&spaces->of[i] == view)
+        if (spaces->of[i].row_ptr == view->row_ptr && spaces->of[i].val == view->val)
             return spaces->from[i];
     return NULL;
 }

@@ -49,7 +49,7 @@ hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);
 
-/* What this is a view of; NULL: none. */
+/* What this is a view of, with columns narrowed or not; NULL: none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
 /* The copy of A's offsets is the caller's, in pages of results. */

@@ -33,8 +33,10 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     add_block(lane, 2 * uint64_t(begin), begin < count, sum);
 }
 
+/* Columns of either width give the same hash. */
+template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    hash_columns(const int32_t *col, int64_t count, unsigned long long *sum)
+    hash_columns(const T *col, int64_t count, unsigned long long *sum)
 {
     const int64_t begin = block_begin();
     const int64_t end   = begin + HY_HASH_BLOCK < count ? begin + HY_HASH_BLOCK : count;
@@ -65,7 +67,10 @@ static void launch(const hybrid_csr *A, unsigned long long *sum, cudaStream_t st
     else
         hash_offsets<<<rows, HY_CUDA_THREADS, 0, stream>>>(
             static_cast<const int32_t *>(A->row_ptr), A->rows + 1, sum);
-    if (A->nnz > 0)
+    if (A->nnz > 0 && A->col_type == HYBRID_I64)
+        hash_columns<<<blocks_for(A->nnz), HY_CUDA_THREADS, 0, stream>>>(
+            static_cast<const int64_t *>(A->col), A->nnz, sum);
+    else if (A->nnz > 0)
         hash_columns<<<blocks_for(A->nnz), HY_CUDA_THREADS, 0, stream>>>(
             static_cast<const int32_t *>(A->col), A->nnz, sum);
 }

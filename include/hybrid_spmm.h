@@ -118,14 +118,15 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    Operands on a device. Products in memory take all arrays of an operand, A, B, X or Y, in
    the memory of a GPU of the engine, each operand where it is: `space` says it. Such operands
    are on one GPU, which computes the product alone. Their memory is the caller's and counts
-   against no cap; an X in columns, or not aligned to 16 bytes, needs a copy that counts. Their
+   against no cap; what kernels do not read as it is needs a copy there that counts: an X in
+   columns, or not aligned to 16 bytes; columns of 64 bits; of B, offsets of 32. Their
    values and elements never pass the bus. A call that plans reads offsets and columns once,
    to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
    (hybrid_engine_stream()) and have done all when they return.
    BAD_ARGUMENT if an operand is not where it says; managed memory is in both. UNSUPPORTED: an
-   engine without a GPU, operands on two GPUs, columns of 64 bits, a `variant` that orders
-   values of A, a split that gives the CPU work. All other calls take host memory alone:
-   UNSUPPORTED. */
+   engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
+   that gives the CPU work. All other calls take host memory alone: UNSUPPORTED. Columns of 64
+   bits are held against [0, cols) by calls that plan, not by runs of plans. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;

@@ -12,28 +12,48 @@ static hy_lane *lane_of(const hy_site *site)
     return site->lane_set->lanes[HY_ON_IN];
 }
 
-/* ---- B ------------------------------------------------------------------------------
+/* ---- A and B ------------------------------------------------------------------------
  */
 
-/* Kernels read offsets of 64 bits. */
-static hybrid_status begin_b(hy_site *site, hy_problem *problem)
+/* Numbers of an index array as `to` has them. */
+static hybrid_status convert(const hy_site *site, void *to, hybrid_index to_type,
+                             const void *from, hybrid_index from_type, int64_t count)
 {
-    const hybrid_csr *B = problem->device_b;
-    const size_t bytes  = (size_t)(B->rows + 1) * 8;
+    const hy_rebasing r = {.to        = to,
+                           .from      = from,
+                           .to_type   = to_type,
+                           .from_type = from_type,
+                           .count     = count};
 
-    if (B->offset_type == HYBRID_I64)
+    return site->backend->ops->rebase(lane_of(site), &r);
+}
+
+/* Kernels read columns of 32 bits and, of B, offsets of 64: those of another type are
+   converted to `room`, and *matrix is the operand with these. */
+static hybrid_status convert_indices(const hy_site *site, int offsets, hy_buffer *room,
+                                     const hybrid_csr **matrix, hybrid_csr *converted)
+{
+    const hybrid_csr *A = *matrix;
+    const int narrows   = A->col_type == HYBRID_I64 && A->nnz > 0;
+    const int widens    = offsets && A->offset_type == HYBRID_I32;
+    const size_t first  = widens ? hy_align((size_t)(A->rows + 1) * 8) : 0;
+    const size_t bytes  = first + (narrows ? (size_t)A->nnz * 4 : 0);
+
+    if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_room_get(site->backend, bytes, &site->second));
-    site->b             = *B;
-    site->b.offset_type = HYBRID_I64;
-    site->b.row_ptr     = site->second.ptr;
-    problem->device_b   = &site->b;
-    return site->backend->ops->rebase(lane_of(site),
-                                      &(hy_rebasing){.to        = site->second.ptr,
-                                                     .from      = B->row_ptr,
-                                                     .to_type   = HYBRID_I64,
-                                                     .from_type = HYBRID_I32,
-                                                     .count     = B->rows + 1});
+    HY_TRY(hy_room_get(site->backend, bytes, room));
+    *converted = *A;
+    *matrix    = converted;
+    if (widens) {
+        converted->row_ptr     = room->ptr;
+        converted->offset_type = HYBRID_I64;
+        HY_TRY(convert(site, room->ptr, HYBRID_I64, A->row_ptr, HYBRID_I32, A->rows + 1));
+    }
+    if (!narrows)
+        return HYBRID_OK;
+    converted->col      = (char *)room->ptr + first;
+    converted->col_type = HYBRID_I32;
+    return convert(site, converted->col, HYBRID_I32, A->col, HYBRID_I64, A->nnz);
 }
 
 /* ---- X ------------------------------------------------------------------------------
@@ -132,8 +152,10 @@ static hybrid_status begin_x(hy_site *site, hy_problem *problem)
 
 hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem)
 {
+    if (problem->device_a)
+        HY_TRY(convert_indices(site, 0, &site->columns, &problem->device_a, &site->a));
     if (problem->device_b)
-        return begin_b(site, problem);
+        return convert_indices(site, 1, &site->second, &problem->device_b, &site->b);
     if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->A->rows > 0 &&
         problem->X->rows > 0 && problem->X->cols > 0)
         return begin_x(site, problem);

@@ -99,6 +99,7 @@ void hy_site_close(hy_site *site)
     hy_array_free(site->ctx, site->slots);
     site->backend->ops->free(site->backend, &site->turned.buffer);
     site->backend->ops->free(site->backend, &site->second);
+    site->backend->ops->free(site->backend, &site->columns);
     site->backend->ops->free(site->backend, &site->device);
     site->backend->ops->free(site->backend, &site->pinned);
     hy_loader_close(site->loader);

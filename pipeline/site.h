@@ -30,7 +30,8 @@ typedef struct hy_site {
     hy_turned_y turned;
     hy_buffer second; /* of a B or X in the device's memory, what kernels cannot read there:
                          had when it is first needed; */
-    hybrid_csr b;     /* and the B or X of the run with that in its place */
+    hy_buffer columns; /* the same of an A, */
+    hybrid_csr a, b;   /* and the operands of the run with that in its place */
     hybrid_dense x;
     int64_t down_ns; /* until when this run's copies down were counted that have no times */
     int failed;      /* a run did: lanes may be in any state */

@@ -42,7 +42,9 @@ static void make(const trial *t, operands *o)
     dense_make(t->inner, t->cols, t->x_gap, t->x_order, t->seed + 1, t->kind, &o->X);
     dense_make(t->rows, t->cols, t->y_gap, t->y_order, t->seed + 2, t->kind, &o->before);
     dense_copy(&o->before, &o->Y);
-    o->there   = t->places & A_THERE ? on_device_csr(0, &o->A, t->skew) : o->A;
+    o->there   = !(t->places & A_THERE) ? o->A
+                 : t->seed % 4 == 0     ? on_device_wide(0, &o->A, t->skew)
+                                        : on_device_csr(0, &o->A, t->skew);
     o->x_there = t->places & X_THERE ? on_device_dense(0, &o->X, t->skew) : o->X;
     o->y_there = t->places & Y_THERE ? on_device_dense(0, &o->before, t->skew) : o->Y;
 }

@@ -37,14 +37,20 @@ typedef struct operands {
     const hybrid_csr *b; /* as the call is given it */
 } operands;
 
+static hybrid_csr there(const trial *t, const hybrid_csr *A)
+{
+    return t->seed % 4 == 0 ? on_device_wide(0, A, t->skew)
+                            : on_device_csr(0, A, t->skew);
+}
+
 static void make(const trial *t, operands *o)
 {
     const int b_there = t->squared ? t->places & A_THERE : t->places & B_THERE;
 
     matrix_random(t->rows, t->inner, t->per_row, t->seed, t->kind, &o->A);
     matrix_random(t->inner, t->cols, t->per_row, t->seed + 1, t->kind, &o->B);
-    o->a_there = t->places & A_THERE ? on_device_csr(0, &o->A, t->skew) : o->A;
-    o->b_there = b_there && !t->squared ? on_device_csr(0, &o->B, t->skew) : o->B;
+    o->a_there = t->places & A_THERE ? there(t, &o->A) : o->A;
+    o->b_there = b_there && !t->squared ? there(t, &o->B) : o->B;
     o->b       = t->squared ? &o->a_there : &o->b_there;
 }
 

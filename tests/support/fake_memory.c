@@ -217,12 +217,30 @@ hybrid_status fake_combine(hy_lane *lane, const hy_combining *c)
                : hy_fake_enqueue_copy(lane, do_combine, c, sizeof *c);
 }
 
+/* The same with columns of 32 bits, to be freed. */
+static hybrid_csr narrowed(const hybrid_csr *A)
+{
+    hybrid_csr narrow = *A;
+    int32_t *col      = malloc((size_t)A->nnz * 4 + 1);
+
+    if (!col)
+        abort();
+    for (int64_t k = 0; k < A->nnz; k++)
+        col[k] = (int32_t)(A->col_type == HYBRID_I64 ? ((const int64_t *)A->col)[k]
+                                                     : ((const int32_t *)A->col)[k]);
+    narrow.col      = col;
+    narrow.col_type = HYBRID_I32;
+    return narrow;
+}
+
 hybrid_status fake_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
 {
     if (!fake_memory_has(self->index, A->row_ptr, (size_t)A->rows * hy_offset_size(A)))
         return not_there(self, "a pattern");
     fake_memory_open();
-    const hybrid_status status = hy_csr_hash(self->ctx, A, out);
+    const hybrid_csr narrow    = narrowed(A);
+    const hybrid_status status = hy_csr_hash(self->ctx, &narrow, out);
+    free(narrow.col);
     fake_memory_close();
     return status;
 }

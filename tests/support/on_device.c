@@ -15,10 +15,27 @@ hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew)
     there.row_ptr =
         fake_memory(device, A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A),
                     skew * hy_offset_size(A));
-    there.col   = fake_memory(device, A->col, (size_t)A->nnz * hy_col_size(A), skew * 4);
+    there.col   = fake_memory(device, A->col, (size_t)A->nnz * hy_col_size(A),
+                              skew * hy_col_size(A));
     there.val   = fake_memory(device, A->val, (size_t)A->nnz * size, skew * size);
     there.space = HYBRID_SPACE_DEVICE;
     return there;
+}
+
+hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew)
+{
+    hybrid_csr wide = *A;
+    int64_t *col    = malloc((size_t)A->nnz * 8 + 1);
+
+    if (!col)
+        abort();
+    for (int64_t k = 0; k < A->nnz; k++)
+        col[k] = ((const int32_t *)A->col)[k];
+    wide.col      = col;
+    wide.col_type = HYBRID_I64;
+    wide          = on_device_csr(device, &wide, skew);
+    free(col);
+    return wide;
 }
 
 void on_device_csr_free(hybrid_csr *A)

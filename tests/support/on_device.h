@@ -6,6 +6,8 @@
 
 /* Copies on device `device`. Arrays begin `skew` values after a page. To be freed. */
 hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew);
+/* The same with columns of 64 bits. */
+hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew);
 void on_device_csr_free(hybrid_csr *A);
 hybrid_dense on_device_dense(int device, const hybrid_dense *X, size_t skew);
 
