@@ -156,8 +156,8 @@ hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem)
         HY_TRY(convert_indices(site, 0, &site->columns, &problem->device_a, &site->a));
     if (problem->device_b)
         return convert_indices(site, 1, &site->second, &problem->device_b, &site->b);
-    if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->A->rows > 0 &&
-        problem->X->rows > 0 && problem->X->cols > 0)
+    if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->X->rows > 0 &&
+        problem->X->cols > 0)
         return begin_x(site, problem);
     return HYBRID_OK;
 }

@@ -7,8 +7,8 @@
 
 #include "pipeline/site.h"
 
-/* B or X of a run, whose problem is as it lies on this site: where kernels find it. What the
-   device does for it is enqueued ahead of all chunks. */
+/* Operands of a run with chunks, whose problem is as it lies on this site: where kernels find
+   them. What the device does for that is enqueued ahead of all chunks. */
 hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem);
 
 #endif /* HY_ON_DEVICE_H */

@@ -57,7 +57,8 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     const size_t room = side->site->turned.room;
 
     HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
-    HY_TRY(hy_on_device_begin(side->site, &side->problem));
+    if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
+        HY_TRY(hy_on_device_begin(side->site, &side->problem));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.fn != NULL, room)
                   : HYBRID_OK;

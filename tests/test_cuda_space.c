@@ -33,15 +33,39 @@ static hybrid_dense dense_there(const hybrid_dense *X, size_t skew)
     return there;
 }
 
+/* Columns of a copy in 64 bits; to be freed. */
+static int64_t *wide_columns(const hybrid_csr *A)
+{
+    int64_t *col = malloc((size_t)A->nnz * 8 + 1);
+
+    if (!col)
+        abort();
+    for (int64_t k = 0; k < A->nnz; k++)
+        col[k] = ((const int32_t *)A->col)[k];
+    return col;
+}
+
 static hybrid_csr csr_there(const hybrid_csr *A, size_t skew)
 {
     hybrid_csr there = *A;
 
     there.row_ptr = cuda_array(A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A), 0);
-    there.col     = cuda_array(A->col, (size_t)A->nnz * 4, skew);
+    there.col     = cuda_array(A->col, (size_t)A->nnz * hy_col_size(A), skew);
     there.val     = cuda_array(A->val, (size_t)A->nnz * hy_value_size(A->type), skew);
     there.space   = HYBRID_SPACE_DEVICE;
     return there;
+}
+
+static hybrid_csr wide_there(const hybrid_csr *A, size_t skew)
+{
+    hybrid_csr wide = *A;
+    int64_t *col    = wide_columns(A);
+
+    wide.col      = col;
+    wide.col_type = HYBRID_I64;
+    wide          = csr_there(&wide, skew);
+    free(col);
+    return wide;
 }
 
 static void free_csr(hybrid_csr *A, size_t skew)
@@ -98,6 +122,13 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                    .options = HYBRID_PLAN_OPTIONS_INIT};
 }
 
+/* Arrays of 64 bits begin at multiples of 8 bytes. */
+static hybrid_csr either_there(const trial *t, const hybrid_csr *A)
+{
+    return t->seed % 5 == 0 && t->skew % 8 == 0 ? wide_there(A, t->skew)
+                                                : csr_there(A, t->skew);
+}
+
 static int64_t on_the_bus(hybrid_engine *engine)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -121,7 +152,7 @@ static void make_dense(const trial *t, dense_operands *o)
     dense_make(t->inner, t->cols, t->gap, t->x_order, 1, t->kind, &o->X);
     dense_make(t->rows, t->cols, t->gap, t->y_order, 2, t->kind, &o->before);
     dense_copy(&o->before, &o->Y);
-    o->a = t->places & FIRST ? csr_there(&o->A, t->skew) : o->A;
+    o->a = t->places & FIRST ? either_there(t, &o->A) : o->A;
     o->x = t->places & SECOND ? dense_there(&o->X, t->skew) : o->X;
     o->y = t->places & RESULT ? dense_there(&o->before, t->skew) : o->Y;
 }
@@ -255,8 +286,8 @@ static void check_sparse(const trial *t)
     matrix_random(t->rows, t->inner, 6, t->seed, t->kind, &A);
     matrix_random(t->inner, t->rows, 6, t->seed + 1, t->kind, &B);
     oracle_spgemm(&A, &B, &reference);
-    hybrid_csr a               = t->places & FIRST ? csr_there(&A, t->skew) : A;
-    hybrid_csr b               = t->places & SECOND ? csr_there(&B, t->skew) : B;
+    hybrid_csr a               = t->places & FIRST ? either_there(t, &A) : A;
+    hybrid_csr b               = t->places & SECOND ? either_there(t, &B) : B;
     const hybrid_status status = run_sparse(t, &a, &b, &reference);
     if (status != HYBRID_OK && (status != HYBRID_UNSUPPORTED || !t->options.variant))
         complain(t, hybrid_engine_message(t->engine));

@@ -149,6 +149,12 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                                           .options = HYBRID_PLAN_OPTIONS_INIT,
                                           .runs    = (int)(dice >> 38) % 3};
 
+    if ((dice >> 44) % 16 == 0)
+        t.rows = 0;
+    if ((dice >> 44) % 16 == 1)
+        t.inner = 0;
+    if ((dice >> 44) % 16 == 2)
+        t.cols = 0;
     t.options.chunk_rows = (dice >> 40) % 3 == 0 ? 17 : 0;
     t.options.flags      = (dice >> 42) % 3 == 0 ? HYBRID_RESIDENT : 0;
     t.options.order      = t.x_order;

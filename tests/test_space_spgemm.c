@@ -159,6 +159,12 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                                             .options = HYBRID_PLAN_OPTIONS_INIT,
                                             .runs    = (int)(dice >> 40) % RUNS};
 
+    if ((dice >> 50) % 16 == 0)
+        t.rows = 0;
+    if ((dice >> 50) % 16 == 1)
+        t.inner = 0;
+    if ((dice >> 50) % 16 == 2)
+        t.cols = 0;
     if (t.squared)
         t.inner = t.cols = t.rows;
     t.options.chunk_rows = (dice >> 43) % 2 ? 11 : 0;
