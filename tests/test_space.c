@@ -117,6 +117,8 @@ static void check(const trial *t)
     if ((t->places & all) == all && t->alpha != 0) {
         assert_int_equal(report.h2d_bytes, 0);
         assert_int_equal(report.d2h_bytes, 0);
+        assert_int_equal(report.predicted_h2d_bytes, 0);
+        assert_int_equal(report.predicted_d2h_bytes, 0);
         assert_int_equal(fake_copied(HY_DEVICE), up);
         assert_int_equal(fake_copied(HY_PINNED), down);
     }
