@@ -304,14 +304,15 @@ static void put_portion(writer *w, const hybrid_plan *plan, const hy_portion *po
     size_t device = 0, pinned = 0;
 
     put_rows(w, plan, portion);
-    hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count, &device,
-                  &pinned);
+    hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count,
+                  product->result_there, &device, &pinned);
     put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
         (double)each, portion->site->depth);
     put_bytes(w, (double)device);
     put_estimate(w, portion);
     put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room));
+    put_bytes(w, (double)(product->rates.memory + 2 * product->turned_room +
+                          product->narrow_room));
     put_layout(w, portion);
     put_resident(w, plan, portion);
     put_rates(w, product->engine, backend);

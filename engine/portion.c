@@ -24,7 +24,7 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
         HY_TRY(hy_early_end(early)); /* its place is others' now */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
-                        shared, *early, &portion->site));
+                        product->result_there, shared, *early, &portion->site));
     portion->site->turned.room = product->turned_room;
     portion->site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
     *early                     = NULL;

@@ -225,7 +225,7 @@ static hybrid_status open_host(const hy_product *product, hy_split *split)
     const hy_chunk largest = largest_piece(s, &product->profile.features);
 
     return hy_site_open(product->engine->host, &s->rates, product->op, &largest, 1, SLOTS,
-                        0, NULL, &split->host);
+                        0, 0, NULL, &split->host);
 }
 
 static hybrid_status refuse(const hy_product *product, const char *why)

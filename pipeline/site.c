@@ -20,7 +20,8 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     size_t device, pinned;
     void *slots;
 
-    hy_slot_sizes(site->backend, &site->rates, chunks, count, &device, &pinned);
+    hy_slot_sizes(site->backend, &site->rates, chunks, count, site->lands, &device,
+                  &pinned);
     HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
     site->slots = slots;
     if (depth > 0)
@@ -32,7 +33,8 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
                             hy_buffer_part(&site->device, k * device, device),
                             hy_buffer_part(&site->pinned, k * pinned, pinned),
                             &site->slots[k]));
-        site->slots[k].site = site;
+        site->slots[k].site  = site;
+        site->slots[k].lands = site->lands;
     }
     return HYBRID_OK;
 }
@@ -54,7 +56,7 @@ static hybrid_status open_lane_set(hy_site *site, int depth, size_t shared_bytes
 }
 
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
-                           const hy_chunk *chunks, int64_t count, int depth,
+                           const hy_chunk *chunks, int64_t count, int depth, int lands,
                            size_t shared_bytes, hy_loader *early, hy_site **out)
 {
     hy_context *ctx = backend->ctx;
@@ -68,6 +70,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->ctx     = ctx;
     site->backend = backend;
     site->rates   = *rates;
+    site->lands   = lands;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
     HY_TRY_ELSE_DONE(open_lane_set(site, depth, shared_bytes, early));
     HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));

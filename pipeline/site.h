@@ -26,6 +26,7 @@ typedef struct hy_site {
     hy_pack_cache cache;  /* of A */
     hy_slot *slots;
     int depth;
+    int lands; /* results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* of all slots */
     hy_turned_y turned;
     hy_buffer second; /* of a B or X in the device's memory, what kernels cannot read there:
@@ -37,12 +38,13 @@ typedef struct hy_site {
     int failed;      /* a run did: lanes may be in any state */
 } hy_site;
 
-/* A lane set, `depth` slots for any of the chunks, and `shared_bytes` on the device.
+/* A lane set, `depth` slots for any of the chunks, whose results stay on the device if
+   `lands`, and `shared_bytes` on the device.
    `early` may be NULL, or a loader of the backend, with
    so many bytes, that has begun with what the run will need: it and its lane set are the
    site's then. On failure nothing is held, and `early` is the caller's as before. */
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
-                           const hy_chunk *chunks, int64_t count, int depth,
+                           const hy_chunk *chunks, int64_t count, int depth, int lands,
                            size_t shared_bytes, hy_loader *early, hy_site **out);
 void hy_site_close(hy_site *site); /* NULL is fine */
 

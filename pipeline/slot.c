@@ -44,7 +44,8 @@ size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
 }
 
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
-                   const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned)
+                   const hy_chunk *chunks, int64_t count, int lands, size_t *device,
+                   size_t *pinned)
 {
     *device = 0;
     *pinned = WORD_BYTES;
@@ -52,10 +53,13 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
         const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
         const size_t kept  = chunks[i].kept ? hy_align(cost.pack_bytes) : 0;
         *device            = hy_larger(*device, hy_cost_bytes(&cost) - kept);
-        if (backend->ops->copy)
-            *pinned =
-                hy_larger(*pinned, hy_slot_pinned_bytes(chunks[i].variant,
-                                                        &chunks[i].features, rates));
+        if (!backend->ops->copy)
+            continue;
+        const size_t all =
+            hy_slot_pinned_bytes(chunks[i].variant, &chunks[i].features, rates);
+        const size_t back =
+            lands ? back_bytes(chunks[i].variant->op, &chunks[i].features) : 0;
+        *pinned = hy_larger(*pinned, all - back);
     }
 }
 
@@ -116,6 +120,17 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
     return b;
 }
 
+/* Room for the result in pinned memory, behind that for a pack of so many bytes. */
+static void begin_back(hy_slot *slot, hy_op op, size_t pack_room)
+{
+    hy_job *job            = &slot->job;
+    const hy_features back = back_features(&job->chunk->features);
+
+    job->back =
+        hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + pack_room, op, &back, 0);
+    job->back_room = op == HY_SPGEMM ? back.out_bound : INT64_MAX;
+}
+
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache)
 {
@@ -142,10 +157,8 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
         job->back_room = INT64_MAX;
     } else {
         job->pack.mem = hy_buffer_part(&slot->pinned, WORD_BYTES, cost.pack_bytes);
-        const hy_features back = back_features(f);
-        job->back = hy_rows_in((char *)slot->pinned.ptr + WORD_BYTES + room, problem->op,
-                               &back, 0);
-        job->back_room = problem->op == HY_SPGEMM ? back.out_bound : INT64_MAX;
+        if (!slot->lands)
+            begin_back(slot, problem->op, room);
     }
     job->there    = hy_pack_cache_has(cache, chunk, slot->claim.index);
     job->shared_a = problem->device_a || (ops->rebase && hy_pack_csr_shares(job));

@@ -26,6 +26,7 @@ typedef struct hy_passage {
 typedef struct hy_slot {
     hy_task task; /* first: whoever does it has the slot */
     struct hy_site *site;
+    int lands; /* its results stay on the device */
     struct hy_side *side; /* of the run that it is in, and */
     hy_sink *sink;        /* where the result of that run goes */
     hy_backend *backend;
@@ -53,9 +54,11 @@ typedef struct hy_slot {
     int placing;  /* workers have its result, or had */
 } hy_slot;
 
-/* Device and pinned bytes of a slot for any of these chunks. */
+/* Device and pinned bytes of a slot for any of these chunks. `lands`: results stay on the
+   device, and need no room in pinned memory. */
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
-                   const hy_chunk *chunks, int64_t count, size_t *device, size_t *pinned);
+                   const hy_chunk *chunks, int64_t count, int lands, size_t *device,
+                   size_t *pinned);
 
 /* Pinned bytes of one for a chunk with these features. */
 size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,

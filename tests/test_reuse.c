@@ -201,7 +201,7 @@ static void large_chunks_come_in_turns(void **state)
     assert_int_equal(plan->portions->layout.count, 1);
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
     hy_slot_sizes(plan->product.backend, &plan->product.rates,
-                  plan->portions->layout.chunks, 1, &device, &pinned);
+                  plan->portions->layout.chunks, 1, 0, &device, &pinned);
     assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and A's rows */
     hybrid_plan_destroy(plan);
     run_again(engine, &A, &B, 1, &options);
