@@ -67,7 +67,8 @@ double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimat
 
 hy_circumstances hy_circumstances_of(const hy_product *product)
 {
-    return (hy_circumstances){.packed = (product->options.flags & HYBRID_RESIDENT) != 0};
+    return (hy_circumstances){.packed = (product->options.flags & HYBRID_RESIDENT) != 0,
+                              .pinned = product->pinned && hy_product_has_views(product)};
 }
 
 hy_circumstances hy_circumstances_planned(const hy_planning *p)

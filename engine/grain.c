@@ -85,12 +85,10 @@ static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 
 /* Of so many equal chunks. */
 static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
-                         int64_t chunks, int pinned)
+                         int64_t chunks, const hy_circumstances *found)
 {
-    hy_circumstances found = hy_circumstances_planned(p);
+    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, found);
 
-    found.pinned        = pinned;
-    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, &found);
     return hy_estimate_seconds(p->product, &e);
 }
 
@@ -98,11 +96,13 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
-    const double s = seconds_if(p, layout, needs, chunks, 0);
+    hy_circumstances found = hy_circumstances_planned(p);
+    const double s         = seconds_if(p, layout, needs, chunks, &found);
 
-    return p->product->once || p->product->op == HY_SPGEMM
-               ? s
-               : (s + seconds_if(p, layout, needs, chunks, 1)) / 2;
+    if (p->product->once || p->product->op == HY_SPGEMM)
+        return s;
+    found.pinned = 1;
+    return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;
 }
 
 /* From the least number on, in steps of a half or a third, as long as it becomes less. */

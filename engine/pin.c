@@ -31,11 +31,13 @@ static int is_pinned(hy_context *ctx, const hybrid_dense *m, hybrid_order order)
            hy_pinned(ctx, m->data, (size_t)(lines * m->ld + length) * (size_t)size);
 }
 
+int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y)
+{
+    return is_pinned(ctx, X, X->order) && is_pinned(ctx, Y, X->order);
+}
+
 int hy_pin_direct(const hy_problem *problem)
 {
-    hy_context *ctx          = problem->ctx;
-    const hybrid_order order = problem->X->order;
-
     return !problem->source.listed && problem->alpha == 1 && problem->beta == 0 &&
-           is_pinned(ctx, problem->X, order) && is_pinned(ctx, problem->Y, order);
+           hy_pin_both(problem->ctx, problem->X, problem->Y);
 }

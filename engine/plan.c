@@ -297,8 +297,8 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, int once, hy_loader *early,
-                           hybrid_plan **out)
+                           const hybrid_plan_options *options, hy_use use,
+                           hy_loader *early, hybrid_plan **out)
 {
     hybrid_plan *plan = NULL;
     hybrid_status status;
@@ -310,10 +310,11 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product       = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.once  = once;
-    plan->count         = 1;
-    plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
+    plan->product        = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.once   = use != HY_USE_MANY;
+    plan->product.pinned = use == HY_USE_ONCE_PINNED;
+    plan->count          = 1;
+    plan->history.bound  = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
     plan->portions->traffic.other_up = -1; /* until somebody asks */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));

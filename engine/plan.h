@@ -16,6 +16,13 @@ typedef struct hy_history {
     hybrid_report report; /* likewise */
 } hy_history;
 
+/* What a plan is for. */
+typedef enum hy_use {
+    HY_USE_MANY,       /* runs of whatever its owner brings */
+    HY_USE_ONCE,       /* one run of these operands: it is handed out to nobody */
+    HY_USE_ONCE_PINNED /* likewise, of an X and a Y that the device copies by itself */
+} hy_use;
+
 struct hybrid_plan {
     hy_product product; /* all of it, as the first portion's site computes it */
     hy_candidates candidates;
@@ -29,14 +36,13 @@ struct hybrid_plan {
     hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
 };
 
-/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `once`: the plan
-   is for one run of these operands, and handed out to nobody. `early` may then
-   be B on its way to the device, else it is NULL
-   (early.h): it goes on as it is if the plan wants it there, and is ended before the
-   plan's own memory is had if not; the caller has it no more either way. */
+/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early`: NULL,
+   or, of a plan for one run, B on its way to the device (early.h): it goes on as it is if
+   the plan wants it there, and is ended before the plan's own memory is had if not; the
+   caller has it no more either way. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, int once, hy_loader *early,
+                           const hybrid_plan_options *options, hy_use use, hy_loader *early,
                            hybrid_plan **out);
 
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the

@@ -15,6 +15,7 @@ typedef struct hy_product {
     hy_op op;
     hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
     int once;                      /* a run of it, and no other */
+    int pinned;                    /* once: the device may copy X and Y by itself */
     int64_t rows, cols;            /* of A */
     int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
                                       0 */

@@ -39,7 +39,7 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     const hy_beginning start = hy_usage_begin(engine);
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, 1, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, HY_USE_ONCE, NULL, &plan));
     begin_part(p, plan, first, A->rows);
     const hybrid_status status =
         hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);

@@ -30,7 +30,7 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     if (first > 0)
         Y.data = hy_dense_at(u->Y, first * line);
     options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
-    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, 1, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, HY_USE_ONCE, NULL, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
     if (status == HYBRID_OK)

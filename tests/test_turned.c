@@ -137,9 +137,10 @@ static void what_is_unpinned_in_a_run_is_told(void **state)
     matrix_random(ROWS, COLS, 6, 31, plain.kind, &A);
     dense_make(COLS, 20, 0, HYBRID_COL_MAJOR, 32, plain.kind, &X);
     dense_make(ROWS, 20, 0, HYBRID_ROW_MAJOR, 33, plain.kind, &Y);
-    forgetful_begin(engine, X.data, (size_t)(COLS * X.cols) * 8, 2); /* predict, load */
+    forgetful_begin(engine, X.data, (size_t)(COLS * X.cols) * 8,
+                    3); /* plan, predict, load */
     assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE);
-    assert_true(forgetful_end(engine) > 2);
+    assert_true(forgetful_end(engine) > 3);
     assert_non_null(strstr(hybrid_engine_message(engine), "X was unpinned"));
     dense_free(&X);
     dense_free(&Y);

@@ -19,6 +19,30 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 extern const hy_variant hy_spmm_host_rows, hy_spgemm_host_rows;
 
+static void (*host_rates)(const hy_backend *self, hy_rates *out);
+
+/* Estimates are those of one host, whatever caches the machine has. */
+static void rates_of_one_host(const hy_backend *self, hy_rates *out)
+{
+    host_rates(self, out);
+    out->core_cache = 1 << 20;
+    out->cache      = 32 << 20;
+}
+
+static void settle_host(hy_backend *host)
+{
+    static hy_backend_ops ops;
+
+    host_rates = host->ops->rates == rates_of_one_host ? host_rates : host->ops->rates;
+    ops        = *host->ops;
+    ops.rates  = rates_of_one_host;
+    host->ops  = &ops;
+
+    host->measured.mem_Bps  = 3e10;
+    host->measured.launch_s = 1e-9; /* the product is small */
+    host->measured.flops    = 2e10; /* slow enough for a device that X fits */
+}
+
 static hybrid_engine *open_with(size_t device_bytes)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -27,8 +51,7 @@ static hybrid_engine *open_with(size_t device_bytes)
 
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
-    engine->host->measured.launch_s   = 1e-9; /* the product is small */
-    engine->host->measured.flops      = 2e10; /* slow enough for a device that X fits */
+    settle_host(engine->host);
     engine->device->measured.launch_s = 1e-9;
     engine->hypersparse_bytes         = 1;
     engine->device_first              = 0;
@@ -331,8 +354,9 @@ static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
-    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, 1, NULL, &plan),
-                     HYBRID_OK);
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &plan),
+        HYBRID_OK);
     const hy_profile *found = &plan->product.profile;
     const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
     assert_int_equal(on_device, hy_product_on_device(&plan->product));
@@ -380,6 +404,37 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+/* Whether a device computes it, planned for that. */
+static int by_device(hybrid_engine *engine, const hybrid_csr *A, hy_use use)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, use, NULL, &plan),
+                     HYBRID_OK);
+    const int device = hy_product_on_device(&plan->product);
+    hybrid_plan_destroy(plan);
+    return device;
+}
+
+/* Workers that store Y slowly leave the product to the host, if they are who stores it.
+ */
+static void pinned_operands_spare_workers(void **state)
+{
+    hybrid_engine *engine = open_with(64 << 20);
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->host->measured.mem_Bps = 1e8;
+    engine->host->measured.flops   = 7e8;
+    assert_false(by_device(engine, &A, HY_USE_ONCE));
+    assert_true(by_device(engine, &A, HY_USE_ONCE_PINNED));
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +449,7 @@ int main(void)
         cmocka_unit_test(empty_rows_are_made_by_the_host),
         cmocka_unit_test(failures_leave_nothing),
         cmocka_unit_test(planning_looks_as_far_as_it_may_gain),
+        cmocka_unit_test(pinned_operands_spare_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

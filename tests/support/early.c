@@ -118,7 +118,7 @@ hybrid_plan *early_plan(early_world *w, hy_loader *early)
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan                 = NULL;
     const hybrid_status status =
-        hy_plan_make(w->engine, &w->A, &w->B, 0, &options, 1, early, &plan);
+        hy_plan_make(w->engine, &w->A, &w->B, 0, &options, HY_USE_ONCE, early, &plan);
 
     assert_int_equal(status, plan ? HYBRID_OK : HYBRID_NO_DEVICE_MEMORY);
     return plan;
