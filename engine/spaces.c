@@ -1,8 +1,6 @@
 /* engine/spaces.c - operands in the memory of a device. */
 #include "engine/spaces.h"
 
-#include <stdio.h>
-
 #include "base/csr.h"
 #include "base/results.h"
 
@@ -29,12 +27,12 @@ static hy_backend *first_of(const hy_spaces *spaces)
                : NULL;
 }
 
-static hybrid_status no_device(hy_spaces *spaces, const char *what)
+static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *verb)
 {
     return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                   "%s in the memory of a device, and the engine has none that takes it: "
-                   "%s",
-                   what, spaces->why);
+                   "%s %s in the memory of a device, and the engine has none that takes "
+                   "it: %s",
+                   name, verb, spaces->why);
 }
 
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
@@ -94,11 +92,9 @@ static hybrid_status check_array(hy_spaces *spaces, hybrid_space space, const vo
 
 static hybrid_status begin(hy_spaces *spaces, hybrid_space space, const char *name)
 {
-    if (space != HYBRID_SPACE_DEVICE || first_of(spaces))
-        return HYBRID_OK;
-    char what[64];
-    snprintf(what, sizeof what, "%s is", name);
-    return no_device(spaces, what);
+    return space == HYBRID_SPACE_DEVICE && !first_of(spaces)
+               ? no_device(spaces, name, "is")
+               : HYBRID_OK;
 }
 
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name)
@@ -138,10 +134,10 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
 
     if (!spaces->device && !asked)
         return HYBRID_OK;
-    if (!spaces->device && (!first_of(spaces)))
-        return no_device(spaces, "X or the result is to be");
     if (!spaces->device)
         spaces->device = first_of(spaces);
+    if (!spaces->device)
+        return no_device(spaces, "X or the result", "is to be");
     if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
                        "operands or the result are in the memory of a device, which "
@@ -197,7 +193,6 @@ static hybrid_status fetch_array(hy_spaces *spaces, const void *from, int64_t co
 
 static hybrid_status fetch_pattern(hy_spaces *spaces, const hybrid_csr *A, int i)
 {
-
     HY_TRY(fetch_array(spaces, A->row_ptr, A->rows + 1, hy_offset_size(A),
                        &spaces->offsets[i]));
     return fetch_array(spaces, A->col, A->nnz, hy_col_size(A), &spaces->columns[i]);
@@ -269,12 +264,12 @@ hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *o
 
 void hy_spaces_end(hy_spaces *spaces)
 {
+    void *stream = spaces->stream;
 
     for (int i = 0; i < HY_SPACES_MOST; i++) {
         hy_results_release(spaces->ctx, spaces->offsets[i]);
         hy_results_release(spaces->ctx, spaces->columns[i]);
     }
-    void *stream = spaces->stream;
     hy_spaces_init(spaces, spaces->ctx, spaces->devices, spaces->device_count,
                    spaces->why);
     spaces->stream = stream;

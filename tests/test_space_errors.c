@@ -368,6 +368,9 @@ static void patterns_are_compared_where_they_are(void **state)
     const int64_t fetched = fake_fetched();
     assert_int_equal(hybrid_spgemm_run(p, &w.a, &w.a, &C), HYBRID_OK);
     hybrid_csr_free(w.engine, &C);
+    hybrid_csr wide = on_device_wide(0, &w.A, 0);
+    assert_int_equal(hybrid_spgemm_run(p, &w.a, &wide, &C), HYBRID_OK);
+    hybrid_csr_free(w.engine, &C);
     move_entry(&w.A, k);
     hybrid_csr other = on_device_csr(0, &w.A, 0);
     expect(&w, hybrid_spgemm_run(p, &other, &w.a, &C), HYBRID_BAD_STATE,
@@ -376,6 +379,7 @@ static void patterns_are_compared_where_they_are(void **state)
            "B has as many entries as planned for");
     assert_int_equal(fake_fetched(), fetched);
     hybrid_plan_destroy(p);
+    on_device_csr_free(&wide);
     on_device_csr_free(&other);
     close_world(&w);
 }
