@@ -1,5 +1,7 @@
 /* tests/test_cuda_space.c - operands and results in the memory of the GPU; skips without
-   one. Plain C without a test framework, as test_cuda_variants.c. */
+   one. Plain C without a test framework, as test_cuda_variants.c.
+
+   With an argument few products: for tools under which all of it would take long. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "support/open_cuda.h"
 #include "support/oracle.h"
 
-enum { SKIP = 77, FIRST = 1, SECOND = 2, RESULT = 4, PLACES = 8, TRIALS = 400 };
+enum { SKIP = 77, FIRST = 1, SECOND = 2, RESULT = 4, PLACES = 8, TRIALS = 400, FEW = 35 };
 
 static int64_t checked;
 
@@ -209,7 +211,7 @@ static void check_dense(const trial *t)
     free_dense(t, &o);
 }
 
-static void check_all_dense(hybrid_engine *engine)
+static void check_all_dense(hybrid_engine *engine, unsigned trials)
 {
     static const char *const variants[] = {NULL,
                                            "spmm.cuda.rows",
@@ -219,7 +221,7 @@ static void check_all_dense(hybrid_engine *engine)
                                            "spmv.cuda.bcsr",
                                            "spmv.cuda.bellpack"};
 
-    for (unsigned seed = 0; seed < TRIALS; seed++) {
+    for (unsigned seed = 0; seed < trials; seed++) {
         trial t           = trial_of(engine, seed);
         t.options.variant = variants[seed % 7];
         t.options.order   = t.x_order;
@@ -300,14 +302,14 @@ static void check_sparse(const trial *t)
     matrix_free(&B);
 }
 
-static void check_all_sparse(hybrid_engine *engine)
+static void check_all_sparse(hybrid_engine *engine, unsigned trials)
 {
     static const char *const variants[] = {NULL, "spgemm.cuda.hash", "spgemm.cuda.dense",
                                            "spgemm.cuda.esc", "spgemm.cuda.esc_dup"};
     static const hybrid_index types[]   = {HYBRID_INDEX_DEFAULT, HYBRID_I32, HYBRID_I64,
                                            HYBRID_INDEX_AUTO};
 
-    for (unsigned seed = 0; seed < TRIALS; seed++) {
+    for (unsigned seed = 0; seed < trials; seed++) {
         trial t              = trial_of(engine, seed);
         t.options.variant    = variants[seed % 5];
         t.options.flags      = seed % 3 == 0 ? HYBRID_REUSE : 0;
@@ -438,23 +440,26 @@ static void check_vectors(hybrid_engine *engine)
     dense_free(&Y);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const unsigned trials = argc > 1 ? FEW : TRIALS;
     hybrid_engine *engine;
+
+    (void)argv;
     const hybrid_status status = open_cuda(0, &engine);
 
     if (status == HYBRID_NO_DEVICE)
         return SKIP;
     if (status != HYBRID_OK)
         return 1;
-    check_all_dense(engine);
-    check_all_sparse(engine);
+    check_all_dense(engine, trials);
+    check_all_sparse(engine, trials);
     check_stream(engine);
     check_hashes(engine);
     check_managed(engine);
     check_vectors(engine);
     printf("%lld products were checked\n", (long long)checked);
-    expect(checked > TRIALS, "too few products");
+    expect(checked > trials, "too few products");
     hybrid_engine_destroy(engine);
     return expect_failed() > 0;
 }
