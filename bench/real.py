@@ -66,7 +66,7 @@ class Contender:
 
     def __init__(self, who, p, room):
         self.who, self.line, self.spent, self.first = who, {}, 0, None
-        self.error = self.call = self.result = None
+        self.error = self.call = self.result = self.entries = None
         self.times = {"freed": [], "kept": []}
         if who.name and who.backend == "host" and p.cols is None and p.products() > LARGE:
             self.error = f"left out: more than {LARGE:.0e} products"
@@ -80,10 +80,16 @@ class Contender:
             self.call = self.who.bind(p)
             self.result, self.line = self.who.first(self.clocked)
             if p.cols is None:
+                self.entries = int(csr_arrays(self.result)[0][-1])
                 self.line["sorted"] = ascend(*csr_arrays(self.result)[:2])
             self.bytes = nbytes(self.result)
         except Exception as error:  # a failure is a result
             self.error = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+
+    def compare(self, ours):
+        """Of a sparse product: as many entries as ours, which are checked."""
+        if not self.error and self.entries != ours.entries:
+            self.error = f"wrong: {self.entries} entries, not {ours.entries}"
 
     def clocked(self):
         """The first call."""
@@ -168,6 +174,8 @@ def first_calls(p, everybody, scipy_peer):
             reference = None
         c = Contender(who, p, room)
         contenders.append(c)
+        if not contenders[0].error:
+            c.compare(contenders[0])
         if not c.error:
             room = max(room, PEER_ROOM * c.bytes)
         if who is scipy_peer:

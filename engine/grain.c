@@ -92,14 +92,16 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* A plan for many runs does not know whether X and Y will be pinned: the mean. */
+/* A plan for many runs does not know whether X and Y will be pinned: the mean. Of an A
+   without its empty rows and columns workers copy both in any case. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
     hy_circumstances found = hy_circumstances_planned(p);
     const double s         = seconds_if(p, layout, needs, chunks, &found);
 
-    if (p->product->once || p->product->op == HY_SPGEMM)
+    if (p->product->once || p->product->op == HY_SPGEMM ||
+        !hy_product_has_views(p->product))
         return s;
     found.pinned = 1;
     return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;

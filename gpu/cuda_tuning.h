@@ -179,7 +179,7 @@ enum {
 #define HY_ESC_SM_NONZEROS 2.5e7 /* nonzeros whose rows of B it expands */
 #define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
-    0.6 /* share of memory speed that a pass of the long sort gets */
+    0.25 /* share of memory speed that a pass of the long sort gets; of two matrices */
 
 /* ---- spgemm.cuda.hash: a row's products and range decide how it is computed ---- */
 
