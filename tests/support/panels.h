@@ -9,6 +9,10 @@
    can. */
 const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
 
+/* Bytes that a run may send: those predicted, and with several devices what one takes of a
+   resident A that another has, and what is added to packs that are cut elsewhere. */
+int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r);
+
 /* Each of the named variants of SpMM over all cases, several widths, numbers of panels and
    chunkings, with and without HYBRID_RESIDENT, X and Y in both orders, Y anywhere within a
    line of the caches and with rows of whole lines and not: right, and A and X
