@@ -1,6 +1,8 @@
 /* engine/spaces.c - operands in the memory of a device. */
 #include "engine/spaces.h"
 
+#include <string.h>
+
 #include "base/csr.h"
 #include "base/results.h"
 
@@ -35,15 +37,29 @@ static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *
                    name, verb, spaces->why);
 }
 
+static int was_on_host(const hy_spaces *spaces, const void *ptr)
+{
+    for (unsigned i = 0; i < HY_SPACES_SEEN; i++)
+        if (spaces->host[i] == ptr)
+            return 1;
+    return 0;
+}
+
+/* Memory that was the host's is the device's only if it was freed meanwhile, by a caller
+   who then has operands on devices: all are asked again after a call with such an
+   operand. */
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
                                 const char *array)
 {
+    if (was_on_host(spaces, ptr))
+        return HYBRID_OK;
     for (int i = 0; i < *spaces->device_count; i++)
         if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
             return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
                            "%s is said to be in host memory, and its %s are in that of a "
                            "device: set its space",
                            name, array);
+    spaces->host[spaces->seen++ % HY_SPACES_SEEN] = ptr;
     return HYBRID_OK;
 }
 
@@ -264,7 +280,7 @@ hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *o
 
 void hy_spaces_end(hy_spaces *spaces)
 {
-    void *stream = spaces->stream;
+    const hy_spaces before = *spaces;
 
     for (int i = 0; i < HY_SPACES_MOST; i++) {
         hy_results_release(spaces->ctx, spaces->offsets[i]);
@@ -272,5 +288,9 @@ void hy_spaces_end(hy_spaces *spaces)
     }
     hy_spaces_init(spaces, spaces->ctx, spaces->devices, spaces->device_count,
                    spaces->why);
-    spaces->stream = stream;
+    spaces->stream = before.stream;
+    if (before.device)
+        return;
+    spaces->seen = before.seen;
+    memcpy(spaces->host, before.host, sizeof before.host);
 }

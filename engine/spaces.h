@@ -10,6 +10,7 @@
 #include "base/backend.h"
 
 enum { HY_SPACES_MOST = 2 }; /* sparse operands of a call */
+enum { HY_SPACES_SEEN = 8 };
 
 typedef struct hy_spaces {
     hy_context *ctx;              /* the engine's, */
@@ -22,6 +23,8 @@ typedef struct hy_spaces {
     hybrid_csr of[HY_SPACES_MOST];          /* and their views */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL: another's */
     int count;
+    const void *host[HY_SPACES_SEEN]; /* the last arrays that no device had: to ask takes 1 us */
+    unsigned seen;                    /* since a call had operands on a device */
 } hy_spaces;
 
 /* Of an engine with these devices. */
