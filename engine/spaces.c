@@ -280,17 +280,13 @@ hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *o
 
 void hy_spaces_end(hy_spaces *spaces)
 {
-    const hy_spaces before = *spaces;
-
     for (int i = 0; i < HY_SPACES_MOST; i++) {
         hy_results_release(spaces->ctx, spaces->offsets[i]);
         hy_results_release(spaces->ctx, spaces->columns[i]);
+        spaces->offsets[i] = spaces->columns[i] = NULL;
     }
-    hy_spaces_init(spaces, spaces->ctx, spaces->devices, spaces->device_count,
-                   spaces->why);
-    spaces->stream = before.stream;
-    if (before.device)
-        return;
-    spaces->seen = before.seen;
-    memcpy(spaces->host, before.host, sizeof before.host);
+    if (spaces->device)
+        memset(spaces->host, 0, sizeof spaces->host);
+    spaces->device = NULL;
+    spaces->count  = 0;
 }
