@@ -13,7 +13,7 @@
 
 /* In rows of so many bytes, which the device copies by itself, it carries half of that:
    of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
-   (docs/performance.md). */
+   (docs/lab/pinned-panels.md). */
 static const double HALF_ROW = 86;
 
 /* Fixed costs of a device, in launches of a kernel (5 us where they were fitted): of a
@@ -40,8 +40,8 @@ static const double PACK_PASSES = 2, STORE_PASSES = 2;
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 
 /* The same of Y that workers store in parts of rows, which have at least so many bytes,
-   while they fill the ring from parts of rows of X (docs/performance.md): where parts are
-   whole lines of the caches, and where they cannot be. */
+   while they fill the ring from parts of rows of X (docs/lab/pinned-panels.md): where
+   parts are whole lines of the caches, and where they cannot be. */
 static const struct {
     double row, lines, else_;
 } part_passes[] = {{2 * HY_LINE, 3.7, 5.7},
