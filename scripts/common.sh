@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # scripts/common.sh - what the scripts share; sourced from the root of the tree.
 
+export CMAKE_GENERATOR=Ninja # in trees that are new
+
 say() {
     printf '\n== %s\n' "$*"
 }
