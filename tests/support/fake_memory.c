@@ -23,7 +23,7 @@ typedef struct array {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static array *arrays;
 static int opened;
-static int64_t alive, fetched;
+static int64_t alive, fetched, asked;
 static struct {
     const void *stream;
     int64_t times;
@@ -32,6 +32,11 @@ static struct {
 int64_t fake_memory_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+int64_t fake_asked(void)
+{
+    return __atomic_load_n(&asked, __ATOMIC_RELAXED);
 }
 
 int64_t fake_fetched(void)
@@ -146,6 +151,7 @@ int fake_memory_has(int device, const void *ptr, size_t bytes)
 
 hy_held fake_holds(hy_backend *self, const void *ptr)
 {
+    __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
     return device_of(ptr, 1) == self->index ? HY_HELD_DEVICE : HY_HELD_NOT;
 }
 

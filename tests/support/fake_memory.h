@@ -20,9 +20,10 @@ void fake_memory_close(void);
 /* Whether these bytes are in such memory of that device. */
 int fake_memory_has(int device, const void *ptr, size_t bytes);
 
-/* Arrays that are not freed; bytes that were fetched to the host; and calls that waited for
-   this stream. */
+/* Arrays that are not freed; times that a device was asked whether it has an array; bytes
+   that were fetched to the host; and calls that waited for this stream. */
 int64_t fake_memory_alive(void);
+int64_t fake_asked(void);
 int64_t fake_fetched(void);
 int64_t fake_followed(const void *stream);
 
