@@ -69,10 +69,8 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
 
 static void release(hy_csr_sink *csr)
 {
-    enum { SPANS = 3 };
-    hy_span *const spans[SPANS] = {&csr->row_ptr, &csr->col, &csr->val};
-
-    for (int i = 0; i < SPANS; i++) {
+    hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+    for (int i = 0; i < 3; i++) {
         hy_results_release(csr->sink.ctx, spans[i]->ptr);
         *spans[i] = (hy_span){0};
     }
