@@ -13,9 +13,9 @@
 #include "engine/reduce.h"
 #include "engine/weigh.h"
 
-/* A run that takes so many times as long as to look at how entries lie is worth it, for
+/* A call that takes so many times as long as to look at how entries lie is worth it, for
    its estimate alone. */
-static const double LOOKS = 40;
+static const double LOOKS = 10;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
@@ -103,13 +103,15 @@ static int may_be_settled(const hy_product *product)
            !(o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN));
 }
 
-/* Whether the host computes, however long rows are and their entries lie. */
-static int is_settled(hybrid_plan *plan, const hybrid_csr *A)
+/* Whether the host computes, however long rows are and their entries lie, since a device
+   would gain less than the time `look_s` in which that is found out. */
+static int is_settled(hybrid_plan *plan, const hybrid_csr *A, double look_s)
 {
     const int host = hy_rank_first_host(&plan->candidates);
 
     if (host > 0)
-        plan->spared_s = hy_weigh_fitting(&plan->product, &plan->candidates, A, NULL);
+        plan->spared_s =
+            hy_weigh_fitting(&plan->product, &plan->candidates, A, NULL, look_s);
     return host == 0 || plan->spared_s > 0;
 }
 
@@ -127,23 +129,10 @@ static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
     return hy_grain_chunks(&planning, &layout) == 1;
 }
 
-/* The host's estimate; INFINITY: it does not compute. */
-static double host_seconds(const hy_candidates *candidates)
-{
-    const int host = hy_rank_first_host(candidates);
-
-    return host < candidates->count && !candidates->of[host].refused
-               ? candidates->of[host].predicted_s
-               : INFINITY;
-}
-
 /* Whether the host is done so soon that nobody waits for a look at how entries lie. */
-static int is_short(const hybrid_plan *plan, const hybrid_csr *A)
+static int is_short(const hybrid_plan *plan, double look_s)
 {
-    const double threads = hy_pool_threads(plan->product.engine->ctx.pool);
-    const double look_s  = hy_tile_fill_s(A) / threads;
-
-    return host_seconds(&plan->candidates) < LOOKS * look_s;
+    return hy_weigh_worst(&plan->product, &plan->candidates) < LOOKS * look_s;
 }
 
 /* By sizes alone, and by how entries lie, where that is enough for a product that the
@@ -151,14 +140,15 @@ static int is_short(const hybrid_plan *plan, const hybrid_csr *A)
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
 {
     hy_product *product = &plan->product;
+    const double look_s = hy_tile_fill_s(A);
 
     HY_TRY(hy_product_size_up(product, A));
     HY_TRY(rank(plan));
-    int settled = is_settled(plan, A);
-    if (!settled || !is_short(plan, A)) {
+    int settled = is_settled(plan, A, look_s);
+    if (!settled || !is_short(plan, look_s)) {
         HY_TRY(hy_product_inspect_tiles(product, A));
         HY_TRY(rank(plan));
-        settled = is_settled(plan, A);
+        settled = is_settled(plan, A, 0);
     }
     *enough = settled && is_one_chunk(product, &plan->candidates, A);
     return HYBRID_OK;
@@ -169,6 +159,7 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B, const hy_counter *counter)
 {
     hy_product *product = &plan->product;
+    hy_features *f      = &product->profile.features;
     int enough          = 0;
 
     if (!may_be_settled(product))
@@ -177,9 +168,11 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
         HY_TRY(look_at_sizes(plan, A, &enough));
     if (enough)
         return HYBRID_OK;
+    const double seen = f->tile_fill;
     HY_TRY(hy_product_inspect(product, A, B, counter));
+    f->tile_fill = seen;
     HY_TRY(rank(plan));
-    if (is_settled(plan, A) && is_short(plan, A))
+    if (seen > 0 || (is_settled(plan, A, 0) && is_short(plan, hy_tile_fill_s(A))))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
     return rank(plan);
@@ -229,7 +222,7 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(look_as_needed(plan, A, B, counter));
     product->host_s = hy_weigh_host(product, candidates);
     if (plan->spared_s <= 0)
-        plan->spared_s = hy_weigh_fitting(product, candidates, A, B);
+        plan->spared_s = hy_weigh_fitting(product, candidates, A, B, 0);
     if (plan->spared_s <= 0)
         HY_TRY(hy_reduce_find(product, candidates, A, &product->hypersparse,
                               &plan->spared_s));

@@ -74,22 +74,30 @@ static double fitting_s(hy_product *product, const hy_candidate *device,
     return e.chunks > 0 ? hy_estimate_seconds(product, &e) : INFINITY;
 }
 
+double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates)
+{
+    const int host     = hy_rank_first_host(candidates);
+    hy_product worst   = *product;
+    double *const fill = &worst.profile.features.tile_fill;
+
+    *fill = *fill > 0 ? *fill : LEAST_FILL;
+    return host < candidates->count && !candidates->of[host].refused
+               ? hy_estimated_host_s(&worst, candidates->of[host].variant)
+               : INFINITY;
+}
+
 /* Unless somebody has looked how the entries of A lie (hy_product_inspect_tiles()), the
    host finds them as they are worst for it, and the device as they are best. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
-                        const hybrid_csr *A, const hybrid_csr *B)
+                        const hybrid_csr *A, const hybrid_csr *B, double look_s)
 {
-    const hy_candidate *host = find_host(product, candidates);
-    const double fill        = product->profile.features.tile_fill;
-    hy_product on_host = *product, on_device = *product;
+    const double fill    = product->profile.features.tile_fill;
+    hy_product on_device = *product;
 
-    if (!host || candidates->of[0].refused || product->engine->device_first ||
-        hy_product_in_columns(product))
+    if (!find_host(product, candidates) || candidates->of[0].refused ||
+        product->engine->device_first || hy_product_in_columns(product))
         return 0;
-    on_host.profile.features.tile_fill   = fill > 0 ? fill : LEAST_FILL;
     on_device.profile.features.tile_fill = fill > 0 ? fill : 1;
-    const double s = fitting_s(&on_device, &candidates->of[0], A, B);
-    return isfinite(s) && hy_is_sooner(hy_estimated_host_s(&on_host, host->variant), s)
-               ? s
-               : 0;
+    const double s = fitting_s(&on_device, &candidates->of[0], A, B) + look_s;
+    return isfinite(s) && hy_is_sooner(hy_weigh_worst(product, candidates), s) ? s : 0;
 }

@@ -13,10 +13,15 @@ double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 
+/* The host's estimate, with rows of A that share nothing unless somebody has looked;
+   INFINITY: it does not compute. */
+double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates);
+
 /* The same of all of A where B or X fits, by estimates of both (estimate.h); 0 with
    several columns of X and Y in columns. B NULL: SpMM. Before anybody has looked how the
-   entries of A lie only if the host is sooner however that is. */
+   entries of A lie only if the host is sooner however that is. The device's time counts
+   from `look_s` on, which have to pass before it is chosen. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
-                        const hybrid_csr *A, const hybrid_csr *B);
+                        const hybrid_csr *A, const hybrid_csr *B, double look_s);
 
 #endif /* HY_WEIGH_H */

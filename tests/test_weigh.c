@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/plan.h"
+#include "engine/weigh.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
 #include "support/hypersparse.h"
@@ -382,6 +383,20 @@ static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
     dense_free(&before);
 }
 
+/* A device that is the sooner one does not compute if that takes a second to find out. */
+static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *p;
+
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
+        HYBRID_OK);
+    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 0) == 0);
+    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 1) > 1);
+    hybrid_plan_destroy(p);
+}
+
 /* A call looks no further than is needed to know who computes: over a slow bus sizes are
    enough, also for rows so long that they are summed in segments. */
 static void planning_looks_as_far_as_it_may_gain(void **state)
@@ -393,6 +408,7 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     matrix_random(ROWS, ROWS, 8, 1, f64, &even);
     matrix_random(3, 20000, 9000, 1, f64, &uneven);
     assert_int_equal(looked_at(engine, &even, 1), 2);
+    looking_is_counted(engine, &even);
     engine->device->measured.h2d_Bps = 1e6;
     assert_int_equal(looked_at(engine, &even, 0), 0);
     assert_int_equal(looked_at(engine, &uneven, 0), 0);
