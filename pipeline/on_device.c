@@ -100,7 +100,7 @@ static hybrid_status place_rows(const hy_site *site, const hy_image *image,
 {
     const hy_region r  = hy_image_region(image, 0);
     const int64_t near = r.cols - r.tail;
-    char *base         = site->second.ptr;
+    char *base         = site->converted.second.ptr;
     hy_combining lines = from_x(X, 0, 0);
     hy_combining tails = from_x(X, 0, near);
     hy_lane *lane      = lane_of(site);
@@ -127,9 +127,9 @@ static hybrid_status place_slabs(const hy_site *site, const hybrid_dense *X)
         hy_combining c = from_x(X, row, 0);
         c.rows         = hy_lesser(HY_X_SLAB, X->rows - row);
         c.cols = c.filled = X->cols;
-        c.to              = (char *)site->second.ptr + (size_t)(row * X->cols) * size;
-        c.to_row          = 1;
-        c.to_col          = c.rows;
+        c.to     = (char *)site->converted.second.ptr + (size_t)(row * X->cols) * size;
+        c.to_row = 1;
+        c.to_col = c.rows;
         HY_TRY(lane->backend->ops->combine(lane, &c));
     }
     return HYBRID_OK;
@@ -139,23 +139,26 @@ static hybrid_status begin_x(hy_site *site, hy_problem *problem)
 {
     const hy_image *image = &problem->image;
 
-    site->x = in_rows(problem->X);
-    if (lies_as_kernels_read(image, &site->x)) {
-        problem->device_x = &site->x;
+    site->converted.x = in_rows(problem->X);
+    if (lies_as_kernels_read(image, &site->converted.x)) {
+        problem->device_x = &site->converted.x;
         return HYBRID_OK;
     }
-    HY_TRY(hy_room_get(site->backend, hy_align(hy_image_room(image)), &site->second));
-    problem->shared = site->second;
-    return image->form == HY_FORM_ROWS ? place_rows(site, image, &site->x)
-                                       : place_slabs(site, &site->x);
+    HY_TRY(hy_room_get(site->backend, hy_align(hy_image_room(image)),
+                       &site->converted.second));
+    problem->shared = site->converted.second;
+    return image->form == HY_FORM_ROWS ? place_rows(site, image, &site->converted.x)
+                                       : place_slabs(site, &site->converted.x);
 }
 
 hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem)
 {
     if (problem->device_a)
-        HY_TRY(convert_indices(site, 0, &site->columns, &problem->device_a, &site->a));
+        HY_TRY(convert_indices(site, 0, &site->converted.columns, &problem->device_a,
+                               &site->converted.a));
     if (problem->device_b)
-        return convert_indices(site, 1, &site->second, &problem->device_b, &site->b);
+        return convert_indices(site, 1, &site->converted.second, &problem->device_b,
+                               &site->converted.b);
     if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->X->rows > 0 &&
         problem->X->cols > 0)
         return begin_x(site, problem);

@@ -101,8 +101,8 @@ void hy_site_close(hy_site *site)
         hy_slot_close(site->backend, &site->slots[i]);
     hy_array_free(site->ctx, site->slots);
     site->backend->ops->free(site->backend, &site->turned.buffer);
-    site->backend->ops->free(site->backend, &site->second);
-    site->backend->ops->free(site->backend, &site->columns);
+    site->backend->ops->free(site->backend, &site->converted.second);
+    site->backend->ops->free(site->backend, &site->converted.columns);
     site->backend->ops->free(site->backend, &site->device);
     site->backend->ops->free(site->backend, &site->pinned);
     hy_loader_close(site->loader);

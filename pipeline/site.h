@@ -16,6 +16,14 @@ typedef struct hy_turned_y {
     int turns;        /* Y of this run is transposed so */
 } hy_turned_y;
 
+/* Of operands in the device's memory (on_device.h), what kernels cannot read as it is. */
+typedef struct hy_converted {
+    hy_buffer second;  /* of B or X, had when it is first needed; */
+    hy_buffer columns; /* the same of A, */
+    hybrid_csr a, b;   /* and the operands of the run with that in its place */
+    hybrid_dense x;
+} hy_converted;
+
 typedef struct hy_site {
     hy_context *ctx;
     hy_backend *backend;
@@ -29,11 +37,7 @@ typedef struct hy_site {
     int lands; /* results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* of all slots */
     hy_turned_y turned;
-    hy_buffer second; /* of a B or X in the device's memory, what kernels cannot read there:
-                         had when it is first needed; */
-    hy_buffer columns; /* the same of an A, */
-    hybrid_csr a, b;   /* and the operands of the run with that in its place */
-    hybrid_dense x;
+    hy_converted converted;
     int64_t down_ns; /* until when this run's copies down were counted that have no times */
     int failed;      /* a run did: lanes may be in any state */
 } hy_site;
