@@ -6,7 +6,7 @@
 # Writes OUTDIR/{a,b}.jsonl, again-{a,b}.jsonl and ab.md.
 # Environment: PROBLEMS = problems, space between (bench/problems.txt); DATA = a folder of .mtx
 # files that are added to them; BACKENDS (host, and cuda where there is a GPU); TYPES (f32 f64);
-# WAYS = of "end pinned resident core" (all that the backend has); REPS = calls timed (3).
+# OPS (spgemm spmm); WAYS = of "end pinned resident core" (all that the backend has); REPS = calls timed (3).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# < 3)); then
@@ -43,7 +43,7 @@ options_of() {
 measure() {
     local name=$1 bench=$2 prefix=$3 round=$4 op backend way type options
     shift 4
-    for op in spgemm spmm; do
+    for op in ${OPS:-spgemm spmm}; do
         for backend in $BACKENDS; do
             for way in ${WAYS:-end pinned resident core}; do
                 options=$(options_of $op "$backend" "$way") || continue
