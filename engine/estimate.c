@@ -57,6 +57,11 @@ static const double NEAR_PASSES = 1.31;
    waits for that at each entry of A. */
 static const double ROW_OF_B_S = 36e-9;
 
+double hy_estimate_least_s(const hy_rates *site)
+{
+    return (CALL + PACKING + CHUNK) * site->launch_s;
+}
+
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
 {
     hy_rates host;

@@ -54,7 +54,10 @@ static inline int hy_is_sooner(double seconds, double simpler_s)
 /* For how much of it packing and storing keep all workers busy. */
 double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 
-/* The same on the product's backend. */
+/* What an SpMM on a device takes at the least, if A comes from host memory. */
+double hy_estimate_least_s(const hy_rates *site);
+
+/* Seconds of an estimate, on the product's backend. */
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
 /* What a run finds that is planned for: of an A that stays a later one. And of these

@@ -135,6 +135,23 @@ static int is_short(const hybrid_plan *plan, double look_s)
     return hy_weigh_worst(&plan->product, &plan->candidates) < LOOKS * look_s;
 }
 
+/* Whether the host is done before a device could be, whatever that computes with: then
+   its variants are the candidates, and nobody estimates others. */
+static int is_tiny(hybrid_plan *plan)
+{
+    const hy_product *product   = &plan->product;
+    const hybrid_engine *engine = product->engine;
+    hy_rates rates;
+
+    if (!engine->device || engine->schedule || engine->device_first ||
+        hy_product_in_columns(product))
+        return 0;
+    hy_rates_of(engine->device, &rates);
+    hy_rank_device(product, engine->host, &plan->candidates);
+    return hy_is_sooner(hy_weigh_worst(product, &plan->candidates),
+                        hy_estimate_least_s(&rates));
+}
+
 /* By sizes alone, and by how entries lie, where that is enough for a product that the
    host computes once. */
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
@@ -143,7 +160,8 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
     const double look_s = hy_tile_fill_s(A);
 
     HY_TRY(hy_product_size_up(product, A));
-    HY_TRY(rank(plan));
+    if (!is_tiny(plan))
+        HY_TRY(rank(plan));
     int settled = is_settled(plan, A, look_s);
     if (!settled || !is_short(plan, look_s)) {
         HY_TRY(hy_product_inspect_tiles(product, A));

@@ -397,6 +397,24 @@ static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
     hybrid_plan_destroy(p);
 }
 
+/* Where a launch takes the device longer than the host takes for all, no variant of the
+   device is estimated. */
+static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const double launch_s             = engine->device->measured.launch_s;
+    hybrid_plan *p;
+
+    engine->device->measured.launch_s = 1;
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
+        HYBRID_OK);
+    assert_int_equal(hy_rank_first_host(&p->candidates), 0);
+    hybrid_plan_destroy(p);
+    compute_once(engine, A);
+    engine->device->measured.launch_s = launch_s;
+}
+
 /* A call looks no further than is needed to know who computes: over a slow bus sizes are
    enough, also for rows so long that they are summed in segments. */
 static void planning_looks_as_far_as_it_may_gain(void **state)
@@ -409,6 +427,7 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     matrix_random(3, 20000, 9000, 1, f64, &uneven);
     assert_int_equal(looked_at(engine, &even, 1), 2);
     looking_is_counted(engine, &even);
+    tiny_products_ask_no_device(engine, &even);
     engine->device->measured.h2d_Bps = 1e6;
     assert_int_equal(looked_at(engine, &even, 0), 0);
     assert_int_equal(looked_at(engine, &uneven, 0), 0);
