@@ -7,57 +7,18 @@
 #include <string.h>
 
 #include "engine/plan.h"
-#include "engine/weigh.h"
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
 #include "support/hypersparse.h"
 #include "support/oracle.h"
 #include "support/places.h"
+#include "support/weighed.h"
 
 enum { ROWS = 3000, COLUMNS = 32, SMALL = 256 << 10 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 extern const hy_variant hy_spmm_host_rows, hy_spgemm_host_rows;
-
-static void (*host_rates)(const hy_backend *self, hy_rates *out);
-
-/* Estimates are those of one host, whatever caches the machine has. */
-static void rates_of_one_host(const hy_backend *self, hy_rates *out)
-{
-    host_rates(self, out);
-    out->core_cache = 1 << 20;
-    out->cache      = 32 << 20;
-}
-
-static void settle_host(hy_backend *host)
-{
-    static hy_backend_ops ops;
-
-    host_rates = host->ops->rates == rates_of_one_host ? host_rates : host->ops->rates;
-    ops        = *host->ops;
-    ops.rates  = rates_of_one_host;
-    host->ops  = &ops;
-
-    host->measured.mem_Bps  = 3e10;
-    host->measured.launch_s = 1e-9; /* the product is small */
-    host->measured.flops    = 2e10; /* slow enough for a device that X fits */
-}
-
-static hybrid_engine *open_with(size_t device_bytes)
-{
-    static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
-                                              NULL};
-    hybrid_engine *engine;
-
-    fake_delays(1, 0);
-    assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
-    settle_host(engine->host);
-    engine->device->measured.launch_s = 1e-9;
-    engine->hypersparse_bytes         = 1;
-    engine->device_first              = 0;
-    return engine;
-}
 
 /* Runs it and looks at Y. Returns the plan. */
 static hybrid_plan *run_planned(hybrid_engine *engine, const hybrid_csr *A,
@@ -108,7 +69,7 @@ static void only_if_x_does_not_fit(void **state)
     (void)state;
     matrix_random(ROWS, ROWS, 8, 1, f64, &A);
     for (int i = 0; i < 2; i++) {
-        hybrid_engine *engine = open_with(budgets[i]);
+        hybrid_engine *engine = weighed_open(budgets[i]);
         assert_int_equal(host_computes(engine, &A, &plain), i == 0);
         hybrid_engine_destroy(engine);
     }
@@ -120,7 +81,7 @@ static void only_if_x_does_not_fit(void **state)
 static void columns_that_do_not_fit_are_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine = open_with(SMALL);
+    hybrid_engine *engine = weighed_open(SMALL);
     hybrid_csr A;
 
     (void)state;
@@ -139,7 +100,7 @@ static void columns_that_do_not_fit_are_weighed(void **state)
 static void not_if_x_passes_through(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine           = open_with(SMALL);
+    hybrid_engine *engine           = weighed_open(SMALL);
     hybrid_csr A;
 
     (void)state;
@@ -159,7 +120,7 @@ static void not_if_x_passes_through(void **state)
 static void a_window_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine = open_with(SMALL);
+    hybrid_engine *engine = weighed_open(SMALL);
     hybrid_csr A;
 
     (void)state;
@@ -179,7 +140,7 @@ static void a_window_is_weighed(void **state)
 static void an_x_that_fits_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine = open_with(64 << 20);
+    hybrid_engine *engine = weighed_open(64 << 20);
     hybrid_csr A;
 
     (void)state;
@@ -258,7 +219,7 @@ static void a_sparse_product_is_weighed(void **state)
 static void not_if_the_caller_says_who(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine = open_with(SMALL);
+    hybrid_engine *engine = weighed_open(SMALL);
     hybrid_csr A;
 
     (void)state;
@@ -283,7 +244,7 @@ static void not_if_the_caller_says_who(void **state)
 static void not_if_the_host_is_slow(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine           = open_with(SMALL);
+    hybrid_engine *engine           = weighed_open(SMALL);
     hybrid_csr A;
 
     (void)state;
@@ -303,7 +264,7 @@ static void empty_rows_are_made_by_the_host(void **state)
     (void)state;
     for (size_t budget = 32 << 10; budget < 1 << 20; budget *= 2)
         for (int shape = 0; shape < hypersparse_shapes(); shape++) {
-            hybrid_engine *engine = open_with(budget);
+            hybrid_engine *engine = weighed_open(budget);
             hybrid_csr A;
             hypersparse_make(shape, f64, &A);
             hybrid_plan *plan     = run_planned(engine, &A, &plain);
@@ -330,7 +291,7 @@ static void failures_leave_nothing(void **state)
     (void)state;
     hypersparse_make(0, f64, &A);
     for (int64_t n = 1;; n++) {
-        hybrid_engine *engine       = open_with(32 << 10);
+        hybrid_engine *engine       = weighed_open(32 << 10);
         hybrid_plan *plan           = NULL;
         engine->ctx.memory.failures = n;
         const hybrid_status status = hybrid_spmm_plan(engine, &A, COLUMNS, &plain, &plan);
@@ -348,128 +309,6 @@ static void failures_leave_nothing(void **state)
     matrix_free(&A);
 }
 
-/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
-   entries lie; and the device is chosen if `on_device`. */
-static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
-{
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
-
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &plan),
-        HYBRID_OK);
-    const hy_profile *found = &plan->product.profile;
-    const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
-    assert_int_equal(on_device, hy_product_on_device(&plan->product));
-    hybrid_plan_destroy(plan);
-    return level;
-}
-
-/* One call, and Y is right. */
-static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
-{
-    hybrid_report r = HYBRID_REPORT_INIT;
-    hybrid_dense X, Y, before;
-
-    dense_make(A->cols, COLUMNS, 1, HYBRID_ROW_MAJOR, 1, f64, &X);
-    dense_make(A->rows, COLUMNS, 2, HYBRID_ROW_MAJOR, 2, f64, &before);
-    dense_copy(&before, &Y);
-    assert_int_equal(hybrid_spmm(engine, 2, A, &X, 3, &Y), HYBRID_OK);
-    assert_null(oracle_check_spmm(2, A, &X, 3, &before, &Y, 1));
-    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
-    assert_true(r.h2d_bytes == 0 && r.flops == 2 * A->nnz * COLUMNS);
-    dense_free(&X);
-    dense_free(&Y);
-    dense_free(&before);
-}
-
-/* A device that is the sooner one does not compute if that takes a second to find out. */
-static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
-{
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *p;
-
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
-        HYBRID_OK);
-    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 0) == 0);
-    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 1) > 1);
-    hybrid_plan_destroy(p);
-}
-
-/* Where a launch takes the device longer than the host takes for all, no variant of the
-   device is estimated. */
-static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
-{
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const double launch_s             = engine->device->measured.launch_s;
-    hybrid_plan *p;
-
-    engine->device->measured.launch_s = 1;
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
-        HYBRID_OK);
-    assert_int_equal(hy_rank_first_host(&p->candidates), 0);
-    hybrid_plan_destroy(p);
-    compute_once(engine, A);
-    engine->device->measured.launch_s = launch_s;
-}
-
-/* A call looks no further than is needed to know who computes: over a slow bus sizes are
-   enough, also for rows so long that they are summed in segments. */
-static void planning_looks_as_far_as_it_may_gain(void **state)
-{
-    hybrid_engine *engine = open_with(64 << 20);
-    hybrid_csr even, uneven;
-
-    (void)state;
-    matrix_random(ROWS, ROWS, 8, 1, f64, &even);
-    matrix_random(3, 20000, 9000, 1, f64, &uneven);
-    assert_int_equal(looked_at(engine, &even, 1), 2);
-    looking_is_counted(engine, &even);
-    tiny_products_ask_no_device(engine, &even);
-    engine->device->measured.h2d_Bps = 1e6;
-    assert_int_equal(looked_at(engine, &even, 0), 0);
-    assert_int_equal(looked_at(engine, &uneven, 0), 0);
-    compute_once(engine, &even);
-    compute_once(engine, &uneven);
-    matrix_free(&even);
-    matrix_free(&uneven);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
-}
-
-/* Whether a device computes it, planned for that. */
-static int by_device(hybrid_engine *engine, const hybrid_csr *A, hy_use use)
-{
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
-
-    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, use, NULL, &plan),
-                     HYBRID_OK);
-    const int device = hy_product_on_device(&plan->product);
-    hybrid_plan_destroy(plan);
-    return device;
-}
-
-/* Workers that store Y slowly leave the product to the host, if they are who stores it.
- */
-static void pinned_operands_spare_workers(void **state)
-{
-    hybrid_engine *engine = open_with(64 << 20);
-    hybrid_csr A;
-
-    (void)state;
-    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
-    engine->host->measured.mem_Bps = 1e8;
-    engine->host->measured.flops   = 7e8;
-    assert_false(by_device(engine, &A, HY_USE_ONCE));
-    assert_true(by_device(engine, &A, HY_USE_ONCE_PINNED));
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,8 +322,6 @@ int main(void)
         cmocka_unit_test(not_if_the_host_is_slow),
         cmocka_unit_test(empty_rows_are_made_by_the_host),
         cmocka_unit_test(failures_leave_nothing),
-        cmocka_unit_test(planning_looks_as_far_as_it_may_gain),
-        cmocka_unit_test(pinned_operands_spare_workers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("weigh", tests, NULL, NULL);
 }

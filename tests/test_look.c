@@ -1,0 +1,148 @@
+/* tests/test_look.c - how far planning of a one-shot SpMM looks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/plan.h"
+#include "engine/weigh.h"
+#include "support/cases.h"
+#include "support/fake_backend.h"
+#include "support/oracle.h"
+#include "support/weighed.h"
+
+enum { ROWS = 3000, COLUMNS = 32 };
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
+   entries lie; and the device is chosen if `on_device`. */
+static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &plan),
+        HYBRID_OK);
+    const hy_profile *found = &plan->product.profile;
+    const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
+    assert_int_equal(on_device, hy_product_on_device(&plan->product));
+    hybrid_plan_destroy(plan);
+    return level;
+}
+
+/* One call, and Y is right. */
+static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+    hybrid_dense X, Y, before;
+
+    dense_make(A->cols, COLUMNS, 1, HYBRID_ROW_MAJOR, 1, f64, &X);
+    dense_make(A->rows, COLUMNS, 2, HYBRID_ROW_MAJOR, 2, f64, &before);
+    dense_copy(&before, &Y);
+    assert_int_equal(hybrid_spmm(engine, 2, A, &X, 3, &Y), HYBRID_OK);
+    assert_null(oracle_check_spmm(2, A, &X, 3, &before, &Y, 1));
+    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
+    assert_true(r.h2d_bytes == 0 && r.flops == 2 * A->nnz * COLUMNS);
+    dense_free(&X);
+    dense_free(&Y);
+    dense_free(&before);
+}
+
+/* A device that is the sooner one does not compute if that takes a second to find out. */
+static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *p;
+
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
+        HYBRID_OK);
+    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 0) == 0);
+    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 1) > 1);
+    hybrid_plan_destroy(p);
+}
+
+/* Where a launch takes the device longer than the host takes for all, no variant of the
+   device is estimated. */
+static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const double launch_s             = engine->device->measured.launch_s;
+    hybrid_plan *p;
+
+    engine->device->measured.launch_s = 1;
+    assert_int_equal(
+        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
+        HYBRID_OK);
+    assert_int_equal(hy_rank_first_host(&p->candidates), 0);
+    hybrid_plan_destroy(p);
+    compute_once(engine, A);
+    engine->device->measured.launch_s = launch_s;
+}
+
+/* A call looks no further than is needed to know who computes: over a slow bus sizes are
+   enough, also for rows so long that they are summed in segments. */
+static void planning_looks_as_far_as_it_may_gain(void **state)
+{
+    hybrid_engine *engine = weighed_open(64 << 20);
+    hybrid_csr even, uneven;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &even);
+    matrix_random(3, 20000, 9000, 1, f64, &uneven);
+    assert_int_equal(looked_at(engine, &even, 1), 2);
+    looking_is_counted(engine, &even);
+    tiny_products_ask_no_device(engine, &even);
+    engine->device->measured.h2d_Bps = 1e6;
+    assert_int_equal(looked_at(engine, &even, 0), 0);
+    assert_int_equal(looked_at(engine, &uneven, 0), 0);
+    compute_once(engine, &even);
+    compute_once(engine, &uneven);
+    matrix_free(&even);
+    matrix_free(&uneven);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* Whether a device computes it, planned for that. */
+static int by_device(hybrid_engine *engine, const hybrid_csr *A, hy_use use)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, use, NULL, &plan),
+                     HYBRID_OK);
+    const int device = hy_product_on_device(&plan->product);
+    hybrid_plan_destroy(plan);
+    return device;
+}
+
+/* Workers that store Y slowly leave the product to the host, if they are who stores it.
+ */
+static void pinned_operands_spare_workers(void **state)
+{
+    hybrid_engine *engine = weighed_open(64 << 20);
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->host->measured.mem_Bps = 1e8;
+    engine->host->measured.flops   = 7e8;
+    assert_false(by_device(engine, &A, HY_USE_ONCE));
+    assert_true(by_device(engine, &A, HY_USE_ONCE_PINNED));
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planning_looks_as_far_as_it_may_gain),
+        cmocka_unit_test(pinned_operands_spare_workers),
+    };
+    return cmocka_run_group_tests_name("look", tests, NULL, NULL);
+}
