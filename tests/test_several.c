@@ -137,10 +137,15 @@ static int in_panels(const hybrid_plan *plan)
     return some;
 }
 
-static void run(world *w, hybrid_plan *plan, int sparse)
+static void forget(world *w)
 {
     memset(w->times, 0, sizeof w->times);
     memset(w->rows_of, 0, sizeof w->rows_of);
+}
+
+static void run(world *w, hybrid_plan *plan, int sparse)
+{
+    forget(w);
     assert_int_equal(sparse ? run_sparse(w, plan) : run_dense(w, plan), HYBRID_OK);
     for (int i = 0; i < ROWS; i++) /* with each panel of columns of X */
         assert_in_range(w->times[i], 1, in_panels(plan) ? COLUMNS : 1);
@@ -207,6 +212,36 @@ static void the_faster_device_has_more_rows(void **state)
     close_world(&w);
 }
 
+/* Whether the device has less than all of B or X at a time. */
+static int has_parts(const hy_portion *portion)
+{
+    return portion->layout.gathered || portion->layout.image.axis != HY_AXIS_NONE;
+}
+
+/* Speeds differ and budgets differ: the faster one has more rows and less memory. */
+static void the_faster_device_has_less_memory(void **state)
+{
+    static const double uneven[] = {1e8, 1e9};
+    world w;
+
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        open_world(&w, 2, uneven, 0);
+        w.engine->all_devices            = 1;
+        w.engine->devices[1]->device.cap = 200 << 10;
+        hybrid_plan *plan                = plan_of(&w, sparse, HYBRID_REUSE);
+        assert_int_equal(plan->count, 2);
+        assert_true(!has_parts(&plan->portions[0]) && has_parts(&plan->portions[1]));
+        assert_true(plan->portions[1].weight > plan->portions[0].weight);
+        for (int k = 0; k < 3; k++) {
+            run(&w, plan, sparse);
+            assert_true(w.rows_of[0] > 0 && w.rows_of[1] > 0);
+        }
+        hybrid_plan_destroy(plan);
+        close_world(&w);
+    }
+}
+
 /* Budgets differ, and so do schedules and cuts. */
 static void each_keeps_to_its_own_budget(void **state)
 {
@@ -221,10 +256,7 @@ static void each_keeps_to_its_own_budget(void **state)
         w.engine->devices[2]->device.cap = 200 << 10;
         hybrid_plan *plan                = plan_of(&w, sparse, HYBRID_REUSE);
         assert_int_equal(plan->count, 3);
-        const hy_layout *large = &plan->portions[0].layout,
-                        *small = &plan->portions[2].layout;
-        assert_true(small->gathered || small->image.axis != HY_AXIS_NONE);
-        assert_true(!large->gathered && large->image.axis == HY_AXIS_NONE);
+        assert_true(!has_parts(&plan->portions[0]) && has_parts(&plan->portions[2]));
         for (int k = 0; k < 2; k++) {
             run(&w, plan, sparse);
             assert_true(w.rows_of[2] > 0);
@@ -297,10 +329,15 @@ static void deterministic_runs_have_the_same_bits(void **state)
 /* ---- one that fails -------------------------------------------------------------------
  */
 
-/* Half of the calls succeed; then one fails, or all that follow. */
-static void fails_half_way(int sparse, void (*arm)(int64_t calls))
+/* Some calls succeed, and with them chunks; then one fails, or all that follow. All
+   devices fail then, -1, or one alone; others may be quick, and leave it too few calls.
+   Returns in how many runs a device failed that had computed rows. */
+static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
 {
     static const double alike[] = {1e8, 1e8, 1e8};
+    const int64_t step          = device < 0 ? 150 : 40;
+    const char *const words[]   = {"fake device", "device 0:", "device 1:", "device 2:"};
+    int failed = 0, half_way = 0;
     world w;
 
     open_world(&w, 3, alike, 0);
@@ -308,28 +345,39 @@ static void fails_half_way(int sparse, void (*arm)(int64_t calls))
     hybrid_plan *plan     = plan_of(&w, sparse, HYBRID_REUSE);
     fault_arm(1 << 20);
     run(&w, plan, sparse);
-    for (int64_t calls = 150; calls < 900; calls += 150) {
+    fault_arm_of(device);
+    for (int64_t calls = step; calls < 6 * step; calls += step) {
+        forget(&w);
         arm(calls);
         const hybrid_status status = sparse ? run_sparse(&w, plan) : run_dense(&w, plan);
+        const int fails            = !fault_is_armed();
         fault_arm(0);
-        assert_int_equal(status, HYBRID_DEVICE_FAILED);
-        assert_non_null(strstr(hybrid_engine_message(w.engine), "fake device"));
+        assert_int_equal(status, fails ? HYBRID_DEVICE_FAILED : HYBRID_OK);
+        assert_true(!fails || strstr(hybrid_engine_message(w.engine), words[device + 1]));
+        failed += fails;
+        half_way += fails && w.rows_of[device < 0 ? 0 : device] > 0;
         if (arm == fault_arm_for_good) { /* what was under way stays there */
             hybrid_plan_destroy(plan);
             plan = plan_of(&w, sparse, HYBRID_REUSE);
         }
         run(&w, plan, sparse); /* as if nothing had been */
     }
+    assert_in_range(failed, device < 0 ? 5 : 1, 5);
+    fault_arm_of(-1);
     hybrid_plan_destroy(plan);
     close_world(&w);
+    return half_way;
 }
 
 static void one_that_fails_ends_the_run_and_nothing_else(void **state)
 {
     (void)state;
-    for (int sparse = 0; sparse < 2; sparse++) {
-        fails_half_way(sparse, fault_arm);
-        fails_half_way(sparse, fault_arm_for_good);
+    for (int device = -1; device < MOST; device++) {
+        int half_way = 0;
+        for (int sparse = 0; sparse < 2; sparse++)
+            half_way += fails_half_way(sparse, device, fault_arm) +
+                        fails_half_way(sparse, device, fault_arm_for_good);
+        assert_true(half_way > 0);
     }
 }
 
@@ -339,6 +387,7 @@ int main(void)
         cmocka_unit_test(all_that_shorten_a_product_compute_it),
         cmocka_unit_test(who_does_not_is_left_out),
         cmocka_unit_test(the_faster_device_has_more_rows),
+        cmocka_unit_test(the_faster_device_has_less_memory),
         cmocka_unit_test(each_keeps_to_its_own_budget),
         cmocka_unit_test(the_plan_names_its_sites),
         cmocka_unit_test(deterministic_runs_have_the_same_bits),

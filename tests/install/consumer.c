@@ -1,7 +1,49 @@
-/* tests/install/consumer.c - what a user's first program looks like to the linker. */
+/* tests/install/consumer.c - what a user's first program looks like to the compiler, C or
+   C++, and to the linker: the square of a matrix of two rows. */
 #include <hybrid_spmm.h>
+
+#include <string.h>
+
+/* A square of these: 1 8 and 0 9. */
+static int is_square(const hybrid_csr *C)
+{
+    static const int64_t offsets[] = {0, 2, 3};
+    static const int32_t columns[] = {0, 1, 1};
+    static const double values[]   = {1, 8, 9};
+
+    return C->rows == 2 && C->cols == 2 && C->nnz == 3 && C->offset_type == HYBRID_I64 &&
+           memcmp(C->row_ptr, offsets, sizeof offsets) == 0 &&
+           memcmp(C->col, columns, sizeof columns) == 0 &&
+           memcmp(C->val, values, sizeof values) == 0;
+}
+
+static int multiplies(hybrid_engine *engine)
+{
+    int64_t offsets[] = {0, 2, 3};
+    int32_t columns[] = {0, 1, 1};
+    double values[]   = {1, 2, 3};
+    hybrid_csr A      = {2,       2,      3,          HYBRID_I64, offsets,
+                         columns, values, HYBRID_F64, HYBRID_I32, HYBRID_SPACE_HOST};
+    hybrid_csr C;
+
+    if (hybrid_spgemm(engine, &A, &A, &C) != HYBRID_OK)
+        return 0;
+    const int right = is_square(&C);
+    hybrid_csr_free(engine, &C);
+    return right;
+}
 
 int main(void)
 {
-    return hybrid_version() == HYBRID_VERSION ? 0 : 1;
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.backend = HYBRID_HOST;
+    options.threads = 2;
+    if (hybrid_version() != HYBRID_VERSION ||
+        hybrid_engine_create(&options, &engine) != HYBRID_OK)
+        return 1;
+    const int right = multiplies(engine);
+    hybrid_engine_destroy(engine);
+    return right ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs into a fresh prefix and builds a consumer four ways: by the CMake package and by
 # pkg-config, each with the shared and the static library. Soname, CMake package and pkg-config
-# file have the header's version, and the package is none of another minor version. The header compiles as C11, C17
-# and, where there is a C++ compiler, C++17.
+# file have the header's version, and the package is none of another minor version. The consumer
+# compiles as C11, C17 and, where there is a C++ compiler, C++17, and each that is linked multiplies.
 # Usage: install.sh <cmake>
 set -euo pipefail
 cmake=$1
@@ -37,6 +37,11 @@ configure "$major.$minor" >/dev/null
 read -ra flags <<<"$(pkg-config --cflags --libs hybrid_spmm)"
 "$CC" "$source/consumer.c" "${flags[@]}" -o "$build/pc_shared"
 "$build/pc_shared"
+if command -v c++ >/dev/null; then
+    c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ "$source/consumer.c" -x none \
+        "${flags[@]}" -o "$build/pc_cxx"
+    "$build/pc_cxx"
+fi
 read -ra flags <<<"$(pkg-config --cflags --libs --static hybrid_spmm)"
 "$CC" "$source/consumer.c" "$lib/libhybrid_spmm.a" -Wl,--as-needed "${flags[@]}" -o "$build/pc_static"
 env -u LD_LIBRARY_PATH "$build/pc_static"
@@ -45,7 +50,3 @@ for standard in c11 c17; do
     "$CC" -std=$standard -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" \
         -fsyntax-only "$source/consumer.c"
 done
-if command -v c++ >/dev/null; then
-    c++ -std=c++17 -x c++ -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" \
-        -fsyntax-only "$source/consumer.c"
-fi

@@ -67,8 +67,12 @@ void fault_arm(int64_t calls);
    lost. When the first one returns its lanes have stopped. */
 void fault_arm_for_good(int64_t calls);
 
+/* Counted, failed and lost are from now on only calls of the device of that number in its
+   engine; -1: of all. Opening is always counted. */
+void fault_arm_of(int device);
+
 /* A lane begins something, unless the device is lost; it is not lost before the end of it. */
-int fault_lets_begin(void);
+int fault_lets_begin(const hy_backend *backend);
 void fault_lets_end(void);
 
 /* 1 if that call is still to come. */
@@ -77,8 +81,9 @@ int fault_is_armed(void);
 /* The same for calls that pin memory, which fault_arm() does not count. */
 void fault_arm_pins(int64_t calls);
 
-/* 1 if this call is to fail; the sentence is left in the context. */
-int fault_hits(hy_context *ctx, const char *what);
+/* 1 if this call is to fail; the sentence, with the number of the device, is left in the
+   context. */
+int fault_hits(const hy_backend *backend, const char *what);
 
 /* ---- fake_variants.c ---- */
 

@@ -13,6 +13,7 @@
 
 static int64_t armed, armed_pins;
 static int lasts, broken; /* what fails goes on failing, and does so by now */
+static int only = -1;     /* the device whose calls are counted and fail; -1: all */
 static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* read by lanes at work */
 
 static void arm(int64_t calls, int for_good)
@@ -37,6 +38,18 @@ int fault_is_armed(void)
     return __atomic_load_n(&armed, __ATOMIC_RELAXED) > 0;
 }
 
+void fault_arm_of(int device)
+{
+    __atomic_store_n(&only, device, __ATOMIC_RELAXED);
+}
+
+/* Whether faults are those of this device, too. */
+static int concerns(const hy_backend *backend)
+{
+    const int device = __atomic_load_n(&only, __ATOMIC_RELAXED);
+    return device < 0 || device == backend->index;
+}
+
 static int is_broken(void)
 {
     return __atomic_load_n(&broken, __ATOMIC_RELAXED);
@@ -55,10 +68,10 @@ static int is_the_one(void)
     return 1;
 }
 
-int fault_lets_begin(void)
+int fault_lets_begin(const hy_backend *backend)
 {
     pthread_rwlock_rdlock(&works);
-    if (!is_broken())
+    if (!is_broken() || !concerns(backend))
         return 1;
     pthread_rwlock_unlock(&works);
     return 0;
@@ -69,11 +82,12 @@ void fault_lets_end(void)
     pthread_rwlock_unlock(&works);
 }
 
-int fault_hits(hy_context *ctx, const char *what)
+int fault_hits(const hy_backend *backend, const char *what)
 {
-    if (!is_broken() && !is_the_one())
+    if (!concerns(backend) || (!is_broken() && !is_the_one()))
         return 0;
-    hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: %s failed", what);
+    hy_fail(backend->ctx, HYBRID_DEVICE_FAILED, "fake device %d: %s failed",
+            backend->index, what);
     return 1;
 }
 
@@ -85,7 +99,7 @@ void fault_arm_pins(int64_t calls)
 /* Counted apart from the others, because results do without. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {
-    if (is_broken() && fault_hits(self->ctx, "pinning"))
+    if (is_broken() && fault_hits(self, "pinning"))
         return HYBRID_DEVICE_FAILED;
     if (__atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0 &&
         __atomic_sub_fetch(&armed_pins, 1, __ATOMIC_RELAXED) == 0)
@@ -96,8 +110,8 @@ static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
                                 hy_backend **out)
 {
-    if (fault_hits(ctx, "opening"))
-        return HYBRID_DEVICE_FAILED;
+    if (is_broken() || is_the_one()) /* it has no number yet */
+        return hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: opening failed");
     HY_TRY(hy_fake_backend_ops.open(ctx, options, out));
     (*out)->ops = &hy_fault_backend_ops;
     return HYBRID_OK;
@@ -120,7 +134,7 @@ static void rates(const hy_backend *self, hy_rates *out)
 
 static hybrid_status measure(hy_backend *self, hy_measured *out)
 {
-    if (fault_hits(self->ctx, "measuring"))
+    if (fault_hits(self, "measuring"))
         return HYBRID_DEVICE_FAILED;
     return hy_fake_backend_ops.measure(self, out);
 }
@@ -128,7 +142,7 @@ static hybrid_status measure(hy_backend *self, hy_measured *out)
 static hybrid_status alloc_fault(hy_backend *self, hy_space space, size_t bytes,
                                  hy_buffer *out)
 {
-    if (fault_hits(self->ctx, "an allocation"))
+    if (fault_hits(self, "an allocation"))
         return HYBRID_DEVICE_FAILED;
     return hy_fake_backend_ops.alloc(self, space, bytes, out);
 }
@@ -146,56 +160,56 @@ static void trim(hy_backend *self)
 static hybrid_status lane_open(hy_backend *self, const char *name, int urgent,
                                hy_lane **out)
 {
-    if (fault_hits(self->ctx, "opening a lane"))
+    if (fault_hits(self, "opening a lane"))
         return HYBRID_DEVICE_FAILED;
     return fake_lane_open(self, name, urgent, out);
 }
 
 static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
-    if (fault_hits(lane->backend->ctx, "a copy"))
+    if (fault_hits(lane->backend, "a copy"))
         return HYBRID_DEVICE_FAILED;
     return hy_fake_backend_ops.copy(lane, dst, src, bytes);
 }
 
 static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
 {
-    if (fault_hits(lane->backend->ctx, "a copy of rows"))
+    if (fault_hits(lane->backend, "a copy of rows"))
         return HYBRID_DEVICE_FAILED;
     return hy_fake_backend_ops.copy_rows(lane, rows);
 }
 
 static hybrid_status turn(hy_lane *lane, const hy_turning *turning)
 {
-    if (fault_hits(lane->backend->ctx, "turning"))
+    if (fault_hits(lane->backend, "turning"))
         return HYBRID_DEVICE_FAILED;
     return fake_turn(lane, turning);
 }
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
 {
-    if (fault_hits(self->ctx, "making a mark"))
+    if (fault_hits(self, "making a mark"))
         return HYBRID_DEVICE_FAILED;
     return fake_mark_new(self, out);
 }
 
 static hybrid_status mark_set(hy_lane *lane, hy_mark *mark)
 {
-    if (fault_hits(lane->backend->ctx, "setting a mark"))
+    if (fault_hits(lane->backend, "setting a mark"))
         return HYBRID_DEVICE_FAILED;
     return fake_mark_set(lane, mark);
 }
 
 static hybrid_status mark_untimed(hy_lane *lane, hy_mark *mark)
 {
-    if (fault_hits(lane->backend->ctx, "setting a mark"))
+    if (fault_hits(lane->backend, "setting a mark"))
         return HYBRID_DEVICE_FAILED;
     return fake_mark_untimed(lane, mark);
 }
 
 static hybrid_status lane_wait(hy_lane *lane, hy_mark *mark)
 {
-    if (fault_hits(lane->backend->ctx, "a lane's wait"))
+    if (fault_hits(lane->backend, "a lane's wait"))
         return HYBRID_DEVICE_FAILED;
     return fake_lane_wait(lane, mark);
 }
@@ -203,35 +217,35 @@ static hybrid_status lane_wait(hy_lane *lane, hy_mark *mark)
 static hybrid_status host_wait(hy_mark *mark)
 {
     HY_TRY(fake_host_wait(mark));
-    if (fault_hits(fake_mark_context(mark), "what the host waited for"))
+    if (fault_hits(fake_mark_backend(mark), "what the host waited for"))
         return HYBRID_DEVICE_FAILED;
     return HYBRID_OK;
 }
 
 static hybrid_status fetch(hy_backend *self, void *to, const void *from, size_t bytes)
 {
-    if (fault_hits(self->ctx, "fetching"))
+    if (fault_hits(self, "fetching"))
         return HYBRID_DEVICE_FAILED;
     return fake_fetch(self, to, from, bytes);
 }
 
 static hybrid_status follow(hy_backend *self, void *stream)
 {
-    if (fault_hits(self->ctx, "waiting for a stream"))
+    if (fault_hits(self, "waiting for a stream"))
         return HYBRID_DEVICE_FAILED;
     return fake_follow(self, stream);
 }
 
 static hybrid_status hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
 {
-    if (fault_hits(self->ctx, "hashing"))
+    if (fault_hits(self, "hashing"))
         return HYBRID_DEVICE_FAILED;
     return fake_hash(self, A, out);
 }
 
 static hybrid_status keep(hy_backend *self, size_t bytes, void **out)
 {
-    if (fault_hits(self->ctx, "an allocation"))
+    if (fault_hits(self, "an allocation"))
         return HYBRID_DEVICE_FAILED;
     return fake_keep(self, bytes, out);
 }

@@ -88,9 +88,9 @@ void fake_mark_free(hy_mark *mark)
     fake_count(-1);
 }
 
-hy_context *fake_mark_context(const hy_mark *mark)
+const hy_backend *fake_mark_backend(const hy_mark *mark)
 {
-    return mark->backend->ctx;
+    return mark->backend;
 }
 
 static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
@@ -175,9 +175,9 @@ static hybrid_status act(lane *l, entry *e)
 {
     hybrid_status status = HYBRID_OK;
 
-    if (!fault_lets_begin())
+    if (!fault_lets_begin(l->base.backend))
         return hy_fail(l->base.backend->ctx, HYBRID_DEVICE_FAILED,
-                       "fake device: it is lost");
+                       "fake device %d: it is lost", l->base.backend->index);
     fake_memory_open();
     if (e->action == COPY)
         copy(&e->rows);
@@ -270,7 +270,7 @@ static hybrid_status push(lane *l, const entry *what)
 static hybrid_status launch(hy_lane *base, const entry *e)
 {
     if (base->backend->ops == &hy_fault_backend_ops &&
-        fault_hits(base->backend->ctx, "a launch"))
+        fault_hits(base->backend, "a launch"))
         return HYBRID_DEVICE_FAILED;
     return push((lane *)base, e);
 }

@@ -17,8 +17,8 @@ hybrid_status fake_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status fake_host_wait(hy_mark *mark);
 int64_t fake_mark_ns(const hy_mark *mark);
 
-/* The context of a mark's backend. */
-hy_context *fake_mark_context(const hy_mark *mark);
+/* The backend whose mark it is. */
+const hy_backend *fake_mark_backend(const hy_mark *mark);
 
 /* Something was made (1) or released (-1). */
 void fake_count(int64_t by);
