@@ -153,7 +153,8 @@ typedef struct hy_backend_ops {
 
        holds    whether the device has memory there, whoever allocated it
        fetch    copy such memory to ordinary host memory, and wait
-       follow   wait until the caller's stream, a cudaStream_t, has done what is enqueued
+       follow   note what is enqueued in the caller's stream, a cudaStream_t
+       reached  whether that stream has done what was noted last
        combine  of elements in such memory, on a lane
        hash     that of hy_csr_hash(), of a pattern in such memory, and wait
        keep     memory of the caller's results: not counted, nor kept for others; drop
@@ -161,6 +162,7 @@ typedef struct hy_backend_ops {
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
+    hybrid_status (*reached)(hy_backend *self, int *out);
     hybrid_status (*combine)(hy_lane *lane, const hy_combining *c);
     hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
     hybrid_status (*keep)(hy_backend *self, size_t bytes, void **out);

@@ -1,16 +1,21 @@
 /* engine/spaces.c - operands in the memory of a device. */
 #include "engine/spaces.h"
 
+#include <sched.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/csr.h"
 #include "base/results.h"
 
 void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
                     const int *device_count, const char *why)
 {
-    *spaces = (hy_spaces){
-        .ctx = ctx, .devices = devices, .device_count = device_count, .why = why};
+    *spaces = (hy_spaces){.ctx          = ctx,
+                          .devices      = devices,
+                          .device_count = device_count,
+                          .why          = why,
+                          .piece        = HY_SPACES_PIECE};
 }
 
 /* ---- where operands are --------------------------------------------------------------
@@ -91,10 +96,8 @@ static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char
                        "operands are on two devices: %s of %s on another than arrays "
                        "before them",
                        array, name);
-    if (spaces->device)
-        return HYBRID_OK;
     spaces->device = device;
-    return device->ops->follow(device, spaces->stream);
+    return HYBRID_OK;
 }
 
 static hybrid_status check_array(hy_spaces *spaces, hybrid_space space, const void *ptr,
@@ -137,6 +140,40 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
     return X->rows == 0 || X->cols == 0
                ? HYBRID_OK
                : check_array(spaces, X->space, X->data, name, "elements");
+}
+
+/* ---- the caller's stream -------------------------------------------------------------
+ */
+
+/* A stream is mostly done, or soon will be, and a thread that slept is some 50 us late.
+ */
+static void rest(int64_t waited_ns)
+{
+    enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };
+    const struct timespec asleep = {.tv_nsec = ASLEEP_NS};
+
+    if (waited_ns < AWAKE_NS)
+        sched_yield();
+    else
+        nanosleep(&asleep, NULL);
+}
+
+hybrid_status hy_spaces_wait(hy_spaces *spaces)
+{
+    hy_backend *device  = spaces->device;
+    const int64_t begin = device ? hy_now_ns() : 0;
+    int reached         = 0;
+
+    if (!device)
+        return HYBRID_OK;
+    HY_TRY(device->ops->follow(device, spaces->stream));
+    HY_TRY(device->ops->reached(device, &reached));
+    while (!reached) {
+        HY_TRY(hy_progress_check(&spaces->ctx->progress));
+        rest(hy_now_ns() - begin);
+        HY_TRY(device->ops->reached(device, &reached));
+    }
+    return HYBRID_OK;
 }
 
 /* ---- who computes --------------------------------------------------------------------
@@ -196,15 +233,20 @@ static int shares(const hy_spaces *spaces, const hybrid_csr *A)
     return spaces->count == 1 && same_arrays(spaces->from[0], A);
 }
 
-static hybrid_status fetch_array(hy_spaces *spaces, const void *from, int64_t count,
+static hybrid_status fetch_array(hy_spaces *spaces, const char *from, int64_t count,
                                  size_t size, void **copy)
 {
-    const hy_backend *device = spaces->device;
+    const size_t bytes = (size_t)count * size;
+    hy_backend *device = spaces->device;
 
     HY_TRY(hy_results_array(spaces->ctx, count, size, "a pattern", copy));
-    return count == 0
-               ? HYBRID_OK
-               : device->ops->fetch(spaces->device, *copy, from, (size_t)count * size);
+    for (size_t at = 0; at < bytes; at += spaces->piece) {
+        const size_t left = bytes - at,
+                     part = left < spaces->piece ? left : spaces->piece;
+        HY_TRY(hy_progress_check(&spaces->ctx->progress));
+        HY_TRY(device->ops->fetch(device, (char *)*copy + at, from + at, part));
+    }
+    return HYBRID_OK;
 }
 
 static hybrid_status fetch_pattern(hy_spaces *spaces, const hybrid_csr *A, int i)

@@ -11,6 +11,7 @@
 
 enum { HY_SPACES_MOST = 2 }; /* sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
+enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
     hy_context *ctx;              /* the engine's, */
@@ -23,6 +24,7 @@ typedef struct hy_spaces {
     hybrid_csr of[HY_SPACES_MOST];          /* and their views */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL: another's */
     int count;
+    size_t piece; /* bytes that are copied between two checks of progress: some ms */
     const void *host[HY_SPACES_SEEN]; /* the last arrays that no device had: to ask takes 1 us */
     unsigned seen;                    /* since a call had operands on a device */
 } hy_spaces;
@@ -32,11 +34,14 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
                     const int *device_count, const char *why);
 
 /* The operand, whose header is checked, is where it says: in host memory, or on a device of
-   the engine, the same for all of a call, which waits for the caller's stream then. Empty
-   arrays are anywhere. */
+   the engine, the same for all of a call. Empty arrays are anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
                               const char *name);
+
+/* All operands were found: if one is on a device, wait until the caller's stream has done
+   what is enqueued. Progress is told meanwhile, and may end the call. */
+hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
 /* Where memory is of which nobody says it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);

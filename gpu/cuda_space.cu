@@ -25,10 +25,23 @@ hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t
     return HYBRID_OK;
 }
 
+/* An event, and not the stream itself: another thread may enqueue more, without end. */
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
 {
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(self->ctx, cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+    HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
+                                       static_cast<cudaStream_t>(stream)));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_reached(hy_backend *self, int *out)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    const cudaError_t error = cudaEventQuery(hy_cuda_mine(self)->followed);
+    *out                    = error == cudaSuccess;
+    if (error != cudaErrorNotReady)
+        return hy_cuda_check(self->ctx, error, "what the caller's stream did");
+    (void)cudaGetLastError();
     return HYBRID_OK;
 }
 

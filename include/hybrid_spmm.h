@@ -255,8 +255,9 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
 /* The cudaStream_t with which operands and results in the memory of a GPU are used, of that
    GPU; NULL, as at first, is CUDA's default stream. Calls that are given such operands wait
-   until all that is enqueued in it is done, before they read or write any; they return when
-   their own work is done, so what is enqueued afterwards finds it. The stream is borrowed: it
+   until all that is enqueued in it is done, before they read or write any, and may be ended
+   meanwhile (hybrid_engine_progress()); they return when their own work is done, so what is
+   enqueued afterwards finds it. The stream is borrowed: it
    lives until it is replaced. An engine that is NULL is fine. */
 HYBRID_API void hybrid_engine_stream(hybrid_engine *engine, void *stream);
 
@@ -745,8 +746,8 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 /* Call `fn` at least every 100 ms while a product is planned, computed or verified: in
    hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
    hybrid_spgemm_each(), hybrid_spgemm_files() and its like, and those that verify. It is
-   always called by the thread that makes the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
-   done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
+   always called by the thread that makes the call. rows_done is 0 while that waits for a
+   stream, plans or verifies, and less than `rows` until all is done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
    50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
    If fn returns other than 0 the call returns CANCELLED within a second, and does not call
    fn again; what it returns for rows_done == rows is ignored. Then the engine is as good as

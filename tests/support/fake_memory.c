@@ -23,7 +23,7 @@ typedef struct array {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static array *arrays;
 static int opened;
-static int64_t alive, fetched, asked;
+static int64_t alive, fetched, asked, stream_asks;
 static struct {
     const void *stream;
     int64_t times;
@@ -51,6 +51,11 @@ int64_t fake_followed(const void *stream)
     for (int i = 0; i < STREAMS; i++)
         times += streams[i].stream == stream ? streams[i].times : 0;
     return times;
+}
+
+void fake_stream_asks(int64_t asks)
+{
+    stream_asks = asks;
 }
 
 /* ---- arrays --------------------------------------------------------------------------
@@ -181,6 +186,14 @@ hybrid_status fake_follow(hy_backend *self, void *stream)
             streams[i].times++;
             break;
         }
+    return HYBRID_OK;
+}
+
+hybrid_status fake_reached(hy_backend *self, int *out)
+{
+    (void)self;
+    *out = stream_asks == 0;
+    stream_asks -= stream_asks > 0;
     return HYBRID_OK;
 }
 

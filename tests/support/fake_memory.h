@@ -27,11 +27,15 @@ int64_t fake_asked(void);
 int64_t fake_fetched(void);
 int64_t fake_followed(const void *stream);
 
+/* Streams have done what is enqueued when devices were asked so many times more. */
+void fake_stream_asks(int64_t asks);
+
 /* ---- functions of the backend ---- */
 
 hy_held fake_holds(hy_backend *self, const void *ptr);
 hybrid_status fake_fetch(hy_backend *self, void *to, const void *from, size_t bytes);
 hybrid_status fake_follow(hy_backend *self, void *stream);
+hybrid_status fake_reached(hy_backend *self, int *out);
 hybrid_status fake_combine(hy_lane *lane, const hy_combining *c);
 hybrid_status fake_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out);
 hybrid_status fake_keep(hy_backend *self, size_t bytes, void **out);
