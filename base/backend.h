@@ -92,8 +92,9 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
-/* Whether memory is a device's: BOTH is managed memory, which the host reads as well. */
-typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_BOTH } hy_held;
+/* Whether memory is the device's: OTHER is that of another device, BOTH is managed memory,
+   which the host and all devices read. */
+typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH } hy_held;
 
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */

@@ -26,6 +26,16 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
+/* By one of the engine's, or OTHER: by none of them. */
+static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
+{
+    hy_held held = HY_HELD_OTHER;
+
+    for (int i = 0; i < *spaces->device_count && held == HY_HELD_OTHER; i++)
+        held = held_by(spaces->devices[i], ptr);
+    return *spaces->device_count > 0 ? held : HY_HELD_NOT;
+}
+
 /* The first device, if it takes operands. */
 static hy_backend *first_of(const hy_spaces *spaces)
 {
@@ -58,14 +68,26 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
 {
     if (was_on_host(spaces, ptr))
         return HYBRID_OK;
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
-            return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                           "%s is said to be in host memory, and its %s are in that of a "
-                           "device: set its space",
-                           name, array);
+    const hy_held held = held_by_any(spaces, ptr);
+    if (held == HY_HELD_DEVICE)
+        return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is said to be in host memory, and its %s are in that of a "
+                       "device: set its space",
+                       name, array);
+    if (held == HY_HELD_OTHER)
+        return hy_fail(
+            spaces->ctx, HYBRID_BAD_ARGUMENT,
+            "%s has its %s at %p in the memory of a device that is none of the "
+            "engine's",
+            name, array, ptr);
     spaces->host[spaces->seen++ % HY_SPACES_SEEN] = ptr;
     return HYBRID_OK;
+}
+
+static int has(hy_backend *device, const void *ptr)
+{
+    const hy_held held = held_by(device, ptr);
+    return held == HY_HELD_DEVICE || held == HY_HELD_BOTH;
 }
 
 /* Those that are managed are on the device that other arrays are on. */
@@ -73,10 +95,10 @@ static hy_backend *find_device(const hy_spaces *spaces, const void *ptr)
 {
     hy_backend *of_call = spaces->device;
 
-    if (of_call && held_by(of_call, ptr) != HY_HELD_NOT)
+    if (of_call && has(of_call, ptr))
         return of_call;
     for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) != HY_HELD_NOT)
+        if (has(spaces->devices[i], ptr))
             return spaces->devices[i];
     return NULL;
 }
@@ -128,10 +150,8 @@ hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *
 
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr)
 {
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
-            return HYBRID_SPACE_DEVICE;
-    return HYBRID_SPACE_HOST;
+    return held_by_any(spaces, ptr) == HY_HELD_DEVICE ? HYBRID_SPACE_DEVICE
+                                                      : HYBRID_SPACE_HOST;
 }
 
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name)

@@ -43,7 +43,8 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
    what is enqueued. Progress is told meanwhile, and may end the call. */
 hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
-/* Where memory is of which nobody says it. */
+/* Where memory is of which nobody says it: on the host too if it is on a device that is
+   none of the engine's, which hy_spaces_dense() refuses then. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
 /* Options of a call that plans, whose operands were found: who computes follows from where

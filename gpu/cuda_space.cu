@@ -12,10 +12,9 @@ hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
     }
     if (found.type == cudaMemoryTypeManaged)
         return HY_HELD_BOTH;
-    return found.type == cudaMemoryTypeDevice &&
-                   found.device == hy_cuda_mine(self)->device
-               ? HY_HELD_DEVICE
-               : HY_HELD_NOT;
+    if (found.type != cudaMemoryTypeDevice)
+        return HY_HELD_NOT;
+    return found.device == hy_cuda_mine(self)->device ? HY_HELD_DEVICE : HY_HELD_OTHER;
 }
 
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes)

@@ -123,8 +123,9 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    values and elements never pass the bus. A call that plans reads offsets and columns once,
    to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
    (hybrid_engine_stream()) and have done all when they return.
-   BAD_ARGUMENT if an operand is not where it says; managed memory is in both. UNSUPPORTED: an
-   engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
+   BAD_ARGUMENT if an operand is not where it says; managed memory is in both. An engine
+   without a GPU cannot tell: there memory of a GPU that is said to be the host's is undefined
+   behaviour. UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
    that gives the CPU work. All other calls take host memory alone: UNSUPPORTED. Columns of 64
    bits are held against [0, cols) by calls that plan, not by runs of plans. */
 typedef struct hybrid_csr {
@@ -377,7 +378,8 @@ HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      double beta, hybrid_dense *Y);
 
 /* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type, in host memory or
-   in that of a GPU of the engine, which the pointers tell. What is said at
+   in that of a GPU of the engine, which the pointers tell; BAD_ARGUMENT if one is in that of
+   another GPU. What is said at
    hybrid_spmm() of alpha, beta, overlap and checks holds here too. */
 HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,

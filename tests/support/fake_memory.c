@@ -157,7 +157,10 @@ int fake_memory_has(int device, const void *ptr, size_t bytes)
 hy_held fake_holds(hy_backend *self, const void *ptr)
 {
     __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
-    return device_of(ptr, 1) == self->index ? HY_HELD_DEVICE : HY_HELD_NOT;
+    const int device = device_of(ptr, 1);
+    if (device < 0)
+        return HY_HELD_NOT;
+    return device == self->index ? HY_HELD_DEVICE : HY_HELD_OTHER;
 }
 
 static hybrid_status not_there(const hy_backend *self, const char *what)
