@@ -84,42 +84,49 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
     return HYBRID_OK;
 }
 
-static int has(hy_backend *device, const void *ptr)
+/* The device of the engine that has it, alone or managed, and which of these; NULL. */
+static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held *held)
 {
-    const hy_held held = held_by(device, ptr);
-    return held == HY_HELD_DEVICE || held == HY_HELD_BOTH;
+    const int count = *spaces->device_count;
+    const int first = spaces->device ? spaces->device->index : 0; /* most have it there */
+
+    for (int i = 0; i < count; i++) {
+        hy_backend *device = spaces->devices[(first + i) % count];
+        *held              = held_by(device, ptr);
+        if (*held == HY_HELD_DEVICE || *held == HY_HELD_BOTH)
+            return device;
+    }
+    return NULL;
 }
 
-/* Those that are managed are on the device that other arrays are on. */
-static hy_backend *find_device(const hy_spaces *spaces, const void *ptr)
+/* Managed arrays go with any device: with the first if there are no others. */
+static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
+                          const char *name, const char *array)
 {
-    hy_backend *of_call = spaces->device;
-
-    if (of_call && has(of_call, ptr))
-        return of_call;
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (has(spaces->devices[i], ptr))
-            return spaces->devices[i];
-    return NULL;
+    if (held == HY_HELD_BOTH && spaces->device)
+        return HYBRID_OK;
+    if (spaces->is_bound && spaces->device != device)
+        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
+                       "operands are on two devices: %s of %s on another than arrays "
+                       "before them",
+                       array, name);
+    spaces->is_bound = held == HY_HELD_DEVICE;
+    spaces->device   = device;
+    return HYBRID_OK;
 }
 
 static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char *name,
                                   const char *array)
 {
-    hy_backend *device = find_device(spaces, ptr);
+    hy_held held       = HY_HELD_NOT;
+    hy_backend *device = find_device(spaces, ptr, &held);
 
     if (!device)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
                        "%s is said to be in the memory of a device, and its %s at %p are "
                        "in that of none of the engine's",
                        name, array, ptr);
-    if (spaces->device && spaces->device != device)
-        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands are on two devices: %s of %s on another than arrays "
-                       "before them",
-                       array, name);
-    spaces->device = device;
-    return HYBRID_OK;
+    return bind(spaces, device, held, name, array);
 }
 
 static hybrid_status check_array(hy_spaces *spaces, hybrid_space space, const void *ptr,
@@ -146,6 +153,12 @@ hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *
         return HYBRID_OK;
     HY_TRY(check_array(spaces, A->space, A->col, name, "columns"));
     return check_array(spaces, A->space, A->val, name, "values");
+}
+
+void hy_spaces_planned(hy_spaces *spaces, hy_backend *there)
+{
+    if (spaces->device && !spaces->is_bound && there)
+        spaces->device = there;
 }
 
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr)
@@ -349,6 +362,7 @@ void hy_spaces_end(hy_spaces *spaces)
     }
     if (spaces->device)
         memset(spaces->host, 0, sizeof spaces->host);
-    spaces->device = NULL;
-    spaces->count  = 0;
+    spaces->device   = NULL;
+    spaces->is_bound = 0;
+    spaces->count    = 0;
 }

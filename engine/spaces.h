@@ -19,6 +19,7 @@ typedef struct hy_spaces {
     const int *device_count;
     const char *why;              /* there is none */
     hy_backend *device; /* that has operands of the call under way or gets its result; NULL */
+    int is_bound;       /* an operand is on it alone, not managed */
     void *stream;       /* the caller's, of all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device, */
     hybrid_csr of[HY_SPACES_MOST];          /* and their views */
@@ -38,6 +39,9 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
                               const char *name);
+
+/* The plan of a run computes there, or NULL: managed operands alone go with it. */
+void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
 /* All operands were found: if one is on a device, wait until the caller's stream has done
    what is enqueued. Progress is told meanwhile, and may end the call. */

@@ -123,7 +123,8 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    values and elements never pass the bus. A call that plans reads offsets and columns once,
    to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
    (hybrid_engine_stream()) and have done all when they return.
-   BAD_ARGUMENT if an operand is not where it says; managed memory is in both. An engine
+   BAD_ARGUMENT if an operand is not where it says; managed memory is in both, and on any GPU:
+   on that of the other operands, or the engine's first. An engine
    without a GPU cannot tell: there memory of a GPU that is said to be the host's is undefined
    behaviour. UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
    that gives the CPU work. All other calls take host memory alone: UNSUPPORTED. Columns of 64

@@ -8,10 +8,13 @@
 
 #include "base/backend.h"
 
-/* So many bytes of device `device`, with what lies at `from`, unless NULL; poisoned else.
+/* So many bytes of device `device`, or FAKE_MANAGED, with what lies at `from`, unless NULL; poisoned else.
    They begin `skew` bytes after a page. */
 void *fake_memory(int device, const void *from, size_t bytes, size_t skew);
 void fake_memory_free(void *ptr);
+
+/* Managed memory: of all fake devices, and the host touches it at any time. */
+enum { FAKE_MANAGED = -2 };
 
 /* Let the host touch all of it, between the two; they count. */
 void fake_memory_open(void);
