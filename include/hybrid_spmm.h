@@ -484,7 +484,10 @@ typedef struct hybrid_plan_options {
                                 converted in the end: with its copy, memory is 4 bytes a row
                                 or 4 an entry more meanwhile */
     hybrid_space x_space;      /* SpMM: where X is in runs, which is host memory by default.
-                                  BAD_STATE if a run's is elsewhere, and so for A and B */
+                                  On a GPU: on that of A, or on the engine's first if A is
+                                  in host memory or managed. BAD_STATE, with both in words,
+                                  if a run's is elsewhere, on another GPU too, and so for A
+                                  and B */
     hybrid_space result_space; /* SpMM: the same of Y. SpGEMM: where C is left. On a GPU, that
                                   of the operands or the engine's first, its arrays count
                                   against no cap, and rows are counted in every run; twice

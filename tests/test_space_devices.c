@@ -137,12 +137,72 @@ static void managed_operands_go_with_the_plan(void **state)
     space_world_close(&w);
 }
 
+/* A of the host: X and Y are on the first, as the plan has it. */
+static void dense_operands_are_planned_on_the_first(void **state)
+{
+    static const char words[]   = "operands are in the memory of the engine's device 1, "
+                                  "planned for its device 0";
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+    space_world w;
+    operands o;
+
+    (void)state;
+    open_two(&w);
+    make(&w, 1, 1, 1, &o);
+    options.x_space = HYBRID_SPACE_DEVICE;
+    assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, SPACE_COLS, &options, &plan),
+                     HYBRID_OK);
+    space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.A, &o.X, 0, &w.Y),
+                       HYBRID_BAD_STATE, words);
+    assert_int_equal(hybrid_spmm_run(plan, 1, &w.A, &w.x, 0, &w.Y), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    options.x_space      = HYBRID_SPACE_HOST;
+    options.result_space = HYBRID_SPACE_DEVICE;
+    assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, SPACE_COLS, &options, &plan),
+                     HYBRID_OK);
+    space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &o.Y),
+                       HYBRID_BAD_STATE, words);
+    assert_int_equal(hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &w.y), HYBRID_OK);
+    check_product(&w, &(operands){.Y = w.y}, 0);
+    hybrid_plan_destroy(plan);
+    free_operands(&o);
+    space_world_close(&w);
+}
+
+/* With A on the second they are there. */
+static void dense_operands_are_planned_with_a(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+    space_world w;
+    operands o;
+
+    (void)state;
+    open_two(&w);
+    make(&w, 1, 1, 1, &o);
+    options.x_space = options.result_space = HYBRID_SPACE_DEVICE;
+    assert_int_equal(hybrid_spmm_plan(w.engine, &o.A, SPACE_COLS, &options, &plan),
+                     HYBRID_OK);
+    space_world_expect(&w, hybrid_spmm_run(plan, 1, &o.A, &w.x, 0, &o.Y),
+                       HYBRID_UNSUPPORTED, "operands are on two devices");
+    space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.x, 0, &w.y),
+                       HYBRID_BAD_STATE, "device 0, planned for its device 1");
+    assert_int_equal(hybrid_spmm_run(plan, 1, &o.A, &o.X, 0, &o.Y), HYBRID_OK);
+    check_product(&w, &o, 1);
+    hybrid_plan_destroy(plan);
+    free_operands(&o);
+    space_world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(managed_operands_go_with_the_others),
         cmocka_unit_test(managed_operands_may_be_the_hosts),
         cmocka_unit_test(managed_operands_go_with_the_plan),
+        cmocka_unit_test(dense_operands_are_planned_on_the_first),
+        cmocka_unit_test(dense_operands_are_planned_with_a),
     };
     return cmocka_run_group_tests_name("space_devices", tests, NULL, NULL);
 }
