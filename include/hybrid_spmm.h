@@ -35,7 +35,10 @@
               newer than the library. Fields that only the library knows are as by default
               in options, and not written in results; those that only the program knows
               must be zero in options (BAD_ARGUMENT), and become zero in results. A
-              struct_size that is less than in 0.2, or more than 4096, is BAD_ARGUMENT.
+              struct_size is BAD_ARGUMENT if it is more than 4096, or less than a struct
+              takes that ends with rates_path (hybrid_engine_options), host_share
+              (hybrid_plan_options), scaled (hybrid_calibration) or rates_measured
+              (hybrid_report).
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
