@@ -92,8 +92,9 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
-/* Whether memory is a device's: BOTH is managed memory, which the host reads as well. */
-typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_BOTH } hy_held;
+/* Whether memory is the device's: OTHER is that of another device, BOTH is managed memory,
+   which the host and all devices read. */
+typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH } hy_held;
 
 /* Everything is required unless marked optional. Functions without a status
    cannot fail. Order of enqueueing inside a lane is order of execution. */
@@ -153,7 +154,8 @@ typedef struct hy_backend_ops {
 
        holds    whether the device has memory there, whoever allocated it
        fetch    copy such memory to ordinary host memory, and wait
-       follow   wait until the caller's stream, a cudaStream_t, has done what is enqueued
+       follow   note what is enqueued in the caller's stream, a cudaStream_t
+       reached  whether that stream has done what was noted last
        combine  of elements in such memory, on a lane
        hash     that of hy_csr_hash(), of a pattern in such memory, and wait
        keep     memory of the caller's results: not counted, nor kept for others; drop
@@ -161,6 +163,7 @@ typedef struct hy_backend_ops {
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
+    hybrid_status (*reached)(hy_backend *self, int *out);
     hybrid_status (*combine)(hy_lane *lane, const hy_combining *c);
     hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
     hybrid_status (*keep)(hy_backend *self, size_t bytes, void **out);

@@ -36,8 +36,15 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Options of a SpGEMM and its operands, as they are to be computed with. From here on
-   progress is told. */
+/* Operands were found. From here on progress is told: of the wait for the caller's
+   stream, if they are on a device, too. */
+static hybrid_status begin_rows(hybrid_engine *engine, int64_t rows)
+{
+    hy_progress_begin(&engine->ctx.progress, rows);
+    return hy_spaces_wait(&engine->spaces);
+}
+
+/* Options of a SpGEMM and its operands, as they are to be computed with. */
 static hybrid_status take_sparse(hybrid_engine *engine,
                                  const hybrid_plan_options *options, const hybrid_csr **A,
                                  const hybrid_csr **B, hybrid_plan_options *o)
@@ -55,8 +62,8 @@ static hybrid_status take_sparse(hybrid_engine *engine,
     HY_TRY(hy_check_spgemm(ctx, *A, *B));
     HY_TRY(hy_spaces_csr(&engine->spaces, *A, "A"));
     HY_TRY(hy_spaces_csr(&engine->spaces, *B, "B"));
+    HY_TRY(begin_rows(engine, (*A)->rows));
     HY_TRY(hy_spaces_options(&engine->spaces, 0, o));
-    hy_progress_begin(&ctx->progress, (*A)->rows);
     HY_TRY(hy_spaces_fetch(&engine->spaces, A));
     HY_TRY(hy_spaces_fetch(&engine->spaces, B));
     HY_TRY(hy_check_patterns(ctx, *A, *B, o->flags));
@@ -96,8 +103,8 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
     HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
     HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
+    HY_TRY(begin_rows(engine, A->rows));
     HY_TRY(hy_spaces_options(&engine->spaces, 1, &o));
-    hy_progress_begin(&ctx->progress, A->rows);
     HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
@@ -115,7 +122,7 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 /* ---- runs ----------------------------------------------------------------------- */
 
 /* They are those that the plan was made for, and become as they are to be computed with.
-   From here on progress is told. */
+ */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {
@@ -128,7 +135,7 @@ static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A
     HY_TRY(hy_match_product(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols,
                             (*B)->nnz));
     HY_TRY(hy_match_places(&plan->product, (*A)->space, (*B)->space, NULL));
-    hy_progress_begin(&ctx->progress, (*A)->rows);
+    HY_TRY(begin_rows(engine, (*A)->rows));
     hy_spaces_view(&engine->spaces, A, plan->a_offsets, plan->a_offset_type);
     hy_spaces_view(&engine->spaces, B, NULL, HYBRID_I64);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, A, B));
@@ -213,7 +220,7 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
 
     HY_TRY(hy_match_product(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
     HY_TRY(hy_match_places(&plan->product, A->space, X->dense->space, Y));
-    hy_progress_begin(&engine->ctx.progress, A->rows);
+    HY_TRY(begin_rows(engine, A->rows));
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
     hy_spaces_view(&engine->spaces, &A, plan->a_offsets, plan->a_offset_type);
@@ -335,10 +342,10 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
     HY_TRY(find_spaces(engine, A, X, Y));
+    HY_TRY(begin_rows(engine, A->rows));
     options.x_space      = X->space;
     options.result_space = Y->space;
     HY_TRY(hy_spaces_options(&engine->spaces, 1, &options));
-    hy_progress_begin(&engine->ctx.progress, A->rows);
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
     HY_TRY(hy_spaces_fetch(&engine->spaces, &A));

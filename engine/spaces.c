@@ -1,16 +1,21 @@
 /* engine/spaces.c - operands in the memory of a device. */
 #include "engine/spaces.h"
 
+#include <sched.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/csr.h"
 #include "base/results.h"
 
 void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
                     const int *device_count, const char *why)
 {
-    *spaces = (hy_spaces){
-        .ctx = ctx, .devices = devices, .device_count = device_count, .why = why};
+    *spaces = (hy_spaces){.ctx          = ctx,
+                          .devices      = devices,
+                          .device_count = device_count,
+                          .why          = why,
+                          .piece        = HY_SPACES_PIECE};
 }
 
 /* ---- where operands are --------------------------------------------------------------
@@ -19,6 +24,16 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
 static hy_held held_by(hy_backend *device, const void *ptr)
 {
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
+}
+
+/* By one of the engine's, or OTHER: by none of them. */
+static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
+{
+    hy_held held = HY_HELD_OTHER;
+
+    for (int i = 0; i < *spaces->device_count && held == HY_HELD_OTHER; i++)
+        held = held_by(spaces->devices[i], ptr);
+    return *spaces->device_count > 0 ? held : HY_HELD_NOT;
 }
 
 /* The first device, if it takes operands. */
@@ -53,48 +68,65 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
 {
     if (was_on_host(spaces, ptr))
         return HYBRID_OK;
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
-            return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                           "%s is said to be in host memory, and its %s are in that of a "
-                           "device: set its space",
-                           name, array);
+    const hy_held held = held_by_any(spaces, ptr);
+    if (held == HY_HELD_DEVICE)
+        return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is said to be in host memory, and its %s are in that of a "
+                       "device: set its space",
+                       name, array);
+    if (held == HY_HELD_OTHER)
+        return hy_fail(
+            spaces->ctx, HYBRID_BAD_ARGUMENT,
+            "%s has its %s at %p in the memory of a device that is none of the "
+            "engine's",
+            name, array, ptr);
     spaces->host[spaces->seen++ % HY_SPACES_SEEN] = ptr;
     return HYBRID_OK;
 }
 
-/* Those that are managed are on the device that other arrays are on. */
-static hy_backend *find_device(const hy_spaces *spaces, const void *ptr)
+/* The device of the engine that has it, alone or managed, and which of these; NULL. */
+static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held *held)
 {
-    hy_backend *of_call = spaces->device;
+    const int count = *spaces->device_count;
+    const int first = spaces->device ? spaces->device->index : 0; /* most have it there */
 
-    if (of_call && held_by(of_call, ptr) != HY_HELD_NOT)
-        return of_call;
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) != HY_HELD_NOT)
-            return spaces->devices[i];
+    for (int i = 0; i < count; i++) {
+        hy_backend *device = spaces->devices[(first + i) % count];
+        *held              = held_by(device, ptr);
+        if (*held == HY_HELD_DEVICE || *held == HY_HELD_BOTH)
+            return device;
+    }
     return NULL;
+}
+
+/* Managed arrays go with any device: with the first if there are no others. */
+static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
+                          const char *name, const char *array)
+{
+    if (held == HY_HELD_BOTH && spaces->device)
+        return HYBRID_OK;
+    if (spaces->is_bound && spaces->device != device)
+        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
+                       "operands are on two devices: %s of %s on another than arrays "
+                       "before them",
+                       array, name);
+    spaces->is_bound = held == HY_HELD_DEVICE;
+    spaces->device   = device;
+    return HYBRID_OK;
 }
 
 static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char *name,
                                   const char *array)
 {
-    hy_backend *device = find_device(spaces, ptr);
+    hy_held held       = HY_HELD_NOT;
+    hy_backend *device = find_device(spaces, ptr, &held);
 
     if (!device)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
                        "%s is said to be in the memory of a device, and its %s at %p are "
                        "in that of none of the engine's",
                        name, array, ptr);
-    if (spaces->device && spaces->device != device)
-        return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands are on two devices: %s of %s on another than arrays "
-                       "before them",
-                       array, name);
-    if (spaces->device)
-        return HYBRID_OK;
-    spaces->device = device;
-    return device->ops->follow(device, spaces->stream);
+    return bind(spaces, device, held, name, array);
 }
 
 static hybrid_status check_array(hy_spaces *spaces, hybrid_space space, const void *ptr,
@@ -123,12 +155,16 @@ hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *
     return check_array(spaces, A->space, A->val, name, "values");
 }
 
+void hy_spaces_planned(hy_spaces *spaces, hy_backend *there)
+{
+    if (spaces->device && !spaces->is_bound && there)
+        spaces->device = there;
+}
+
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr)
 {
-    for (int i = 0; i < *spaces->device_count; i++)
-        if (held_by(spaces->devices[i], ptr) == HY_HELD_DEVICE)
-            return HYBRID_SPACE_DEVICE;
-    return HYBRID_SPACE_HOST;
+    return held_by_any(spaces, ptr) == HY_HELD_DEVICE ? HYBRID_SPACE_DEVICE
+                                                      : HYBRID_SPACE_HOST;
 }
 
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name)
@@ -137,6 +173,40 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
     return X->rows == 0 || X->cols == 0
                ? HYBRID_OK
                : check_array(spaces, X->space, X->data, name, "elements");
+}
+
+/* ---- the caller's stream -------------------------------------------------------------
+ */
+
+/* A stream is mostly done, or soon will be, and a thread that slept is some 50 us late.
+ */
+static void rest(int64_t waited_ns)
+{
+    enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };
+    const struct timespec asleep = {.tv_nsec = ASLEEP_NS};
+
+    if (waited_ns < AWAKE_NS)
+        sched_yield();
+    else
+        nanosleep(&asleep, NULL);
+}
+
+hybrid_status hy_spaces_wait(hy_spaces *spaces)
+{
+    hy_backend *device  = spaces->device;
+    const int64_t begin = device ? hy_now_ns() : 0;
+    int reached         = 0;
+
+    if (!device)
+        return HYBRID_OK;
+    HY_TRY(device->ops->follow(device, spaces->stream));
+    HY_TRY(device->ops->reached(device, &reached));
+    while (!reached) {
+        HY_TRY(hy_progress_check(&spaces->ctx->progress));
+        rest(hy_now_ns() - begin);
+        HY_TRY(device->ops->reached(device, &reached));
+    }
+    return HYBRID_OK;
 }
 
 /* ---- who computes --------------------------------------------------------------------
@@ -196,15 +266,20 @@ static int shares(const hy_spaces *spaces, const hybrid_csr *A)
     return spaces->count == 1 && same_arrays(spaces->from[0], A);
 }
 
-static hybrid_status fetch_array(hy_spaces *spaces, const void *from, int64_t count,
+static hybrid_status fetch_array(hy_spaces *spaces, const char *from, int64_t count,
                                  size_t size, void **copy)
 {
-    const hy_backend *device = spaces->device;
+    const size_t bytes = (size_t)count * size;
+    hy_backend *device = spaces->device;
 
     HY_TRY(hy_results_array(spaces->ctx, count, size, "a pattern", copy));
-    return count == 0
-               ? HYBRID_OK
-               : device->ops->fetch(spaces->device, *copy, from, (size_t)count * size);
+    for (size_t at = 0; at < bytes; at += spaces->piece) {
+        const size_t left = bytes - at,
+                     part = left < spaces->piece ? left : spaces->piece;
+        HY_TRY(hy_progress_check(&spaces->ctx->progress));
+        HY_TRY(device->ops->fetch(device, (char *)*copy + at, from + at, part));
+    }
+    return HYBRID_OK;
 }
 
 static hybrid_status fetch_pattern(hy_spaces *spaces, const hybrid_csr *A, int i)
@@ -287,6 +362,7 @@ void hy_spaces_end(hy_spaces *spaces)
     }
     if (spaces->device)
         memset(spaces->host, 0, sizeof spaces->host);
-    spaces->device = NULL;
-    spaces->count  = 0;
+    spaces->device   = NULL;
+    spaces->is_bound = 0;
+    spaces->count    = 0;
 }

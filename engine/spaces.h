@@ -11,6 +11,7 @@
 
 enum { HY_SPACES_MOST = 2 }; /* sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
+enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
     hy_context *ctx;              /* the engine's, */
@@ -18,11 +19,13 @@ typedef struct hy_spaces {
     const int *device_count;
     const char *why;              /* there is none */
     hy_backend *device; /* that has operands of the call under way or gets its result; NULL */
+    int is_bound;       /* an operand is on it alone, not managed */
     void *stream;       /* the caller's, of all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device, */
     hybrid_csr of[HY_SPACES_MOST];          /* and their views */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL: another's */
     int count;
+    size_t piece; /* bytes that are copied between two checks of progress: some ms */
     const void *host[HY_SPACES_SEEN]; /* the last arrays that no device had: to ask takes 1 us */
     unsigned seen;                    /* since a call had operands on a device */
 } hy_spaces;
@@ -32,13 +35,20 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
                     const int *device_count, const char *why);
 
 /* The operand, whose header is checked, is where it says: in host memory, or on a device of
-   the engine, the same for all of a call, which waits for the caller's stream then. Empty
-   arrays are anywhere. */
+   the engine, the same for all of a call. Empty arrays are anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
                               const char *name);
 
-/* Where memory is of which nobody says it. */
+/* The plan of a run computes there, or NULL: managed operands alone go with it. */
+void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
+
+/* All operands were found: if one is on a device, wait until the caller's stream has done
+   what is enqueued. Progress is told meanwhile, and may end the call. */
+hybrid_status hy_spaces_wait(hy_spaces *spaces);
+
+/* Where memory is of which nobody says it: on the host too if it is on a device that is
+   none of the engine's, which hy_spaces_dense() refuses then. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
 /* Options of a call that plans, whose operands were found: who computes follows from where

@@ -5,9 +5,9 @@
 
 enum { MOST = 4096 }; /* bytes: a size beyond it was never set */
 
-/* `first` is the last field in 0.2, `last` that of today. Padding at the end would be a
-   place for a field that does not make the struct larger, and which an old caller has not
-   set. */
+/* `first` is the last field of the smallest struct that is taken, as the header says,
+   `last` that of today. Padding at the end would be a place for a field that does not
+   make the struct larger, and which an old caller has not set. */
 #define DEFINE(type, text, init, first, last)                                            \
     _Static_assert(sizeof(hybrid_##type) == offsetof(hybrid_##type, last) +              \
                                                 sizeof(((hybrid_##type *)0)->last),      \

@@ -8,13 +8,13 @@
 
 typedef struct hy_struct {
     const char *name, *initializer;
-    size_t first, size; /* bytes in 0.2, the first version in which they grow, and here */
+    size_t first, size; /* bytes: of the smallest that is taken, and here */
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
     hy_calibration_struct, hy_report_struct;
 
-/* No caller has less than the first version, nor more than a struct will ever have. */
+/* No caller has less than the smallest, nor more than a struct will ever have. */
 int hy_struct_fits(const hy_struct *type, size_t struct_size);
 /* The same, with a sentence: BAD_ARGUMENT. */
 hybrid_status hy_struct_check(hy_context *ctx, const hy_struct *type, size_t struct_size);

@@ -256,6 +256,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     HY_TRY(hy_cuda_enter(b));
     /* first, as a device that failed refuses it */
     HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
+    HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");
     HY_TRY(learn_device(b));
     b->attributes = hy_cuda_find_attributes();
@@ -275,6 +276,8 @@ static void close(hy_backend *self)
     hy_blocks_close(&b->blocks, self);
     if (b->epoch)
         (void)cudaEventDestroy(b->epoch);
+    if (b->followed)
+        (void)cudaEventDestroy(b->followed);
     if (b->clock)
         (void)cudaStreamDestroy(b->clock);
     (void)cudaGetLastError();
@@ -369,6 +372,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .holds        = hy_cuda_holds,
     .fetch        = hy_cuda_fetch,
     .follow       = hy_cuda_follow,
+    .reached      = hy_cuda_reached,
     .combine      = hy_cuda_combine,
     .hash         = hy_cuda_hash,
     .keep         = hy_cuda_keep,

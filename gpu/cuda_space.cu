@@ -12,10 +12,9 @@ hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
     }
     if (found.type == cudaMemoryTypeManaged)
         return HY_HELD_BOTH;
-    return found.type == cudaMemoryTypeDevice &&
-                   found.device == hy_cuda_mine(self)->device
-               ? HY_HELD_DEVICE
-               : HY_HELD_NOT;
+    if (found.type != cudaMemoryTypeDevice)
+        return HY_HELD_NOT;
+    return found.device == hy_cuda_mine(self)->device ? HY_HELD_DEVICE : HY_HELD_OTHER;
 }
 
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes)
@@ -25,10 +24,23 @@ hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t
     return HYBRID_OK;
 }
 
+/* An event, and not the stream itself: another thread may enqueue more, without end. */
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
 {
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(self->ctx, cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+    HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
+                                       static_cast<cudaStream_t>(stream)));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_reached(hy_backend *self, int *out)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    const cudaError_t error = cudaEventQuery(hy_cuda_mine(self)->followed);
+    *out                    = error == cudaSuccess;
+    if (error != cudaErrorNotReady)
+        return hy_cuda_check(self->ctx, error, "what the caller's stream did");
+    (void)cudaGetLastError();
     return HYBRID_OK;
 }
 

@@ -35,7 +35,10 @@
               newer than the library. Fields that only the library knows are as by default
               in options, and not written in results; those that only the program knows
               must be zero in options (BAD_ARGUMENT), and become zero in results. A
-              struct_size that is less than in 0.2, or more than 4096, is BAD_ARGUMENT.
+              struct_size is BAD_ARGUMENT if it is more than 4096, or less than a struct
+              takes that ends with rates_path (hybrid_engine_options), host_share
+              (hybrid_plan_options), scaled (hybrid_calibration) or rates_measured
+              (hybrid_report).
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -123,8 +126,10 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    values and elements never pass the bus. A call that plans reads offsets and columns once,
    to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
    (hybrid_engine_stream()) and have done all when they return.
-   BAD_ARGUMENT if an operand is not where it says; managed memory is in both. UNSUPPORTED: an
-   engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
+   BAD_ARGUMENT if an operand is not where it says; managed memory is in both, and on any GPU:
+   on that of the other operands, or the engine's first. An engine
+   without a GPU cannot tell: there memory of a GPU that is said to be the host's is undefined
+   behaviour. UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
    that gives the CPU work. All other calls take host memory alone: UNSUPPORTED. Columns of 64
    bits are held against [0, cols) by calls that plan, not by runs of plans. */
 typedef struct hybrid_csr {
@@ -255,8 +260,9 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
 /* The cudaStream_t with which operands and results in the memory of a GPU are used, of that
    GPU; NULL, as at first, is CUDA's default stream. Calls that are given such operands wait
-   until all that is enqueued in it is done, before they read or write any; they return when
-   their own work is done, so what is enqueued afterwards finds it. The stream is borrowed: it
+   until all that is enqueued in it is done, before they read or write any, and may be ended
+   meanwhile (hybrid_engine_progress()); they return when their own work is done, so what is
+   enqueued afterwards finds it. The stream is borrowed: it
    lives until it is replaced. An engine that is NULL is fine. */
 HYBRID_API void hybrid_engine_stream(hybrid_engine *engine, void *stream);
 
@@ -376,7 +382,8 @@ HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha,
                                      double beta, hybrid_dense *Y);
 
 /* y = alpha*A*x + beta*y. x has A->cols and y A->rows elements of A->type, in host memory or
-   in that of a GPU of the engine, which the pointers tell. What is said at
+   in that of a GPU of the engine, which the pointers tell; BAD_ARGUMENT if one is in that of
+   another GPU. What is said at
    hybrid_spmm() of alpha, beta, overlap and checks holds here too. */
 HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha,
                                      const hybrid_csr *A, const void *x,
@@ -480,7 +487,10 @@ typedef struct hybrid_plan_options {
                                 converted in the end: with its copy, memory is 4 bytes a row
                                 or 4 an entry more meanwhile */
     hybrid_space x_space;      /* SpMM: where X is in runs, which is host memory by default.
-                                  BAD_STATE if a run's is elsewhere, and so for A and B */
+                                  On a GPU: on that of A, or on the engine's first if A is
+                                  in host memory or managed. BAD_STATE, with both in words,
+                                  if a run's is elsewhere, on another GPU too, and so for A
+                                  and B */
     hybrid_space result_space; /* SpMM: the same of Y. SpGEMM: where C is left. On a GPU, that
                                   of the operands or the engine's first, its arrays count
                                   against no cap, and rows are counted in every run; twice
@@ -745,8 +755,8 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 /* Call `fn` at least every 100 ms while a product is planned, computed or verified: in
    hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
    hybrid_spgemm_each(), hybrid_spgemm_files() and its like, and those that verify. It is
-   always called by the thread that makes the call. rows_done is 0 while that plans or verifies, and less than `rows` until all is
-   done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
+   always called by the thread that makes the call. rows_done is 0 while that waits for a
+   stream, plans or verifies, and less than `rows` until all is done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
    50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
    If fn returns other than 0 the call returns CANCELLED within a second, and does not call
    fn again; what it returns for rows_done == rows is ignored. Then the engine is as good as

@@ -136,6 +136,40 @@ static int ignore(void *user, int64_t row_begin, const hybrid_csr *rows)
     return 0;
 }
 
+static void all_are_refused(const inside *in, const hybrid_status *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (calls[i] != HYBRID_BAD_STATE)
+            fail_msg("call %zu: status %d", i, (int)calls[i]);
+    assert_non_null(strstr(hybrid_engine_message(in->engine), "hybrid_spgemm_each()"));
+}
+
+/* Most operands are no good: a call that looked at them would say so instead. */
+static void files_are_refused(const inside *in)
+{
+    hybrid_engine *engine        = in->engine;
+    const hybrid_operand operand = {.csr = in->A};
+    hybrid_dense dense           = {0};
+    hybrid_file *file            = NULL;
+    hybrid_csr C                 = {0};
+
+    const hybrid_status calls[] = {
+        hybrid_spmm_run_file(in->plan, 1, in->A, NULL, 0, &dense),
+        hybrid_spgemm_files(engine, &operand, &operand, NULL, &C),
+        hybrid_spgemm_files_each(engine, &operand, &operand, NULL, ignore, NULL),
+        hybrid_spmm_files(engine, 1, &operand, &operand, 0, NULL, &dense),
+        hybrid_read_csr(engine, "none", &C),
+        hybrid_file_open(engine, "none", &file),
+        hybrid_read_mtx(engine, "none", HYBRID_F64, &C),
+        hybrid_write_mtx(engine, "none", in->A),
+        hybrid_read_dense(engine, "none", HYBRID_F64, &dense),
+        hybrid_write_npy(engine, "none", &dense),
+    };
+
+    all_are_refused(in, calls, sizeof calls / sizeof *calls);
+    assert_null(file);
+}
+
 /* Calls that return a status. */
 static void are_refused(const inside *in)
 {
@@ -155,6 +189,7 @@ static void are_refused(const inside *in)
         hybrid_spgemm_run(in->plan, A, A, &C),
         hybrid_spmm_run(in->plan, 1, A, &dense, 0, &dense),
         hybrid_spgemm(engine, A, A, &C),
+        hybrid_spgemm_with(engine, NULL, A, A, &C),
         hybrid_spmm(engine, 1, A, &dense, 0, &dense),
         hybrid_spmv(engine, 1, A, A->val, 0, A->val),
         hybrid_spgemm_plan(engine, A, A, NULL, &plan),
@@ -171,16 +206,13 @@ static void are_refused(const inside *in)
         hybrid_csr_transpose(engine, A, &C),
         hybrid_csr_info(engine, A, &info),
         hybrid_verify_spgemm(engine, A, A, A, 1, 1, &row),
+        hybrid_verify_spmm(engine, A, &dense, &dense, 1, 1, &row),
+        hybrid_verify_spmm_tf32(engine, A, &dense, &dense, 1, 1, &row),
         hybrid_generate(engine, "road:5", HYBRID_F64, 1, &C),
-        hybrid_read_mtx(engine, "none", HYBRID_F64, &C),
-        hybrid_write_mtx(engine, "none", A),
-        hybrid_read_dense(engine, "none", HYBRID_F64, &dense),
-        hybrid_write_npy(engine, "none", &dense),
     };
 
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        assert_int_equal(calls[i], HYBRID_BAD_STATE);
-    assert_non_null(strstr(hybrid_engine_message(engine), "hybrid_spgemm_each()"));
+    all_are_refused(in, calls, sizeof calls / sizeof *calls);
+    files_are_refused(in);
 }
 
 /* The panel is a matrix: another engine multiplies with it. */

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "support/fake_memory.h"
+#include "support/on_device.h"
 #include "support/space_world.h"
 
 /* ---- refusals -----------------------------------------------------------------------
@@ -44,6 +46,45 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     a.space = (hybrid_space)7;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.x, &w.y), HYBRID_BAD_ARGUMENT,
                        "A: space 7 is neither host nor device");
+    space_world_close(&w);
+}
+
+/* Device 5 is none of the engine's. */
+static void others_have_devices_too(void **state)
+{
+    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_plan *none;
+    hybrid_csr C;
+    space_world w;
+
+    (void)state;
+    space_world_open(&options, &w);
+    hybrid_csr a   = on_device_csr(5, &w.A, 0), half;
+    hybrid_dense x = on_device_dense(5, &w.X, 0), y = on_device_dense(5, &w.Y, 0);
+    space_world_expect(&w, space_world_spmm(&w, &a, &w.X, &w.Y), HYBRID_BAD_ARGUMENT,
+                       "in that of none of the engine's");
+    a.space = x.space = y.space = HYBRID_SPACE_HOST;
+    space_world_expect(&w, space_world_spmm(&w, &a, &w.X, &w.Y), HYBRID_BAD_ARGUMENT,
+                       "A has its offsets at ");
+    half         = a;
+    half.row_ptr = w.A.row_ptr;
+    space_world_expect(&w, hybrid_spgemm(w.engine, &w.A, &half, &C), HYBRID_BAD_ARGUMENT,
+                       "B has its columns at ");
+    half.col = w.A.col;
+    space_world_expect(&w, hybrid_spmm_plan(w.engine, &half, 1, NULL, &none),
+                       HYBRID_BAD_ARGUMENT, "A has its values at ");
+    space_world_expect(&w, space_world_spmm(&w, &w.A, &x, &w.Y), HYBRID_BAD_ARGUMENT,
+                       "X has its elements at ");
+    space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &y), HYBRID_BAD_ARGUMENT,
+                       "in the memory of a device that is none of the engine's");
+    space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, x.data, 0, w.Y.data),
+                       HYBRID_BAD_ARGUMENT, "X has its elements at ");
+    space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, w.X.data, 0, y.data),
+                       HYBRID_BAD_ARGUMENT, "Y has its elements at ");
+    assert_int_equal(space_world_spmm(&w, &w.A, &w.X, &w.Y), HYBRID_OK);
+    on_device_csr_free(&a);
+    fake_memory_free(x.data);
+    fake_memory_free(y.data);
     space_world_close(&w);
 }
 
@@ -182,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spaces_are_what_they_are_said_to_be),
+        cmocka_unit_test(others_have_devices_too),
         cmocka_unit_test(overlap_is_found_on_the_device),
         cmocka_unit_test(the_host_alone_takes_none),
         cmocka_unit_test(the_device_computes_alone),

@@ -108,10 +108,17 @@ static void what_an_old_program_lacks_is_not_written(void **state)
  * -----------------------------------------------------------------
  */
 
-/* Programs of 0.2 have these for ever. */
+#define END(type, last)                                                                  \
+    (offsetof(hybrid_##type, last) + sizeof(((hybrid_##type *)0)->last))
+
+/* Programs have these for ever: the header names the fields. */
 static void first_sizes_stay(void **state)
 {
     (void)state;
+    assert_int_equal(hy_engine_options_struct.first, END(engine_options, rates_path));
+    assert_int_equal(hy_plan_options_struct.first, END(plan_options, host_share));
+    assert_int_equal(hy_calibration_struct.first, END(calibration, scaled));
+    assert_int_equal(hy_report_struct.first, END(report, rates_measured));
     if (sizeof(void *) != 8)
         skip();
     assert_int_equal(hy_engine_options_struct.first, 88);

@@ -458,6 +458,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .holds        = fake_holds,
     .fetch        = fake_fetch,
     .follow       = fake_follow,
+    .reached      = fake_reached,
     .combine      = fake_combine,
     .hash         = fake_hash,
     .keep         = fake_keep,

@@ -236,6 +236,13 @@ static hybrid_status follow(hy_backend *self, void *stream)
     return fake_follow(self, stream);
 }
 
+static hybrid_status reached(hy_backend *self, int *out)
+{
+    if (fault_hits(self->ctx, "what a stream did"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_reached(self, out);
+}
+
 static hybrid_status hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
 {
     if (fault_hits(self, "hashing"))
@@ -276,6 +283,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .holds        = fake_holds,
     .fetch        = fetch,
     .follow       = follow,
+    .reached      = reached,
     .combine      = fake_combine,
     .hash         = hash,
     .keep         = keep,

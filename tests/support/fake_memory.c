@@ -12,6 +12,7 @@
 #include "tests/support/poison.h"
 
 enum { STREAMS = 4 };
+enum { NOWHERE = -1 };
 
 typedef struct array {
     struct array *next;
@@ -23,7 +24,7 @@ typedef struct array {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static array *arrays;
 static int opened;
-static int64_t alive, fetched, asked;
+static int64_t alive, fetched, asked, stream_asks;
 static struct {
     const void *stream;
     int64_t times;
@@ -53,12 +54,19 @@ int64_t fake_followed(const void *stream)
     return times;
 }
 
+void fake_stream_asks(int64_t asks)
+{
+    stream_asks = asks;
+}
+
 /* ---- arrays --------------------------------------------------------------------------
  */
 
 /* With the lock held. */
 static void protect(const array *a)
 {
+    if (a->device == FAKE_MANAGED)
+        return;
     if (mprotect(a->pages, a->mapped, opened ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
         abort();
 }
@@ -127,14 +135,14 @@ void fake_memory_free(void *ptr)
     free(a);
 }
 
-/* The device that has these bytes; -1: none. */
+/* The device that has these bytes, or FAKE_MANAGED; NOWHERE: none. */
 static int device_of(const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
-    int device            = -1;
+    int device            = NOWHERE;
 
     pthread_mutex_lock(&lock);
-    for (const array *a = arrays; a && device < 0; a = a->next)
+    for (const array *a = arrays; a && device == NOWHERE; a = a->next)
         if (begin >= (uintptr_t)a->ptr && begin + bytes <= (uintptr_t)a->ptr + a->bytes)
             device = a->device;
     pthread_mutex_unlock(&lock);
@@ -143,7 +151,8 @@ static int device_of(const void *ptr, size_t bytes)
 
 int fake_memory_has(int device, const void *ptr, size_t bytes)
 {
-    return device_of(ptr, bytes) == device;
+    const int has = device_of(ptr, bytes);
+    return has == device || has == FAKE_MANAGED;
 }
 
 /* ---- functions of the backend -------------------------------------------------------
@@ -152,7 +161,12 @@ int fake_memory_has(int device, const void *ptr, size_t bytes)
 hy_held fake_holds(hy_backend *self, const void *ptr)
 {
     __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
-    return device_of(ptr, 1) == self->index ? HY_HELD_DEVICE : HY_HELD_NOT;
+    const int device = device_of(ptr, 1);
+    if (device == FAKE_MANAGED)
+        return HY_HELD_BOTH;
+    if (device < 0)
+        return HY_HELD_NOT;
+    return device == self->index ? HY_HELD_DEVICE : HY_HELD_OTHER;
 }
 
 static hybrid_status not_there(const hy_backend *self, const char *what)
@@ -181,6 +195,14 @@ hybrid_status fake_follow(hy_backend *self, void *stream)
             streams[i].times++;
             break;
         }
+    return HYBRID_OK;
+}
+
+hybrid_status fake_reached(hy_backend *self, int *out)
+{
+    (void)self;
+    *out = stream_asks == 0;
+    stream_asks -= stream_asks > 0;
     return HYBRID_OK;
 }
 
