@@ -238,7 +238,7 @@ static hybrid_status follow(hy_backend *self, void *stream)
 
 static hybrid_status reached(hy_backend *self, int *out)
 {
-    if (fault_hits(self->ctx, "what a stream did"))
+    if (fault_hits(self, "what a stream did"))
         return HYBRID_DEVICE_FAILED;
     return fake_reached(self, out);
 }
