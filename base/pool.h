@@ -52,7 +52,8 @@ void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 
 /* Since the pool was made: how long its workers have had a task, all of them together, and
-   threads that are none have worked as hy_pool_worked() says. */
+   threads that are none have worked as hy_pool_worked() says. A worker that has just ended
+   a task may be taken for busy: a later answer may be a little less. */
 int64_t hy_pool_busy_ns(hy_pool *pool);
 
 /* A thread that is no worker has worked for so long. hy_pool_waited_ns(): how long such

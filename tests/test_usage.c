@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/csr.h"
+#include "engine/usage.h"
 #include "support/fake_backend.h"
 #include "support/hypersparse.h"
 #include "support/places.h"
@@ -281,6 +282,23 @@ static void no_use_exceeds_what_there_is(void **state)
     matrix_free(&w.A);
 }
 
+/* A run that took no worker may begin while one is still taken for busy. */
+static void no_use_is_less_than_none(void **state)
+{
+    hybrid_engine *engine        = place_open(ON_HOST, 0);
+    const hy_backend *backends[] = {engine->host};
+    const hy_reference reference = {1, 1};
+    hybrid_report r              = HYBRID_REPORT_INIT;
+    hy_beginning begin           = hy_usage_begin(engine);
+
+    (void)state;
+    begin.busy_ns += 1000000;
+    hy_usage_end(engine, backends, 1, &begin, &reference, &r);
+    assert_true(r.use[HYBRID_CORES].utilisation == 0);
+    assert_null(usage_check(&r));
+    hybrid_engine_destroy(engine);
+}
+
 static void rates_say_where_they_come_from(void **state)
 {
     world w;
@@ -390,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_square),
         cmocka_unit_test(empty_rows_are_stored),
         cmocka_unit_test(no_use_exceeds_what_there_is),
+        cmocka_unit_test(no_use_is_less_than_none),
         cmocka_unit_test(rates_say_where_they_come_from),
         cmocka_unit_test(operands_and_result_move_once),
         cmocka_unit_test(a_matrix_that_is_both_operands_moves_once),
