@@ -6,11 +6,12 @@
 # Writes OUTDIR/{a,b}.jsonl, again-{a,b}.jsonl and ab.md.
 # Environment: PROBLEMS = problems, space between (bench/problems.txt); DATA = a folder of .mtx
 # files that are added to them; BACKENDS (host, and cuda where there is a GPU); TYPES (f32 f64);
-# OPS (spgemm spmm); WAYS = of "end pinned resident core" (all that the backend has); REPS = calls timed (3).
+# OPS (spgemm spmm); WAYS = of "end pinned resident core" (all that the backend has);
+# REPS = calls timed (3).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# < 3)); then
-    sed -n '2,9s/^# //p' "$0" >&2
+    sed -n '2,10s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1 a=$2 b=$3 pairs=${4:-9}

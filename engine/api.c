@@ -121,8 +121,7 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-/* They are those that the plan was made for, and become as they are to be computed with.
- */
+/* Those that the plan was made for become as they are to be computed with. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {

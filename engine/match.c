@@ -49,7 +49,6 @@ static hybrid_status check_place(const hy_product *product, const char *name, in
 hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y)
 {
-    const hy_backend *device;
     const char *name = product->op == HY_SPMM ? "X" : "B";
 
     HY_TRY(check_place(product, "A", a == HYBRID_SPACE_DEVICE, product->a_there));
@@ -59,7 +58,7 @@ hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
         HY_TRY(check_place(product, "Y", Y->space == HYBRID_SPACE_DEVICE,
                            product->result_there));
     hy_spaces_planned(&product->engine->spaces, product->there);
-    device = product->engine->spaces.device;
+    const hy_backend *device = product->engine->spaces.device;
     if (!device || device == product->there)
         return HYBRID_OK;
     return hy_fail(

@@ -190,7 +190,8 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(hy_product_inspect(product, A, B, counter));
     f->tile_fill = seen;
     HY_TRY(rank(plan));
-    if (seen > 0 || (is_settled(plan, A, 0) && is_short(plan, hy_tile_fill_s(A))))
+    const int settled = is_settled(plan, A, 0);
+    if (seen > 0 || (settled && is_short(plan, hy_tile_fill_s(A))))
         return HYBRID_OK;
     HY_TRY(hy_product_inspect_tiles(product, A));
     return rank(plan);

@@ -274,8 +274,7 @@ static hybrid_status fetch_array(hy_spaces *spaces, const char *from, int64_t co
 
     HY_TRY(hy_results_array(spaces->ctx, count, size, "a pattern", copy));
     for (size_t at = 0; at < bytes; at += spaces->piece) {
-        const size_t left = bytes - at,
-                     part = left < spaces->piece ? left : spaces->piece;
+        const size_t part = hy_smaller(bytes - at, spaces->piece);
         HY_TRY(hy_progress_check(&spaces->ctx->progress));
         HY_TRY(device->ops->fetch(device, (char *)*copy + at, from + at, part));
     }

@@ -127,11 +127,11 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
    (hybrid_engine_stream()) and have done all when they return.
    BAD_ARGUMENT if an operand is not where it says; managed memory is in both, and on any GPU:
-   on that of the other operands, or the engine's first. An engine
-   without a GPU cannot tell: there memory of a GPU that is said to be the host's is undefined
-   behaviour. UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values of A, a split
-   that gives the CPU work. All other calls take host memory alone: UNSUPPORTED. Columns of 64
-   bits are held against [0, cols) by calls that plan, not by runs of plans. */
+   on that of the other operands, or the engine's first. An engine without a GPU cannot tell:
+   there memory of a GPU that is said to be the host's is undefined behaviour.
+   UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values
+   of A, a split that gives the CPU work. All other calls take host memory alone: UNSUPPORTED.
+   Columns of 64 bits are held against [0, cols) by calls that plan, not by runs of plans. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;
@@ -262,8 +262,8 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
    GPU; NULL, as at first, is CUDA's default stream. Calls that are given such operands wait
    until all that is enqueued in it is done, before they read or write any, and may be ended
    meanwhile (hybrid_engine_progress()); they return when their own work is done, so what is
-   enqueued afterwards finds it. The stream is borrowed: it
-   lives until it is replaced. An engine that is NULL is fine. */
+   enqueued afterwards finds it. The stream is borrowed: it lives until it is replaced. An
+   engine that is NULL is fine. */
 HYBRID_API void hybrid_engine_stream(hybrid_engine *engine, void *stream);
 
 /* ---- calibrate ----------------------------------------------------------- */
@@ -756,8 +756,9 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
    hybrid_spgemm(), hybrid_spmm(), hybrid_spmv(), the functions that plan and run,
    hybrid_spgemm_each(), hybrid_spgemm_files() and its like, and those that verify. It is
    always called by the thread that makes the call. rows_done is 0 while that waits for a
-   stream, plans or verifies, and less than `rows` until all is done. A call that succeeds calls fn last with rows_done == rows; if it takes less than
-   50 ms, only then. NULL stops it, and costs nothing. An engine that is NULL is fine.
+   stream, plans or verifies, and less than `rows` until all is done. A call that succeeds
+   calls fn last with rows_done == rows; if it takes less than 50 ms, only then. NULL stops
+   it, and costs nothing. An engine that is NULL is fine.
    If fn returns other than 0 the call returns CANCELLED within a second, and does not call
    fn again; what it returns for rows_done == rows is ignored. Then the engine is as good as
    before, and so is the plan of a run, but a call that plans leaves none, and what Y holds

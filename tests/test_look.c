@@ -16,16 +16,21 @@ enum { ROWS = 3000, COLUMNS = 32 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
-   entries lie; and the device is chosen if `on_device`. */
-static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
+static hybrid_plan *plan_for(hybrid_engine *engine, const hybrid_csr *A, hy_use use)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &plan),
-        HYBRID_OK);
+    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, use, NULL, &plan),
+                     HYBRID_OK);
+    return plan;
+}
+
+/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
+   entries lie; and the device is chosen if `on_device`. */
+static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
+{
+    hybrid_plan *plan       = plan_for(engine, A, HY_USE_ONCE);
     const hy_profile *found = &plan->product.profile;
     const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
     assert_int_equal(on_device, hy_product_on_device(&plan->product));
@@ -54,12 +59,8 @@ static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
 /* A device that is the sooner one does not compute if that takes a second to find out. */
 static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
 {
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *p;
+    hybrid_plan *p = plan_for(engine, A, HY_USE_ONCE);
 
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
-        HYBRID_OK);
     assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 0) == 0);
     assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 1) > 1);
     hybrid_plan_destroy(p);
@@ -69,14 +70,10 @@ static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
    device is estimated. */
 static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
 {
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const double launch_s             = engine->device->measured.launch_s;
-    hybrid_plan *p;
+    const double launch_s = engine->device->measured.launch_s;
 
     engine->device->measured.launch_s = 1;
-    assert_int_equal(
-        hy_plan_make(engine, A, NULL, COLUMNS, &options, HY_USE_ONCE, NULL, &p),
-        HYBRID_OK);
+    hybrid_plan *p                    = plan_for(engine, A, HY_USE_ONCE);
     assert_int_equal(hy_rank_first_host(&p->candidates), 0);
     hybrid_plan_destroy(p);
     compute_once(engine, A);
@@ -110,12 +107,8 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
 /* Whether a device computes it, planned for that. */
 static int by_device(hybrid_engine *engine, const hybrid_csr *A, hy_use use)
 {
-    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
-
-    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, use, NULL, &plan),
-                     HYBRID_OK);
-    const int device = hy_product_on_device(&plan->product);
+    hybrid_plan *plan = plan_for(engine, A, use);
+    const int device  = hy_product_on_device(&plan->product);
     hybrid_plan_destroy(plan);
     return device;
 }

@@ -71,6 +71,19 @@ static void check_product(const space_world *w, const operands *o, int device)
         assert_true((w->engine->devices[i]->device.peak > 0) == (i == device));
 }
 
+static hybrid_plan *plan_of(const space_world *w, const hybrid_csr *A, hybrid_space x,
+                            hybrid_space result)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    options.x_space      = x;
+    options.result_space = result;
+    assert_int_equal(hybrid_spmm_plan(w->engine, A, SPACE_COLS, &options, &plan),
+                     HYBRID_OK);
+    return plan;
+}
+
 static void managed_operands_go_with_the_others(void **state)
 {
     (void)state;
@@ -114,7 +127,6 @@ static void managed_operands_may_be_the_hosts(void **state)
 /* The plan was made for a device: managed operands of a run are there. */
 static void managed_operands_go_with_the_plan(void **state)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
     space_world w;
     operands o, managed;
@@ -123,9 +135,7 @@ static void managed_operands_go_with_the_plan(void **state)
     open_two(&w);
     make(&w, 1, 1, 1, &o);
     make(&w, MANAGED, MANAGED, MANAGED, &managed);
-    options.x_space = options.result_space = HYBRID_SPACE_DEVICE;
-    assert_int_equal(hybrid_spmm_plan(w.engine, &o.A, SPACE_COLS, &options, &plan),
-                     HYBRID_OK);
+    plan = plan_of(&w, &o.A, HYBRID_SPACE_DEVICE, HYBRID_SPACE_DEVICE);
     assert_int_equal(hybrid_spmm_run(plan, 1, &managed.A, &managed.X, 0, &managed.Y),
                      HYBRID_OK);
     check_product(&w, &managed, 1);
@@ -140,9 +150,8 @@ static void managed_operands_go_with_the_plan(void **state)
 /* A of the host: X and Y are on the first, as the plan has it. */
 static void dense_operands_are_planned_on_the_first(void **state)
 {
-    static const char words[]   = "operands are in the memory of the engine's device 1, "
-                                  "planned for its device 0";
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    static const char words[] = "operands are in the memory of the engine's device 1, "
+                                "planned for its device 0";
     hybrid_plan *plan;
     space_world w;
     operands o;
@@ -150,17 +159,12 @@ static void dense_operands_are_planned_on_the_first(void **state)
     (void)state;
     open_two(&w);
     make(&w, 1, 1, 1, &o);
-    options.x_space = HYBRID_SPACE_DEVICE;
-    assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, SPACE_COLS, &options, &plan),
-                     HYBRID_OK);
+    plan = plan_of(&w, &w.A, HYBRID_SPACE_DEVICE, HYBRID_SPACE_HOST);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.A, &o.X, 0, &w.Y),
                        HYBRID_BAD_STATE, words);
     assert_int_equal(hybrid_spmm_run(plan, 1, &w.A, &w.x, 0, &w.Y), HYBRID_OK);
     hybrid_plan_destroy(plan);
-    options.x_space      = HYBRID_SPACE_HOST;
-    options.result_space = HYBRID_SPACE_DEVICE;
-    assert_int_equal(hybrid_spmm_plan(w.engine, &w.A, SPACE_COLS, &options, &plan),
-                     HYBRID_OK);
+    plan = plan_of(&w, &w.A, HYBRID_SPACE_HOST, HYBRID_SPACE_DEVICE);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &o.Y),
                        HYBRID_BAD_STATE, words);
     assert_int_equal(hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &w.y), HYBRID_OK);
@@ -173,7 +177,6 @@ static void dense_operands_are_planned_on_the_first(void **state)
 /* With A on the second they are there. */
 static void dense_operands_are_planned_with_a(void **state)
 {
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
     space_world w;
     operands o;
@@ -181,9 +184,7 @@ static void dense_operands_are_planned_with_a(void **state)
     (void)state;
     open_two(&w);
     make(&w, 1, 1, 1, &o);
-    options.x_space = options.result_space = HYBRID_SPACE_DEVICE;
-    assert_int_equal(hybrid_spmm_plan(w.engine, &o.A, SPACE_COLS, &options, &plan),
-                     HYBRID_OK);
+    plan = plan_of(&w, &o.A, HYBRID_SPACE_DEVICE, HYBRID_SPACE_DEVICE);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &o.A, &w.x, 0, &o.Y),
                        HYBRID_UNSUPPORTED, "operands are on two devices");
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.x, 0, &w.y),
