@@ -6,7 +6,6 @@
 #include "engine/file.h"
 #include "engine/match.h"
 #include "engine/multiply.h"
-#include "engine/pin.h"
 #include "engine/scale.h"
 #include "partition/sources.h"
 #include "pipeline/sink_each.h"
@@ -20,7 +19,7 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     const int64_t begin = hy_now_ns();
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, HY_USE_MANY, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, NULL, &plan));
     hybrid_status status = hy_plan_finish(plan, A, B);
     if (status == HYBRID_OK)
         status = hy_progress_check(&engine->ctx.progress);
@@ -309,7 +308,8 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
                        "plan options: HYBRID_REUSE is for plans that run again");
     if (!o.variant && !engine->spaces.device && o.split != HYBRID_SPLIT_HOST)
         HY_TRY(hy_early_begin(engine, A, B, &early));
-    HY_TRY(hy_plan_make(engine, A, B, 0, &o, HY_USE_ONCE, early, &plan));
+    const hy_once once = {.early = early};
+    HY_TRY(hy_plan_make(engine, A, B, 0, &o, &once, &plan));
     const hybrid_status status =
         hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
     hybrid_plan_destroy(plan);
@@ -352,9 +352,9 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
     HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
     const hy_source source = hy_source_dense(&engine->ctx, X);
     options.order          = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    const int direct       = alpha == 1 && beta == 0 && hy_pin_both(&engine->ctx, X, Y);
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options,
-                        direct ? HY_USE_ONCE_PINNED : HY_USE_ONCE, NULL, &plan));
+    const int as_it_is     = alpha == 1 && beta == 0; /* what is computed is Y */
+    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, &once, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
     hybrid_plan_destroy(plan);

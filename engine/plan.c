@@ -10,6 +10,7 @@
 #include "engine/early.h"
 #include "engine/estimate.h"
 #include "engine/grain.h"
+#include "engine/pin.h"
 #include "engine/reduce.h"
 #include "engine/weigh.h"
 
@@ -63,6 +64,16 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return choose_of(plan, A, B, 0, plan->candidates.count);
 }
 
+/* Whether X and Y are pinned: the driver takes some us to tell. */
+static void ask_pinned(hybrid_plan *plan)
+{
+    const hy_once *once = plan->unasked;
+
+    if (once)
+        plan->product.pinned = hy_pin_both(&plan->product.engine->ctx, once->X, once->Y);
+    plan->unasked = NULL;
+}
+
 /* Who may compute it. If a test names a schedule, those whose it is. */
 static hybrid_status rank(hybrid_plan *plan)
 {
@@ -71,6 +82,7 @@ static hybrid_status rank(hybrid_plan *plan)
     hybrid_engine *engine            = plan->product.engine;
     int left                         = 0;
 
+    ask_pinned(plan);
     HY_TRY(hy_rank(&plan->product, candidates));
     for (int i = 0; i < candidates->count; i++) {
         hy_candidate *c   = &candidates->of[i];
@@ -308,9 +320,10 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_use use,
-                           hy_loader *early, hybrid_plan **out)
+                           const hybrid_plan_options *options, const hy_once *once,
+                           hybrid_plan **out)
 {
+    hy_loader *early  = once ? once->early : NULL;
     hybrid_plan *plan = NULL;
     hybrid_status status;
     void *memory;
@@ -321,17 +334,18 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product        = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.once   = use != HY_USE_MANY;
-    plan->product.pinned = use == HY_USE_ONCE_PINNED;
-    plan->count          = 1;
-    plan->history.bound  = (hy_bound *)(void *)(plan->portions + devices);
+    plan->product       = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.once  = once != NULL;
+    plan->unasked       = once && once->X ? once : NULL;
+    plan->count         = 1;
+    plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
     plan->portions->traffic.other_up = -1; /* until somebody asks */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));
 done:
     if (status == HYBRID_OK) {
-        *out = plan;
+        plan->unasked = NULL; /* the caller's */
+        *out          = plan;
         return HYBRID_OK;
     }
     (void)hy_early_end(&early); /* the first error is the one that counts */

@@ -16,16 +16,16 @@ typedef struct hy_history {
     hybrid_report report; /* likewise */
 } hy_history;
 
-/* What a plan is for. */
-typedef enum hy_use {
-    HY_USE_MANY,       /* runs of whatever its owner brings */
-    HY_USE_ONCE,       /* one run of these operands: it is handed out to nobody */
-    HY_USE_ONCE_PINNED /* likewise, of an X and a Y that the device copies by itself */
-} hy_use;
+/* The one run of a plan that is handed out to nobody. */
+typedef struct hy_once {
+    hy_loader *early;          /* B on its way to the device (early.h), or NULL */
+    const hybrid_dense *X, *Y; /* that a device copies by itself if they are pinned, or NULL */
+} hy_once;
 
 struct hybrid_plan {
     hy_product product; /* all of it, as the first portion's site computes it */
     hy_candidates candidates;
+    const hy_once *unasked; /* whose X and Y may be pinned, until somebody has to know */
     void *a_offsets; /* of an A in the memory of the device, in host memory, of */
     hybrid_index a_offset_type; /* that type */
     double plan_s;   /* that making it took, if it is handed out */
@@ -36,13 +36,13 @@ struct hybrid_plan {
     hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
 };
 
-/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `early`: NULL,
-   or, of a plan for one run, B on its way to the device (early.h): it goes on as it is if
-   the plan wants it there, and is ended before the plan's own memory is had if not; the
-   caller has it no more either way. */
+/* B NULL: SpMM with dense_cols columns. Operands are checked by the caller. `once`: NULL of
+   a plan for runs of whatever its owner brings. `early` of one run goes on as it is if the
+   plan wants B there, and is ended before the plan's own memory is had if not; the caller
+   has it no more either way. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, hy_use use, hy_loader *early,
+                           const hybrid_plan_options *options, const hy_once *once,
                            hybrid_plan **out);
 
 /* What a plan needs that is handed out, not run once and destroyed: with HYBRID_REUSE the

@@ -37,9 +37,10 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
 {
     hybrid_engine *engine    = p->call.engine;
     const hy_beginning start = hy_usage_begin(engine);
+    const hy_once once       = {0};
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, HY_USE_ONCE, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &once, &plan));
     begin_part(p, plan, first, A->rows);
     const hybrid_status status =
         hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);

@@ -24,13 +24,14 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
     hybrid_plan_options options = u->call.options;
     hybrid_dense Y              = *u->Y;
+    const hy_once once          = {0};
     hybrid_plan *plan;
 
     Y.rows = A->rows;
     if (first > 0)
         Y.data = hy_dense_at(u->Y, first * line);
     options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
-    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, HY_USE_ONCE, NULL, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &once, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
     if (status == HYBRID_OK)

@@ -132,13 +132,12 @@ static void the_device_counts_when_it_has_both(void **state)
     assert_int_equal(fake_counts(), before + 1);
 
     assert_int_equal(hy_early_begin(w.engine, &w.A, &w.A, &early), HYBRID_OK);
-    assert_int_equal(
-        hy_plan_make(w.engine, &w.A, &w.A, 0, &options, HY_USE_ONCE, early, &plan),
-        HYBRID_OK);
+    const hy_once once = {.early = early}, late = {0};
+    assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, &once, &plan),
+                     HYBRID_OK);
     assert_int_equal(fake_counts(), before + 2);
-    assert_int_equal(
-        hy_plan_make(w.engine, &w.A, &w.A, 0, &options, HY_USE_ONCE, NULL, &other),
-        HYBRID_OK);
+    assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, &late, &other),
+                     HYBRID_OK);
     assert_int_equal(fake_counts(), before + 2);
     const early_shape with = early_shape_of(plan), without = early_shape_of(other);
     assert_memory_equal(&with, &without, sizeof with);

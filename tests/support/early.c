@@ -116,9 +116,10 @@ hybrid_report early_report(const early_world *w)
 hybrid_plan *early_plan(early_world *w, hy_loader *early)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const hy_once once                = {.early = early};
     hybrid_plan *plan                 = NULL;
     const hybrid_status status =
-        hy_plan_make(w->engine, &w->A, &w->B, 0, &options, HY_USE_ONCE, early, &plan);
+        hy_plan_make(w->engine, &w->A, &w->B, 0, &options, &once, &plan);
 
     assert_int_equal(status, plan ? HYBRID_OK : HYBRID_NO_DEVICE_MEMORY);
     return plan;
