@@ -5,7 +5,10 @@
 #ifndef HY_LOOK_H
 #define HY_LOOK_H
 
-enum { HY_LOOKS = 4000 /* some 50 us */ };
+enum {
+    HY_LOOKS    = 4000, /* some 50 us, */
+    HY_LOOKS_NS = 50000 /* here as time */
+};
 
 /* Between two looks. */
 static inline void hy_relax(void)

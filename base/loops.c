@@ -363,7 +363,17 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
     if (loop.part < 0)
         loop.part = find_place(pool);
     begin_loop(&loop, fine);
-    return hy_pool_end(&loop);
+    const hybrid_status status = hy_pool_end(&loop);
+    if (urgency == HY_COMPUTE)
+        __atomic_store_n(&pool->computed_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    return status;
+}
+
+int hy_pool_goes_on(const hy_pool *pool)
+{
+    const int64_t ended_ns = __atomic_load_n(&pool->computed_ns, __ATOMIC_RELAXED);
+
+    return hy_now_ns() - ended_ns < HY_LOOKS_NS;
 }
 
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,

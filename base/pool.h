@@ -95,6 +95,10 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
                                int64_t end, int64_t grain, int fine, hy_loop_fn fn,
                                void *arg);
 
+/* Whether loops of HY_COMPUTE follow each other so closely that workers who helped in the
+   last one may still look for the next. */
+int hy_pool_goes_on(const hy_pool *pool);
+
 /* A loop that its owner keeps until it has ended; the members are the pool's. */
 typedef struct hy_loop {
     hy_task task; /* in the queue while helpers are wanted */

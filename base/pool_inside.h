@@ -50,6 +50,8 @@ struct hy_pool {
     int threads; /* that run, */
     int regular; /* of which so many always work, */
     int active;  /* and so many now: the first ones */
+    int64_t computed_ns; /* when the last loop of HY_COMPUTE ended that had several pieces;
+                            atomic */
     int64_t others_ns, waited_ns; /* threads that are no workers: at work, waiting; atomic */
     struct hy_worker *workers;
 };

@@ -12,6 +12,7 @@ enum {
     MOST_PIECES       = 4096,
     PIECE_WORK        = 1 << 15,  /* at least: some 2 us of products, */
     FINE              = 4,        /* of which so many are worth waking a worker, */
+    FEW               = 10,       /* but of so many in all none, if they stand alone, */
     ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
     NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
     FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
@@ -220,10 +221,12 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
     p->pieces = count_pieces(p, hy_pool_threads(pool));
     HY_TRY(find_room(lane, job, p));
 
-    shares all = {.product  = p,
-                  .progress = &lane->backend->ctx->progress,
-                  .threads  = hy_pool_threads(pool)};
-    return hy_pool_for_fine(pool, HY_COMPUTE, 0, p->pieces, 1, FINE, make_pieces, &all);
+    shares all      = {.product  = p,
+                       .progress = &lane->backend->ctx->progress,
+                       .threads  = hy_pool_threads(pool)};
+    const int alone = p->pieces <= FEW && !hy_pool_goes_on(pool);
+    return hy_pool_for_fine(pool, HY_COMPUTE, 0, p->pieces, 1, alone ? FEW : FINE,
+                            make_pieces, &all);
 }
 
 static hybrid_status run(hy_lane *lane, void *arg)

@@ -1,11 +1,13 @@
 /* tests/test_small.c - small products on the host: the calling thread computes them, and
    a run of a plan allocates nothing. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -190,6 +192,71 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_free(&Y);
 }
 
+/* And the last loop has ended long ago. */
+static void wait_until_workers_sleep(void)
+{
+    hy_pool *pool = engine->ctx.pool;
+
+    usleep(1000);
+    assert_false(hy_pool_goes_on(pool));
+    for (int i = 0; i < pool->threads; i++)
+        while (__atomic_load_n(&pool->workers[i].state, __ATOMIC_RELAXED) !=
+               HY_WORKER_SLEEPS)
+            sched_yield();
+}
+
+/* Of n columns, while workers sleep; what these then have worked. */
+static int64_t work_for_spmm(const hybrid_csr *M, int64_t n)
+{
+    hybrid_dense X, Y;
+
+    dense_make(M->cols, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
+    dense_make(M->rows, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
+    wait_until_workers_sleep();
+    const int64_t before = worked_ns();
+    assert_int_equal(hybrid_spmm(engine, 1, M, &X, 0, &Y), HYBRID_OK);
+    dense_free(&X);
+    dense_free(&Y);
+    wait_until_workers_sleep();
+    return worked_ns() - before;
+}
+
+/* The same of the square of a matrix with so many entries a row. */
+static int64_t work_for_spgemm(double entries)
+{
+    hybrid_csr B, C;
+
+    matrix_random(ROWS, ROWS, entries, 1, kind, &B);
+    wait_until_workers_sleep();
+    const int64_t before = worked_ns();
+    assert_int_equal(hybrid_spgemm(engine, &B, &B, &C), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    matrix_free(&B);
+    wait_until_workers_sleep();
+    return worked_ns() - before;
+}
+
+/* Of a product that stands alone, also if its offsets are checked in a loop; for more,
+   one comes at last. */
+static void nobody_is_woken_for_little_work(void **state)
+{
+    hybrid_csr tall;
+
+    (void)state;
+    matrix_random(50 * ROWS, ROWS, 1, 1, kind, &tall);
+    for (int i = 0; i < RUNS; i++) {
+        assert_int_equal(work_for_spmm(&A, 64), 0);
+        assert_int_equal(work_for_spmm(&A, 500), 0);
+        assert_int_equal(work_for_spmm(&tall, 1), 0);
+        assert_int_equal(work_for_spgemm(6), 0);
+    }
+    while (work_for_spmm(&A, 20000) == 0)
+        ;
+    while (work_for_spgemm(90) == 0)
+        ;
+    matrix_free(&tall);
+}
+
 /* ---- the same bits ------------------------------------------------------------------
  */
 
@@ -288,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_calling_thread_computes_small_products),
+        cmocka_unit_test(nobody_is_woken_for_little_work),
         cmocka_unit_test(a_run_allocates_nothing),
         cmocka_unit_test(a_run_of_spgemm_allocates_nothing_but_its_result),
         cmocka_unit_test(workers_find_the_same_sums),
