@@ -83,9 +83,9 @@ typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t 
    all are done. Who calls takes part, and workers, one for each other piece at most: a piece
    is to be so long that waking one pays, some 10 us. If it is no worker itself, it has the
    place of one, who sleeps. Pieces are taken in ascending order. The first error stops the
-   loop and is returned, and so does CANCELLED (progress.h). May be called from a task. Workers that
-   joined turn to more urgent tasks between two pieces. Loops may nest and may run side
-   by side. */
+   loop and is returned, and so does CANCELLED (progress.h). May be called from a task.
+   Workers that joined turn to more urgent tasks between two pieces. Loops may nest and may
+   run side by side. */
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                           int64_t grain, hy_loop_fn fn, void *arg);
 

@@ -12,6 +12,7 @@
 #include "support/fake_spmm.h"
 #include "support/hypersparse.h"
 #include "support/io_fixture.h"
+#include "support/open_host.h"
 #include "support/stored.h"
 
 extern const hy_variant hy_spmm_host_rows;
@@ -111,7 +112,7 @@ static void the_host_is_right(void **state)
         for (int orders = 0; orders < 4; orders++)
             for (int64_t gap = 0; gap < 10; gap += 5)
                 for (int64_t width = 0; width <= WIDTH; width++) {
-                    stored_trial t = {.engine = stored_host(0)};
+                    stored_trial t = {.engine = open_host(2, 0)};
                     stored_make(&t, stored_matrix(0, stored_kinds[k]), width, orders, gap,
                                 stored_kinds[k]);
                     assert_true(stored_run(&t, 3, orders & 1));
@@ -125,7 +126,7 @@ static void large_lines_are_right(void **state)
 {
     (void)state;
     for (int orders = 0; orders < 4; orders++) {
-        stored_trial t = {.engine = stored_host(0)};
+        stored_trial t = {.engine = open_host(2, 0)};
         hybrid_csr A;
         matrix_random(20, orders & 1 ? 40 : 20000, 9, 7, stored_kinds[0], &A);
         stored_make(&t, A, orders & 1 ? 20000 : 6, orders, 1, stored_kinds[0]);
@@ -142,7 +143,7 @@ static void memory_holds_a_part_of_x(void **state)
 {
     (void)state;
     for (int orders = 0; orders < 4; orders++) {
-        stored_trial t       = {.engine = stored_host(PEAK_BYTES / 10)};
+        stored_trial t       = {.engine = open_host(2, PEAK_BYTES / 10)};
         hybrid_report report = HYBRID_REPORT_INIT;
         hybrid_csr A;
         matrix_random(100, PEAK_ROWS, 30, 7, stored_kinds[1], &A);
@@ -158,7 +159,7 @@ static void memory_holds_a_part_of_x(void **state)
 
 static void a_column_must_fit(void **state)
 {
-    stored_trial t = {.engine = stored_host(1 << 20)};
+    stored_trial t = {.engine = open_host(2, 1 << 20)};
     hybrid_plan *plan;
     hybrid_file *file;
     hybrid_csr A;

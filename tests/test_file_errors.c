@@ -14,6 +14,7 @@
 #include "support/fake_backend.h"
 #include "support/fake_spmm.h"
 #include "support/io_fixture.h"
+#include "support/open_host.h"
 #include "support/oracle.h"
 #include "support/stored.h"
 
@@ -33,7 +34,7 @@ static void expect_message(hybrid_engine *engine, const char *part)
 
 static void a_short_file_is_not_opened(void **state)
 {
-    stored_trial t    = {.engine = stored_host(0)};
+    stored_trial t    = {.engine = open_host(2, 0)};
     hybrid_file *file = NULL;
 
     (void)state;
@@ -89,7 +90,7 @@ static void shrink(hybrid_engine *engine)
 static void a_file_that_shrinks_is_told(void **state)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, NULL};
-    hybrid_engine *engine                  = stored_host(0);
+    hybrid_engine *engine                  = open_host(2, 0);
 
     (void)state;
     shrink(engine);
@@ -107,8 +108,8 @@ static void a_file_that_shrinks_is_told(void **state)
 
 static void arguments_are_checked(void **state)
 {
-    hybrid_engine *other = stored_host(0);
-    stored_trial t       = {.engine = stored_host(0)};
+    hybrid_engine *other = open_host(2, 0);
+    stored_trial t       = {.engine = open_host(2, 0)};
     hybrid_plan *plan;
     hybrid_file *file, *others;
 
@@ -209,7 +210,7 @@ static void allocations_may_fail(void **state)
     hybrid_engine *engine;
 
     (void)state;
-    each_allocation_fails(stored_host(0));
+    each_allocation_fails(open_host(2, 0));
     assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
     each_allocation_fails(engine);
 }

@@ -11,6 +11,7 @@
 #include "support/each.h"
 #include "support/fake_backend.h"
 #include "support/io_fixture.h"
+#include "support/open_host.h"
 #include "support/oracle.h"
 #include "support/places.h"
 #include "support/stored.h"
@@ -253,7 +254,7 @@ static void memory_holds_a_part(void **state)
     make_band(ROWS, 1, &narrow);
     assert_true(wide.nnz * 12 > 6LL * CAP);
     for (int is_a = 0; is_a < 2; is_a++) {
-        hybrid_engine *engine = stored_host(CAP);
+        hybrid_engine *engine = open_host(2, CAP);
         const hybrid_csr *A = is_a ? &wide : &narrow, *B = is_a ? &narrow : &wide;
         const hybrid_operand a = stored_csr(engine, "a", A, 1);
         const hybrid_operand b = stored_csr(engine, "b", B, 1);

@@ -14,6 +14,7 @@
 #include "support/each.h"
 #include "support/fake_backend.h"
 #include "support/io_fixture.h"
+#include "support/open_host.h"
 #include "support/oracle.h"
 #include "support/stored.h"
 
@@ -193,7 +194,7 @@ static void files_that_shrink_are_told(void **state)
 static void a_row_may_touch_too_much(void **state)
 {
     enum { CAP = 4 << 20, MANY = 30000 };
-    hybrid_engine *engine = stored_host(CAP);
+    hybrid_engine *engine = open_host(2, CAP);
     hybrid_csr A, B, C;
 
     (void)state;
@@ -263,7 +264,7 @@ static int ignore(void *user, int64_t row_begin, const hybrid_csr *rows)
 static void arguments_are_checked(void **state)
 {
     hybrid_plan_options again = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *other      = stored_host(0);
+    hybrid_engine *other      = open_host(2, 0);
     hybrid_file *x, *others;
     stored_trial t;
     hybrid_csr C;

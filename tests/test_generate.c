@@ -9,25 +9,16 @@
 
 #include "hybrid_spmm.h"
 #include "io/generate.h"
+#include "support/open_host.h"
 
 static hybrid_engine *one, *three; /* by their threads */
-
-static hybrid_engine *open_engine(int threads)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine         = NULL;
-
-    options.backend = HYBRID_HOST;
-    options.threads = threads;
-    return hybrid_engine_create(&options, &engine) == HYBRID_OK ? engine : NULL;
-}
 
 static int open_engines(void **state)
 {
     (void)state;
-    one   = open_engine(1);
-    three = open_engine(3);
-    return one && three ? 0 : -1;
+    one   = open_host(1, 0);
+    three = open_host(3, 0);
+    return 0;
 }
 
 static int close_engines(void **state)

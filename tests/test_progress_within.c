@@ -13,23 +13,13 @@
 #include "support/builder.h"
 #include "support/cases.h"
 #include "support/context.h"
+#include "support/open_host.h"
 #include "support/oracle.h"
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 /* ---- one worker, who is the calling thread --------------------------------------------
  */
-
-static hybrid_engine *open_alone(int threads)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.backend = HYBRID_HOST;
-    options.threads = threads;
-    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
-    return engine;
-}
 
 /* Rows of A have all columns, and rows of B `length` columns from number i * step on. */
 static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
@@ -57,7 +47,7 @@ static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
 static void end_long(const char *variant, int threads, const hybrid_csr *A,
                      const hybrid_csr *B, const oracle *right)
 {
-    hybrid_engine *engine       = open_alone(threads);
+    hybrid_engine *engine       = open_host(threads, 0);
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
     asked a;
@@ -119,7 +109,7 @@ static void within_a_row_of_all_workers(void **state)
 /* One chunk of one piece tells of rows that are done in it. */
 static void rows_are_told_within_a_chunk(void **state)
 {
-    hybrid_engine *engine = open_alone(1);
+    hybrid_engine *engine = open_host(1, 0);
     hybrid_csr A, C;
     asked a;
 
@@ -139,7 +129,7 @@ static void rows_are_told_within_a_chunk(void **state)
 static void bits_are_those_of_a_call_that_nobody_asks(void **state)
 {
     const test_kind reals = {HYBRID_F32, HYBRID_I64, 0};
-    hybrid_engine *engine = open_alone(1);
+    hybrid_engine *engine = open_host(1, 0);
     hybrid_dense X, Y, told;
     hybrid_csr A;
     asked a;

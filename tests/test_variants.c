@@ -8,24 +8,14 @@
 #include "support/bits.h"
 #include "support/large.h"
 #include "support/not_finite.h"
+#include "support/open_host.h"
 #include "support/variants.h"
 
 enum { ROOM = 64 };
 
-static hybrid_engine *open_host(int threads)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.backend = HYBRID_HOST;
-    options.threads = threads;
-    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
-    return engine;
-}
-
 static void every_host_variant_agrees_with_the_oracle(void **state)
 {
-    hybrid_engine *engine = open_host(3);
+    hybrid_engine *engine = open_host(3, 0);
     const char *names[ROOM];
     int64_t checked = 0;
 
@@ -46,7 +36,7 @@ products_have_the_same_bits_for_every_chunking_and_number_of_threads(void **stat
     variants_of("host", names, ROOM);
     const int fixed_order = variants_named(names, "spgemm.");
     for (int threads = 1; threads <= 3; threads++) {
-        hybrid_engine *engine = open_host(threads);
+        hybrid_engine *engine = open_host(threads, 0);
         assert_int_equal(bits_check(engine, names, &checked), 0);
         hybrid_engine_destroy(engine);
     }
@@ -55,7 +45,7 @@ products_have_the_same_bits_for_every_chunking_and_number_of_threads(void **stat
 
 static void rows_of_any_length_are_right(void **state)
 {
-    hybrid_engine *engine = open_host(2);
+    hybrid_engine *engine = open_host(2, 0);
     const char *names[ROOM];
     int64_t checked = 0;
 
@@ -68,7 +58,7 @@ static void rows_of_any_length_are_right(void **state)
 
 static void infinities_show_where_they_are_asked_for(void **state)
 {
-    hybrid_engine *engine = open_host(3);
+    hybrid_engine *engine = open_host(3, 0);
     int64_t checked       = 0;
 
     (void)state;

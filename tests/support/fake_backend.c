@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csr.h"
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 #include "tests/support/fake_memory.h"
@@ -31,21 +30,11 @@ typedef struct fake {
 static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 static block *pinned_blocks;
 
-static int64_t alive, pins, direct, counts, turns, copied[2];
+static int64_t alive, pins, direct, copied[2];
 
 int64_t fake_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
-}
-
-int64_t fake_turns(void)
-{
-    return __atomic_load_n(&turns, __ATOMIC_RELAXED);
-}
-
-int64_t fake_counts(void)
-{
-    return __atomic_load_n(&counts, __ATOMIC_RELAXED);
 }
 
 int64_t fake_pins(void)
@@ -297,6 +286,11 @@ static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
     return pinned ? (int)HY_PINNED : -1;
 }
 
+int fake_on_device(hy_backend *base, const void *ptr, size_t bytes)
+{
+    return space_of((fake *)base, ptr, bytes, 0) == (int)HY_DEVICE;
+}
+
 static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
 {
     fake *self         = (fake *)lane->backend;
@@ -321,115 +315,6 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
 static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
     return copy_rows(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
-}
-
-/* ---- columns and rows ---------------------------------------------------------- */
-
-/* Whether the device may write and read so many lines, `ld` elements apart. */
-static int on_device(fake *self, const void *ptr, int64_t lines, int64_t ld,
-                     int64_t length, size_t size)
-{
-    const size_t bytes = (size_t)((lines - 1) * ld + length) * size;
-    return length <= ld && space_of(self, ptr, bytes, 0) == (int)HY_DEVICE;
-}
-
-static hybrid_status do_turn(hy_lane *lane, void *arg)
-{
-    const hy_turning *t = arg;
-
-    (void)lane;
-    for (int64_t i = 0; i < t->lines; i++)
-        for (int64_t j = 0; j < t->filled; j++) {
-            char *to = (char *)t->to + (size_t)(i * t->to_ld + j) * t->size;
-            if (j >= t->length)
-                memset(to, 0, t->size);
-            else
-                memcpy(to, (const char *)t->from + (size_t)(j * t->from_ld + i) * t->size,
-                       t->size);
-        }
-    return HYBRID_OK;
-}
-
-hybrid_status fake_turn(hy_lane *lane, const hy_turning *t)
-{
-    fake *self = (fake *)lane->backend;
-
-    if (t->lines == 0 || t->length == 0)
-        return HYBRID_OK;
-    if (t->filled < t->length ||
-        !on_device(self, t->to, t->lines, t->to_ld, t->filled, t->size) ||
-        !on_device(self, t->from, t->length, t->from_ld, t->lines, t->size))
-        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
-                       "fake device: what is turned is not in blocks of the device");
-    __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
-    return hy_fake_enqueue_copy(lane, do_turn, t, sizeof *t);
-}
-
-/* ---- offsets ----------------------------------------------------------------- */
-
-static hybrid_status do_rebase(hy_lane *lane, void *arg)
-{
-    const hy_rebasing *r  = arg;
-    const hybrid_csr from = {.row_ptr     = (void *)(uintptr_t)r->from,
-                             .offset_type = r->from_type};
-
-    (void)lane;
-    for (int64_t i = 0; i < r->count; i++) {
-        const int64_t number = hy_offset(&from, i) - r->base;
-        if (r->to_type == HYBRID_I64)
-            ((int64_t *)r->to)[i] = number;
-        else
-            ((int32_t *)r->to)[i] = (int32_t)number;
-    }
-    return HYBRID_OK;
-}
-
-hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r)
-{
-    fake *self        = (fake *)lane->backend;
-    const size_t from = (size_t)r->count * hy_index_size(r->from_type);
-    const size_t to   = (size_t)r->count * hy_index_size(r->to_type);
-
-    if (space_of(self, r->from, from, 0) != HY_DEVICE ||
-        space_of(self, r->to, to, 0) != HY_DEVICE)
-        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
-                       "fake device: offsets are not in its memory");
-    return hy_fake_enqueue_copy(lane, do_rebase, r, sizeof *r);
-}
-
-/* ---- products of rows ----------------------------------------------------------- */
-
-typedef struct counting {
-    int64_t rows;
-    const int64_t *a_row_ptr;
-    const int32_t *a_col;
-    const int64_t *b_row_ptr;
-    uint32_t *products;
-} counting;
-
-static hybrid_status do_count(hy_lane *lane, void *arg)
-{
-    const counting *c = arg;
-
-    (void)lane;
-    for (int64_t i = 0; i < c->rows; i++) {
-        c->products[i] = 0;
-        for (int64_t k = c->a_row_ptr[i]; k < c->a_row_ptr[i + 1]; k++) {
-            const int64_t *row = c->b_row_ptr + c->a_col[k];
-            c->products[i] += (uint32_t)(row[1] - row[0]);
-        }
-    }
-    return HYBRID_OK;
-}
-
-hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
-                            const int32_t *a_col, const int64_t *b_row_ptr,
-                            uint32_t *products)
-{
-    const counting c = {rows, a_row_ptr, a_col, b_row_ptr, products};
-
-    __atomic_add_fetch(&counts, 1, __ATOMIC_RELAXED);
-    return hy_fake_enqueue_copy(lane, do_count, &c, sizeof c);
 }
 
 const hy_backend_ops hy_fake_backend_ops = {

@@ -1,4 +1,4 @@
-/* tests/support/fake_lane.h - between fake_backend.c and fake_lane.c. */
+/* tests/support/fake_lane.h - between fake_backend.c, fake_kernels.c and fake_lane.c. */
 #ifndef FAKE_LANE_H
 #define FAKE_LANE_H
 
@@ -24,6 +24,9 @@ const hy_backend *fake_mark_backend(const hy_mark *mark);
 void fake_count(int64_t by);
 
 enum { FAKE_PIN_BYTES = 4096 };
+
+/* Whether all these bytes are in memory of the device. */
+int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
 
 hybrid_status fake_turn(hy_lane *lane, const hy_turning *turning);
 hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);

@@ -9,8 +9,7 @@
 #include "base/backend.h"
 
 /* So many bytes of device `device`, or FAKE_MANAGED, with what lies at `from`, unless NULL;
-   poisoned else.
-   They begin `skew` bytes after a page. */
+   poisoned else. They begin `skew` bytes after a page. */
 void *fake_memory(int device, const void *from, size_t bytes, size_t skew);
 void fake_memory_free(void *ptr);
 

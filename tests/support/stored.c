@@ -179,15 +179,3 @@ hybrid_csr stored_matrix(int banded, test_kind kind)
     }
     return A;
 }
-
-hybrid_engine *stored_host(size_t host_bytes)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.backend    = HYBRID_HOST;
-    options.threads    = 2;
-    options.host_bytes = host_bytes;
-    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
-    return engine;
-}

@@ -39,9 +39,6 @@ void stored_free(stored_trial *t);
 /* Two runs of one plan, checked against the oracle, bit for bit. 0: it cannot be planned. */
 int stored_run(stored_trial *t, double alpha, double beta);
 
-/* Two workers and no device; 0: no cap. */
-hybrid_engine *stored_host(size_t host_bytes);
-
 extern const test_kind stored_kinds[2];
 
 #endif /* STORED_H */
