@@ -36,16 +36,16 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     hybrid_engine_options wanted = HYBRID_ENGINE_OPTIONS_INIT;
     hybrid_engine *engine        = NULL;
 
-    wanted.backend             = backend;
-    wanted.threads             = options->threads;
-    wanted.device              = options->device;
-    wanted.devices             = options->device_count > 0 ? options->devices : NULL;
-    wanted.device_count        = options->device_count;
-    wanted.device_bytes        = options->device_bytes;
-    wanted.host_bytes          = options->host_bytes;
-    wanted.message             = message;
-    wanted.message_size        = sizeof message;
-    wanted.rates_path          = rates;
+    wanted.backend      = backend;
+    wanted.threads      = options->threads;
+    wanted.device       = options->device;
+    wanted.devices      = options->devices.count > 0 ? options->devices.numbers : NULL;
+    wanted.device_count = options->devices.count;
+    wanted.device_bytes = options->device_bytes;
+    wanted.host_bytes   = options->host_bytes;
+    wanted.message      = message;
+    wanted.message_size = sizeof message;
+    wanted.rates_path   = rates;
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
     if (status == HYBRID_OK)
         return engine;
@@ -261,7 +261,8 @@ hybrid_plan_options cli_job_wanted(const cli_job *job)
                    (o->allow_tf32 ? HYBRID_ALLOW_TF32 : 0);
     wanted.chunk_rows = o->chunk_rows;
     wanted.variant    = o->variant;
-    wanted.split      = o->split;
+    wanted.split      = o->split.how;
+    wanted.host_share = o->split.host_share;
     wanted.order      = job->right ? HYBRID_ROW_MAJOR : job->X.order;
     return wanted;
 }

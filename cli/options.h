@@ -1,38 +1,51 @@
-/* cli/options.h - what the user asked for. */
+/* cli/options.h - the options of all commands: one table drives parsing, --help, suggestions,
+   manual pages and completions of shells. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
 #include "cli/command.h"
+#include "cli/kinds.h"
 #include "cli/progress.h"
 #include "hybrid_spmm.h"
 
-enum { CLI_INPUTS = 2, CLI_DEVICES = 16 };
+enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* rows of the table */ };
 
+/* The values that the user gave; 0 or NULL if an option has none. */
 struct cli_options {
-    const char *input[CLI_INPUTS]; /* those not given are NULL */
+    const char *input[CLI_INPUTS]; /* the command's arguments */
     const char *output, *trace, *report, *variant, *rates;
-    int64_t dense_cols, chunk_rows;  /* 0 = not given */
-    size_t device_bytes, host_bytes; /* 0 = not given */
+    int64_t dense_cols, chunk_rows;
+    size_t device_bytes, host_bytes;
     uint64_t seed;
     hybrid_type type;
     hybrid_backend backend;
-    hybrid_split split;
-    double host_share;
+    cli_split split;
     int threads, device;
-    int devices[CLI_DEVICES], device_count; /* count 0 = not given */
+    cli_devices devices;
     cli_progress_mode progress;
-    int transpose_b, deterministic, allow_tf32, verify, quiet, help;
+    int transpose_b, deterministic, allow_tf32, verify, quiet, help, version;
 };
 
-/* Read the arguments after the command's name. On a usage error the sentence has been
-   said and CLI_USAGE comes back. */
-int cli_options_parse(const cli_command *command, int argc, char **argv,
-                      cli_options *out);
+typedef struct cli_option {
+    const char *name;     /* without "--" */
+    char letter;          /* of the short form; 0 if there is none */
+    unsigned commands;    /* bits of the commands that take the option */
+    const cli_kind *kind; /* of its value */
+    size_t field;         /* offset in cli_options of the value */
+    const char *help;     /* sentences; completions show the first one */
+} cli_option;
 
-/* The lines of `command --help` that tell its options. */
-void cli_options_print(const cli_command *command);
+/* Ends with a NULL name. An option may have several rows, for different commands. */
+extern const cli_option cli_option_table[];
 
-/* 1 if `path` ends in `ending`. */
+/* Returns the next row at or after `option` that `command` takes, or NULL. */
+const cli_option *cli_option_of(const cli_command *command, const cli_option *option);
+
+#define CLI_EACH_OPTION(option, command)                                                 \
+    for (const cli_option *option = cli_option_of(command, cli_option_table); option;    \
+         option                   = cli_option_of(command, option + 1))
+
+/* Returns 1 if `path` ends in `ending`. */
 int cli_ends_in(const char *path, const char *ending);
 
 #endif /* CLI_OPTIONS_H */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DIGITS "0123456789"
+
 /* Digits alone: strtoull() would take blanks and signs too. */
 static int parse_digits(const char *text, uint64_t *out, const char **end)
 {
@@ -48,31 +50,54 @@ int cli_parse_ints(const char *text, int most, int room, int *out, int *count)
     return 0;
 }
 
+/* Bytes of the unit "", "B", "K", "KiB" or "KB", or of the same with M, G or T; 0 if
+   there is no such unit. */
+static uint64_t unit_bytes(const char *text)
+{
+    static const char prefixes[] = "KMGT";
+    const char *prefix           = text[0] ? strchr(prefixes, text[0]) : NULL;
+    uint64_t bytes               = 1;
+
+    if (!prefix)
+        return text[0] == '\0' || strcmp(text, "B") == 0;
+    const int decimal = strcmp(text + 1, "B") == 0;
+    if (!decimal && text[1] != '\0' && strcmp(text + 1, "iB") != 0)
+        return 0;
+    for (const char *p = prefixes; p <= prefix; p++)
+        bytes *= decimal ? 1000 : 1024;
+    return bytes;
+}
+
+/* Returns 0.DIGITS of `unit`, rounded down. */
+static uint64_t part_of(uint64_t unit, const char *digits, size_t count)
+{
+    uint64_t bytes = 0;
+
+    while (count > 0)
+        bytes = (bytes + (uint64_t)(digits[--count] - '0') * unit) / 10;
+    return bytes;
+}
+
 int cli_parse_size(const char *text, size_t *out)
 {
-    static const char units[] = "KMGT";
-    const char *end;
-    uint64_t n;
-    int shift = 0;
+    const size_t whole_digits = strspn(text, DIGITS);
+    const int has_point       = text[whole_digits] == '.';
+    const char *fraction      = text + whole_digits + has_point;
+    const size_t digits       = has_point ? strspn(fraction, DIGITS) : 0;
+    const uint64_t unit       = unit_bytes(fraction + digits);
+    uint64_t whole            = 0;
 
-    if (!parse_digits(text, &n, &end))
+    if (unit == 0 || (has_point && (digits == 0 || unit == 1)) ||
+        (whole_digits > 0 && !parse_digits(text, &whole, &text)) ||
+        whole >= INT64_MAX / unit)
         return 0;
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        shift = 10 * (int)(unit - units + 1);
-        end += strcmp(end + 1, "iB") == 0 ? 3 : 1;
-    } else if (strcmp(end, "B") == 0) {
-        end++;
-    }
-    if (*end != '\0' || n == 0 || n > (uint64_t)INT64_MAX >> shift)
-        return 0;
-    *out = (size_t)n << shift;
-    return 1;
+    *out = (size_t)(whole * unit + part_of(unit, fraction, digits));
+    return *out > 0;
 }
 
 int cli_parse_share(const char *text, double *out)
 {
-    if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
+    if (text[0] == '\0' || text[strspn(text, DIGITS ".")] != '\0')
         return 0;
     char *stop;
     *out = strtod(text, &stop);

@@ -12,7 +12,9 @@ int cli_parse_ints(const char *text, int most, int room, int *out, int *count);
 
 int cli_parse_seed(const char *text, uint64_t *out);
 
-/* Bytes, above 0: digits and then nothing, B, or K, M, G or T with or without iB. */
+/* Bytes above 0, rounded down: a decimal number and a unit. KB, MB, GB and TB are powers of
+   1000; K, M, G and T, with or without iB, are powers of 1024. Without a unit, and with B, the
+   number is whole. */
 int cli_parse_size(const char *text, size_t *out);
 
 /* Digits, with or without a point: 0.25, 1. */

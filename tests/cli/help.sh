@@ -3,7 +3,10 @@
 
 expect 0 --help
 golden help
+expect 0 -V
+cp out short
 expect 0 --version
+cmp -s out short || fail "-V is not --version"
 grep -Exq 'hybrid_spmm [0-9]+\.[0-9]+\.[0-9]+' out || fail "odd version"
 for command in multiply explain info list generate calibrate; do
     expect 0 "$command" --help

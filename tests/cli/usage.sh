@@ -10,7 +10,6 @@ wrong() {
     says "$pattern"
 }
 
-wrong "no command 'frobnicate'" frobnicate
 wrong 'usage: hybrid_spmm multiply A \[B\]' multiply
 wrong 'usage: hybrid_spmm multiply A \[B\]' multiply A.mtx B.mtx A.mtx
 wrong 'usage: hybrid_spmm info FILE' info
@@ -18,7 +17,26 @@ wrong 'usage: hybrid_spmm generate KIND:ARGS' generate
 wrong '\-\-frob' multiply A.mtx --frob
 wrong '\-z' multiply -qz A.mtx
 wrong '\-\-type needs a value' multiply A.mtx --type
-wrong '\-o needs a value' multiply A.mtx -o
+wrong '\-\-output needs a value' multiply A.mtx -o
+wrong '\-\-verify takes no value' multiply A.mtx --verify=yes
+
+# misspelt words get a suggestion; others do not
+wrong "no command 'mulitply'; did you mean 'multiply'" mulitply A.mtx
+wrong "did you mean 'calibrate'" calib
+wrong "no command 'A.mtx'; see" A.mtx
+wrong "no command 'frobnicate'; see 'hybrid_spmm --help'" frobnicate
+wrong 'no option --verison; did you mean --version' --verison
+wrong 'no option --outptu; did you mean --output\?' multiply A.mtx --outptu=C.mtx
+wrong 'no option --tpye; did you mean --type' info A.mtx --tpye f32
+wrong 'no option -v; did you mean --verify' multiply -verify A.mtx
+wrong "no option --frob; see 'hybrid_spmm multiply --help'" multiply A.mtx --frob
+wrong '\-\-de is the beginning of --dense-cols, --device' multiply A.mtx --de
+wrong "'hybrid_spmm explain' has no option --verify, which is an option of multiply" \
+    explain A.mtx --verify
+wrong "'hybrid_spmm' has no option --quiet, which is an option of multiply" -q multiply A.mtx
+wrong 'usage: hybrid_spmm COMMAND' -- multiply A.mtx
+wrong 'usage: hybrid_spmm COMMAND' -- multiply
+
 wrong "f32 or f64, not 'f16'" multiply A.mtx --type f16
 wrong "auto, host or cuda, not 'tpu'" multiply A.mtx --backend tpu
 wrong "always or never, not 'often'" multiply A.mtx --progress often
@@ -40,10 +58,12 @@ for split in auto host; do
 done
 expect 1 multiply A.mtx -q --backend host --split 0.5
 says 'a split with the GPU is asked for'
-for size in 1KB 1iB 1Ki 1k K 9223372036854775808 9000000T; do
+for size in 0 0.0G 1iB 1Ki 1k 1KIB 1BB K .G 1. 1..5G 1.5 1.5B 0.5e3K -1K ' 1K' 1e9 0x10 \
+    9223372036854775808 9000000T 9223373TB 8388608.5T; do
     wrong "\-\-host-memory takes .*, not '$size'" multiply A.mtx --host-memory="$size"
 done
-for size in 100000000 100000000B 100000K 100M 100MiB 1G 1GiB 1TiB; do
+for size in 100000000 100000000B 100000K 100M 100MiB 1G 1GiB 1TiB 100000KB 100MB 1GB 1TB 0.1GB \
+    .5G 99.5MiB; do
     expect 0 multiply A.mtx -q --backend host --device-memory "$size" --host-memory "$size"
 done
 wrong "\-\-seed takes .*, not '-1'" multiply A.mtx --seed=-1
