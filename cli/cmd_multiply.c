@@ -121,25 +121,43 @@ static hybrid_status run_files(cli_job *job)
     return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
 }
 
+/* The result of the call before is freed first, so that budgets hold one result. */
+static int run_once(cli_job *job)
+{
+    hybrid_csr_free(job->engine, &job->C);
+    cli_progress_begin(&job->report);
+    cli_signals_defer();
+    const int64_t begin        = cli_now_ns();
+    const hybrid_status status = cli_job_has_files(job) ? run_files(job) : run_plan(job);
+    cli_calls_add(&job->calls, (double)(cli_now_ns() - begin) * 1e-9);
+    return cli_signals_returned(job->engine, status);
+}
+
+static int make_y(cli_job *job)
+{
+    const hybrid_status status =
+        hybrid_dense_create(job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR,
+                            job->options->type, &job->Y);
+
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
 static int run(multiply *m)
 {
     cli_job *job         = &m->job;
-    const int in_files   = cli_job_has_files(job);
-    hybrid_status status = HYBRID_OK;
+    const int64_t repeat = job->options->repeat;
+    int code             = cli_calls_open(&job->calls, repeat);
 
-    if (in_files || job->options->trace)
+    if (cli_job_has_files(job) || job->options->trace)
         hybrid_engine_trace(job->engine, on_event, job);
-    if (in_files)
+    if (cli_job_has_files(job))
         job->report = (hybrid_report)HYBRID_REPORT_INIT;
-    cli_progress_begin(&job->report);
-    cli_signals_defer();
-    if (!job->right)
-        status = hybrid_dense_create(job->engine, job->A.rows, job->X.cols,
-                                     HYBRID_ROW_MAJOR, job->options->type, &job->Y);
-    if (status == HYBRID_OK)
-        status = in_files ? run_files(job) : run_plan(job);
+    if (code == CLI_DONE && !job->right)
+        code = make_y(job);
+    for (int64_t i = 0; i < repeat && code == CLI_DONE; i++)
+        code = run_once(job);
     hybrid_engine_trace(job->engine, NULL, NULL);
-    return cli_signals_returned(job->engine, status);
+    return code;
 }
 
 static int verify(multiply *m)

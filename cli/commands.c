@@ -17,12 +17,12 @@ const cli_command cli_program = {
 
 static const cli_term multiply_examples[] = {
     {"hybrid_spmm multiply A.mtx B.mtx -o C.mtx", "Write C = A*B."},
-    {"hybrid_spmm multiply A.mtx --transpose-b -o C.mtx",
-     "Write C = A*A', where A' is the transpose of A."},
+    {"hybrid_spmm multiply A.mtx --transpose-a -o C.mtx",
+     "Write C = A'*A, where A' is the transpose of A."},
     {"hybrid_spmm multiply A.mtx --dense-cols 128 -o Y.npy",
      "Write Y = A*X for a random X of 128 columns."},
-    {"hybrid_spmm multiply A.mtx --device-memory 256MiB --verify",
-     "Compute A*A with 256 MiB of GPU memory, and check the result."},
+    {"hybrid_spmm multiply A.mtx --device-memory 256MiB --verify --repeat 5",
+     "Compute A*A five times with 256 MiB of GPU memory, and check the result."},
     {0}};
 
 static const cli_term explain_examples[] = {

@@ -8,6 +8,7 @@
 #include "cli/now.h"
 #include "cli/operand.h"
 #include "cli/say.h"
+#include "cli/shapes.h"
 #include "cli/signals.h"
 
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
@@ -37,8 +38,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     hybrid_engine *engine        = NULL;
 
     wanted.backend      = backend;
-    wanted.threads      = options->threads;
-    wanted.device       = options->device;
+    wanted.threads      = (int)options->threads;
+    wanted.device       = (int)options->device;
     wanted.devices      = options->devices.count > 0 ? options->devices.numbers : NULL;
     wanted.device_count = options->devices.count;
     wanted.device_bytes = options->device_bytes;
@@ -126,14 +127,14 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Whether an operand in JSON stays in its file: nobody needs it as a whole. */
-static int stays(const cli_job *job, const char *name)
+/* Returns 1 if an operand in JSON stays in its file: no step needs the whole operand. */
+static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
 
     if (!name || !cli_operand_is_json(name))
         return 0;
-    return cli_operand_is_dense(name) || !(job->explains || o->verify || o->transpose_b);
+    return cli_operand_is_dense(name) || !(job->explains || o->verify || transposed);
 }
 
 static int open_left(cli_job *job)
@@ -175,7 +176,7 @@ static int load_right(cli_job *job)
 
     job->right = &job->A;
     snprintf(job->right_name, sizeof job->right_name, "A");
-    if (stays(job, o->input[1]))
+    if (stays(job, o->input[1], o->transpose_b))
         return open_right(job);
     if (o->input[1]) {
         const int64_t begin = cli_now_ns();
@@ -191,24 +192,7 @@ static int load_right(cli_job *job)
     } else if (o->dense_cols) {
         job->right = NULL;
         snprintf(job->right_name, sizeof job->right_name, "random");
-        return make_x(job);
     }
-    return CLI_DONE;
-}
-
-static int transpose_right(cli_job *job)
-{
-    const int64_t begin = cli_now_ns();
-    hybrid_csr T;
-
-    cli_progress_phase("transposing", job->right_name);
-    const hybrid_status status = hybrid_csr_transpose(job->engine, job->right, &T);
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
-    hybrid_csr_free(job->engine, &job->B);
-    job->B           = T;
-    job->right       = &job->B;
-    job->transpose_s = cli_job_step(job, "transpose B", "main", begin, 0);
     return CLI_DONE;
 }
 
@@ -220,7 +204,7 @@ static int load_left(cli_job *job)
     int dense;
 
     snprintf(job->left_name, sizeof job->left_name, "%.100s", name);
-    if (stays(job, name))
+    if (stays(job, name, o->transpose_a || (o->transpose_b && !o->input[1])))
         return open_left(job);
     const int code =
         cli_operand_read(job->engine, name, o->type, o->seed, &job->A, NULL, &dense);
@@ -237,7 +221,11 @@ int cli_job_load(cli_job *job)
 
     if (code == CLI_DONE)
         code = load_right(job);
-    return code == CLI_DONE && o->transpose_b ? transpose_right(job) : code;
+    if (code == CLI_DONE)
+        code = cli_shapes_transpose(job);
+    if (code == CLI_DONE && o->dense_cols)
+        code = make_x(job);
+    return code == CLI_DONE ? cli_shapes_check(job) : code;
 }
 
 /* ---- plan
@@ -293,6 +281,7 @@ int cli_job_plan(cli_job *job)
 void cli_job_close(cli_job *job)
 {
     cli_trace_free(&job->trace);
+    cli_calls_close(&job->calls);
     if (!job->engine)
         return;
     hybrid_plan_destroy(job->plan);

@@ -2,6 +2,7 @@
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
+#include "cli/calls.h"
 #include "cli/options.h"
 #include "cli/trace_json.h"
 #include "hybrid_spmm.h"
@@ -19,6 +20,7 @@ typedef struct cli_job {
     hybrid_report report;
     const char *variant; /* that computes */
     cli_trace trace;
+    cli_calls calls; /* of the product; the report is that of the last one */
     double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
     char left_name[128], right_name[128];                  /* as the summary says them */
 } cli_job;

@@ -29,38 +29,9 @@ static int read_word(const cli_kind *kind, const char *text, void *field)
     return cli_parse_word(text, kind->words, field);
 }
 
-static int read_columns(const cli_kind *kind, const char *text, void *field)
+static int read_whole(const cli_kind *kind, const char *text, void *field)
 {
-    (void)kind;
-    return cli_parse_int(text, 1, INT32_MAX, field);
-}
-
-static int read_rows(const cli_kind *kind, const char *text, void *field)
-{
-    (void)kind;
-    return cli_parse_int(text, 1, INT64_MAX, field);
-}
-
-static int read_int(const char *text, int least, int most, int *field)
-{
-    int64_t n;
-
-    if (!cli_parse_int(text, least, most, &n))
-        return 0;
-    *field = (int)n;
-    return 1;
-}
-
-static int read_threads(const cli_kind *kind, const char *text, void *field)
-{
-    (void)kind;
-    return read_int(text, 1, 65536, field);
-}
-
-static int read_device(const cli_kind *kind, const char *text, void *field)
-{
-    (void)kind;
-    return read_int(text, 0, 65535, field);
+    return cli_parse_int(text, kind->least, kind->most, field);
 }
 
 static int read_devices(const cli_kind *kind, const char *text, void *field)
@@ -124,13 +95,28 @@ const cli_kind cli_kind_variant = {.placeholder = "NAME",
                                    .completion  = CLI_COMPLETES_VARIANTS};
 const cli_kind cli_kind_columns = {.placeholder = "N",
                                    .rule        = "a whole number from 1 to 2147483647",
-                                   .read        = read_columns};
-const cli_kind cli_kind_rows    = {
-       .placeholder = "N", .rule = "a whole number above 0", .read = read_rows};
-const cli_kind cli_kind_threads = {
-    .placeholder = "N", .rule = "a whole number from 1 to 65536", .read = read_threads};
-const cli_kind cli_kind_device = {
-    .placeholder = "N", .rule = "the number of a CUDA device", .read = read_device};
+                                   .read        = read_whole,
+                                   .least       = 1,
+                                   .most        = INT32_MAX};
+const cli_kind cli_kind_rows    = {.placeholder = "N",
+                                   .rule        = "a whole number above 0",
+                                   .read        = read_whole,
+                                   .least       = 1,
+                                   .most        = INT64_MAX};
+const cli_kind cli_kind_threads = {.placeholder = "N",
+                                   .rule        = "a whole number from 1 to 65536",
+                                   .read        = read_whole,
+                                   .least       = 1,
+                                   .most        = 65536};
+const cli_kind cli_kind_calls   = {.placeholder = "N",
+                                   .rule        = "a whole number from 1 to 1000000",
+                                   .read        = read_whole,
+                                   .least       = 1,
+                                   .most        = 1000000};
+const cli_kind cli_kind_device  = {.placeholder = "N",
+                                   .rule        = "the number of a CUDA device",
+                                   .read        = read_whole,
+                                   .most        = 65535};
 const cli_kind cli_kind_devices = {.placeholder = "N,N...",
                                    .rule = "numbers of up to 16 CUDA devices such as 0,1",
                                    .read = read_devices};

@@ -36,6 +36,7 @@ typedef struct cli_kind {
 
     const cli_word *words; /* valid words; or NULL */
     cli_completion completion;
+    int64_t least, most; /* of whole numbers */
 } cli_kind;
 
 /* Type of the field in brackets. Words are stored as the int that cli_word.value holds. */
@@ -45,8 +46,9 @@ extern const cli_kind cli_kind_rates;     /* (const char *) "" is no file */
 extern const cli_kind cli_kind_variant;   /* (const char *) */
 extern const cli_kind cli_kind_columns;   /* (int64_t) 1 to 2^31-1 */
 extern const cli_kind cli_kind_rows;      /* (int64_t) 1 to 2^63-1 */
-extern const cli_kind cli_kind_threads;   /* (int) 1 to 65536 */
-extern const cli_kind cli_kind_device;    /* (int) 0 to 65535 */
+extern const cli_kind cli_kind_threads;  /* (int64_t) 1 to 65536 */
+extern const cli_kind cli_kind_calls;    /* (int64_t) 1 to 1000000 */
+extern const cli_kind cli_kind_device;   /* (int64_t) 0 to 65535 */
 extern const cli_kind cli_kind_devices;   /* (cli_devices) */
 extern const cli_kind cli_kind_seed;      /* (uint64_t) */
 extern const cli_kind cli_kind_size;      /* (size_t) bytes, above 0 */

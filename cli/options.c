@@ -26,6 +26,8 @@ const cli_option cli_option_table[] = {
      "device."},
     {"dense-cols", 0, PRODUCT, &cli_kind_columns, FIELD(int64_t, dense_cols),
      "Multiply by a random dense matrix of N columns instead of B."},
+    {"transpose-a", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_a),
+     "Multiply the transpose of A."},
     {"transpose-b", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_b),
      "Multiply by the transpose of B, or of A if there is no B."},
     {"type", 0, COMPUTES, &cli_kind_type, FIELD(hybrid_type, type),
@@ -34,7 +36,7 @@ const cli_option cli_option_table[] = {
      "Seed of all random numbers. The default is 1."},
     {"backend", 0, OPENS, &cli_kind_backend, FIELD(hybrid_backend, backend),
      "Use the CPU (host), the GPU (cuda), or a GPU if one answers (auto, the default)."},
-    {"device", 0, OPENS, &cli_kind_device, FIELD(int, device),
+    {"device", 0, OPENS, &cli_kind_device, FIELD(int64_t, device),
      "Number of the CUDA device. The default is 0."},
     {"devices", 0, PRODUCT, &cli_kind_devices, FIELD(cli_devices, devices),
      "Several CUDA devices, which compute together."},
@@ -44,7 +46,7 @@ const cli_option cli_option_table[] = {
      "How CPU and GPU divide the work: auto, gpu, host, or the CPU's share of A*X from 0 "
      "to "
      "1."},
-    {"threads", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_threads, FIELD(int, threads),
+    {"threads", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_threads, FIELD(int64_t, threads),
      "Number of CPU workers. The default is one per core, or three fewer beside a GPU."},
     {"device-memory", 0, PRODUCT, &cli_kind_size, FIELD(size_t, device_bytes),
      "Use at most SIZE of a GPU's memory. KB, MB and GB are powers of 1000; K, M, G, "
@@ -65,6 +67,8 @@ const cli_option cli_option_table[] = {
      "Allow that f32 operands of a dense result are rounded to TF32."},
     {"verify", 0, CLI_MULTIPLY, &cli_kind_flag, FIELD(int, verify),
      "Check the result by Freivalds' method."},
+    {"repeat", 0, CLI_MULTIPLY, &cli_kind_calls, FIELD(int64_t, repeat),
+     "Compute the product N times with one plan, and print the time of each call."},
     {"trace", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, trace),
      "Write a timeline, which ui.perfetto.dev opens, to FILE."},
     {"report", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, report),

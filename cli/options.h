@@ -14,16 +14,16 @@ enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* rows of the table */ };
 struct cli_options {
     const char *input[CLI_INPUTS]; /* the command's arguments */
     const char *output, *trace, *report, *variant, *rates;
-    int64_t dense_cols, chunk_rows;
+    int64_t dense_cols, chunk_rows, threads, device, repeat;
     size_t device_bytes, host_bytes;
     uint64_t seed;
     hybrid_type type;
     hybrid_backend backend;
     cli_split split;
-    int threads, device;
     cli_devices devices;
     cli_progress_mode progress;
-    int transpose_b, deterministic, allow_tf32, verify, quiet, help, version;
+    int transpose_a, transpose_b, deterministic, allow_tf32, verify;
+    int quiet, help, version;
 };
 
 typedef struct cli_option {

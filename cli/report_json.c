@@ -31,6 +31,7 @@ static void put_problem(cli_json *json, const cli_job *job)
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
     cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
+    put_truth(json, "transpose_a", o->transpose_a);
     put_truth(json, "transpose_b", o->transpose_b);
     cli_json_count(json, "seed", o->seed);
     put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
@@ -141,6 +142,7 @@ void cli_report_write(const cli_job *job, FILE *file)
     cli_json_real(&json, "read_s", job->read_s);
     cli_json_real(&json, "transpose_s", job->transpose_s);
     cli_json_real(&json, "plan_s", job->plan_s);
+    cli_calls_json(&job->calls, &json, "calls_s");
     put_report(&json, &job->report);
     cli_json_key(&json, "verified");
     fputs(job->options->verify ? "true" : "null", file);

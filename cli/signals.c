@@ -28,25 +28,40 @@ static void interrupted(int number)
     _exit(CLI_INTERRUPTED);
 }
 
+/* The reader of a pipe has ended. Like other programs this one then dies of SIGPIPE
+   without a word. The raised signal is blocked until the handler returns. */
+static void pipe_closed(int number)
+{
+    const struct sigaction die = {.sa_handler = SIG_DFL};
+
+    cli_outputs_remove_now();
+    if (sigaction(number, &die, NULL) != 0 || raise(number) != 0)
+        _exit(CLI_FILE);
+}
+
 int cli_signals_open(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    static const int ignored[] = {SIGPIPE, SIGXFSZ}; /* calls that write tell */
-    /* the program goes on after the first one: no system call is to fail by it */
-    struct sigaction action = {.sa_handler = interrupted, .sa_flags = SA_RESTART};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    static const struct {
+        int number;
+        void (*handler)(int);
+    } signals[] = {{SIGINT, interrupted},
+                   {SIGTERM, interrupted},
+                   {SIGHUP, interrupted},
+                   {SIGQUIT, interrupted},
+                   {SIGPIPE, pipe_closed},
+                   {SIGXFSZ, SIG_IGN}}; /* the call that writes fails with EFBIG */
     struct sigaction before;
 
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (sigaction(ignored[i], &ignore, NULL) != 0)
-            return cli_fail(CLI_FAILED, "cannot ignore signal %d: %s", ignored[i],
-                            strerror(errno));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        /* after the first signal the program goes on: system calls are restarted */
+        struct sigaction action = {.sa_handler = signals[i].handler,
+                                   .sa_flags   = SA_RESTART};
+        sigfillset(&action.sa_mask);
+        if (sigaction(signals[i].number, NULL, &before) == 0 &&
+            before.sa_handler == SIG_IGN)
             continue; /* as nohup wants it */
-        if (sigaction(numbers[i], &action, NULL) != 0)
-            return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", numbers[i],
+        if (sigaction(signals[i].number, &action, NULL) != 0)
+            return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", signals[i].number,
                             strerror(errno));
     }
     return CLI_DONE;

@@ -19,17 +19,18 @@ static void put_matrices(const cli_job *job)
     const hybrid_csr *B  = job->right;
     const char *output   = o->output ? o->output : "";
 
-    fprintf(stderr, "%s   %s\n",
-            !B               ? "Y = A X"
-            : o->transpose_b ? (o->input[1] ? "C = A B'" : "C = A A'")
-            : o->input[1]    ? "C = A B"
-                             : "C = A A",
+    const char *left  = o->transpose_a ? "A'" : "A";
+    const char *right = !B               ? "X"
+                        : o->transpose_b ? (o->input[1] ? "B'" : "A'")
+                                         : (o->input[1] ? "B" : "A");
+
+    fprintf(stderr, "%s = %s %s   %s\n", B ? "C" : "Y", left, right,
             o->type == HYBRID_F64 ? "f64" : "f32");
-    put_matrix("A", job->A.rows, job->A.cols, job->A.nnz, job->left_name);
+    put_matrix(left, job->A.rows, job->A.cols, job->A.nnz, job->left_name);
     if (B && o->input[1])
-        put_matrix("B", B->rows, B->cols, B->nnz, job->right_name);
+        put_matrix(right, B->rows, B->cols, B->nnz, job->right_name);
     if (!B)
-        put_matrix("X", job->X.rows, job->X.cols, job->X.rows * job->X.cols,
+        put_matrix(right, job->X.rows, job->X.cols, job->X.rows * job->X.cols,
                    job->right_name);
     if (B)
         put_matrix("C", job->C.rows, job->C.cols, job->C.nnz, output);
@@ -116,6 +117,7 @@ void cli_summary_print(const cli_job *job)
                 : "CPU");
     fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
+    cli_calls_print(&job->calls);
     if (r->predicted_s > 0)
         fprintf(stderr, "  expected %s\n", cli_seconds(r->predicted_s).s);
     put_use(r);
