@@ -1,0 +1,33 @@
+# The program, and the manual pages and completions that hybrid_spmm_pages writes from its tables
+# of commands and options.
+file(GLOB HYBRID_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
+list(REMOVE_ITEM HYBRID_CLI_SOURCES ${PROJECT_SOURCE_DIR}/cli/main.c)
+add_library(hybrid_cli OBJECT ${HYBRID_CLI_SOURCES})
+target_link_libraries(hybrid_cli PRIVATE hybrid_flags ZLIB::ZLIB)
+
+# hybrid_add_cli(<target> <output name> <source>...)
+function(hybrid_add_cli target output)
+  add_executable(${target} ${ARGN} $<TARGET_OBJECTS:hybrid_cli>)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} LINKER_LANGUAGE C)
+  target_link_libraries(${target} PRIVATE hybrid_flags hybrid_spmm_static ZLIB::ZLIB m)
+endfunction()
+
+hybrid_add_cli(hybrid_spmm_cli hybrid_spmm cli/main.c)
+install(TARGETS hybrid_spmm_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+file(GLOB pages CONFIGURE_DEPENDS cli/pages/*.c)
+hybrid_add_cli(hybrid_spmm_pages hybrid_spmm_pages ${pages})
+set(share ${PROJECT_BINARY_DIR}/share) # as it is installed
+string(TIMESTAMP today %Y-%m-%d UTC)   # or SOURCE_DATE_EPOCH
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${share}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${share}/man/man1 ${share}/bash-completion/completions
+    ${share}/zsh/site-functions ${share}/fish/vendor_completions.d
+  COMMAND hybrid_spmm_pages ${share} ${today}
+  COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/pages.stamp
+  DEPENDS hybrid_spmm_pages
+  COMMENT "Writing manual pages and completions" VERBATIM)
+add_custom_target(pages ALL DEPENDS ${PROJECT_BINARY_DIR}/pages.stamp)
+install(DIRECTORY ${share}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(DIRECTORY ${share}/bash-completion ${share}/zsh ${share}/fish
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR})
