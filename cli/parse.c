@@ -89,10 +89,10 @@ int cli_parse_size(const char *text, size_t *out)
 
     if (unit == 0 || (has_point && (digits == 0 || unit == 1)) ||
         (whole_digits > 0 && !parse_digits(text, &whole, &text)) ||
-        whole >= INT64_MAX / unit)
+        whole > INT64_MAX / unit)
         return 0;
     *out = (size_t)(whole * unit + part_of(unit, fraction, digits));
-    return *out > 0;
+    return *out > 0 && *out <= INT64_MAX;
 }
 
 int cli_parse_share(const char *text, double *out)

@@ -5,6 +5,6 @@
 set -uo pipefail
 command -v clang-tidy >/dev/null || exit 77
 cd "$HYBRID_SOURCE" || exit 1
-printf '%s\0' {base,partition,host,pipeline,engine,io,cli}/*.c |
+printf '%s\0' {base,partition,host,pipeline,engine,io,cli,cli/pages}/*.c |
     xargs -0 -P "$(nproc)" -n 1 clang-tidy -p "$HYBRID_BUILD" --quiet \
         --extra-arg=-Wno-unknown-warning-option "$@"
