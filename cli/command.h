@@ -7,7 +7,7 @@
 
 typedef struct cli_options cli_options;
 
-/* Which commands an option belongs to. */
+/* The commands that an option belongs to. */
 enum {
     CLI_MULTIPLY  = 1u << 0,
     CLI_EXPLAIN   = 1u << 1,

@@ -8,13 +8,7 @@
 #include "cli/help.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
-
-static void print_version(void)
-{
-    const int version = hybrid_version();
-
-    printf("hybrid_spmm %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
-}
+#include "cli/text.h"
 
 static int run_command(const cli_command *command, int argc, char **argv)
 {
@@ -26,7 +20,7 @@ static int run_command(const cli_command *command, int argc, char **argv)
     if (options.help)
         cli_help_print(command, stdout);
     else if (options.version)
-        print_version();
+        printf("hybrid_spmm %s\n", cli_version().s);
     else
         return command->run(&options);
     return CLI_DONE;

@@ -68,7 +68,8 @@ const cli_option cli_option_table[] = {
     {"verify", 0, CLI_MULTIPLY, &cli_kind_flag, FIELD(int, verify),
      "Check the result by Freivalds' method."},
     {"repeat", 0, CLI_MULTIPLY, &cli_kind_calls, FIELD(int64_t, repeat),
-     "Compute the product N times with one plan, and print the time of each call."},
+     "Compute the product N times, and print the time of each call. The result and the "
+     "report are those of the last call."},
     {"trace", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, trace),
      "Write a timeline, which ui.perfetto.dev opens, to FILE."},
     {"report", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, report),
@@ -78,8 +79,7 @@ const cli_option cli_option_table[] = {
      "Show progress on a terminal (auto, the default), always or never."},
     {"quiet", 'q', OPENS | CLI_GENERATE, &cli_kind_flag, FIELD(int, quiet),
      "Print no notes and no summary on standard error."},
-    {"help", 'h', ALL | CLI_PROGRAM, &cli_kind_flag, FIELD(int, help),
-     "Print this text."},
+    {"help", 'h', ALL | CLI_PROGRAM, &cli_kind_flag, FIELD(int, help), "Print help."},
     {"version", 'V', CLI_PROGRAM, &cli_kind_flag, FIELD(int, version),
      "Print the version."},
     {0}};

@@ -2,6 +2,7 @@
 #include "cli/report_json.h"
 
 #include "cli/json.h"
+#include "cli/text.h"
 
 static void put_truth(cli_json *json, const char *key, int truth)
 {
@@ -129,14 +130,10 @@ static void put_report(cli_json *json, const hybrid_report *r)
 
 void cli_report_write(const cli_job *job, FILE *file)
 {
-    const int version = hybrid_version();
-    char text[32];
     cli_json json;
 
-    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100,
-             version % 100);
     cli_json_begin(&json, file, "");
-    cli_json_text(&json, "version", text);
+    cli_json_text(&json, "version", cli_version().s);
     put_problem(&json, job);
     put_place(&json, job);
     cli_json_real(&json, "read_s", job->read_s);

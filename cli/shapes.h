@@ -9,8 +9,8 @@
    with itself. Returns 0 or an exit code. */
 int cli_shapes_transpose(cli_job *job);
 
-/* Checks that the columns of A are as many as the rows of B or X. Otherwise says which option
-   makes the shapes fit, and returns CLI_INPUT. */
+/* Checks that A has as many columns as B or X has rows. Otherwise names the option that makes the
+   shapes fit, and returns CLI_INPUT. */
 int cli_shapes_check(const cli_job *job);
 
 #endif /* CLI_SHAPES_H */

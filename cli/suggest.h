@@ -7,7 +7,7 @@
 /* Start from {.typed = word}. */
 typedef struct cli_suggestion {
     const char *typed; /* what the user wrote */
-    const char *best;  /* the nearest candidate so far; NULL if none is near */
+    const char *best;  /* the nearest candidate so far; or NULL */
     size_t changes;    /* letters to insert, delete, replace or swap to get `best` */
 } cli_suggestion;
 

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "hybrid_spmm.h"
+
 cli_text cli_count(int64_t n)
 {
     char digits[32];
@@ -55,5 +57,15 @@ cli_text cli_clock(double seconds)
         snprintf(out.s, sizeof out.s, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
         snprintf(out.s, sizeof out.s, "%ld:%02ld", s / 60, s % 60);
+    return out;
+}
+
+cli_text cli_version(void)
+{
+    const int version = hybrid_version();
+    cli_text out;
+
+    snprintf(out.s, sizeof out.s, "%d.%d.%d", version / 10000, version / 100 % 100,
+             version % 100);
     return out;
 }

@@ -13,5 +13,6 @@ cli_text cli_count(int64_t n);        /* "12 345 678" */
 cli_text cli_bytes(int64_t bytes);    /* "1.5 GiB" */
 cli_text cli_seconds(double seconds); /* "12.3 ms" */
 cli_text cli_clock(double seconds);   /* "1:02:03" */
+cli_text cli_version(void);           /* of the library: "0.2.0" */
 
 #endif /* CLI_TEXT_H */

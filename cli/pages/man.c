@@ -89,7 +89,8 @@ static void put_head(FILE *to, const cli_command *command, const char *date)
     fprintf(to, ".TH HYBRID_SPMM%s", command->name[0] ? "\\-" : "");
     for (const char *c = command->name; *c; c++)
         fputc(toupper((unsigned char)*c), to);
-    fprintf(to, " 1 \"%s\" \"%s\" \"User Commands\"\n.SH NAME\n", date, page_version().s);
+    fprintf(to, " 1 \"%s\" \"hybrid_spmm %s\" \"User Commands\"\n.SH NAME\n", date,
+            cli_version().s);
     put_title(to, command);
     fputs(" \\- ", to);
     put_string(to, command->summary);

@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-cli_text page_version(void)
-{
-    const int version = hybrid_version();
-    cli_text text;
-
-    snprintf(text.s, sizeof text.s, "hybrid_spmm %d.%d.%d", version / 10000,
-             version / 100 % 100, version % 100);
-    return text;
-}
-
 int page_brief(const cli_option *option)
 {
     const char *stop = strstr(option->help, ". ");

@@ -13,9 +13,6 @@ void page_bash(FILE *to);
 void page_zsh(FILE *to);
 void page_fish(FILE *to);
 
-/* "hybrid_spmm 0.2.0" */
-cli_text page_version(void);
-
 /* The first sentence of an option's help, without the full stop. Returns its length. */
 int page_brief(const cli_option *option);
 
