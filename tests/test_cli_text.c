@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "cli/arguments.h"
+#include "cli/job.h"
 #include "cli/options.h"
 #include "cli/parse.h"
 #include "cli/suggest.h"
@@ -125,11 +127,29 @@ static void words_are_read(void **state)
         }
 }
 
+/* The plan gets the share, not only the word. */
+static void shares_reach_the_plan(void **state)
+{
+    char name[] = "multiply", option[] = "--split=0.25", operand[] = "A.mtx";
+    char *words[] = {name, option, operand, NULL};
+    cli_options options;
+
+    (void)state;
+    assert_int_equal(cli_arguments_read(cli_command_find(name), 3, words, &options), 0);
+    const cli_job job                = {.options = &options, .right = &job.A};
+    const hybrid_plan_options wanted = cli_job_wanted(&job);
+    assert_int_equal(wanted.split, HYBRID_SPLIT_SHARE);
+    assert_true(wanted.host_share == 0.25);
+    assert_string_equal(options.input[0], "A.mtx");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_exact), cmocka_unit_test(near_words_are_suggested),
-        cmocka_unit_test(long_words_are_not_compared),
-        cmocka_unit_test(options_are_described), cmocka_unit_test(words_are_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_exact),
+                                       cmocka_unit_test(near_words_are_suggested),
+                                       cmocka_unit_test(long_words_are_not_compared),
+                                       cmocka_unit_test(options_are_described),
+                                       cmocka_unit_test(words_are_read),
+                                       cmocka_unit_test(shares_reach_the_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
