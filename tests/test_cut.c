@@ -78,7 +78,7 @@ static void fail_each(trying *t)
     for (size_t bytes = LEAST_KB << 10; bytes <= MOST_KB << 10; bytes *= 2) {
         const fake_failing f = {make_plan, t, bytes, 1000, 1000};
         if (fits(t, bytes))
-            assert_true(fake_fail_each(&f, 1) > 5);
+            assert_true(fake_fail_each(&f, &fault_allocation) > 5);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "support/cases.h"
 #include "support/each.h"
 #include "support/fake_backend.h"
+#include "support/fault.h"
 #include "support/places.h"
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
@@ -50,46 +51,27 @@ static void cancelled_at_each_panel(void **state)
 /* ---- failures ------------------------------------------------------------------------
  */
 
-static void arm_memory(hybrid_engine *engine, int64_t n)
-{
-    engine->ctx.memory.failures = n;
-}
-
-static void arm_backend(hybrid_engine *engine, int64_t n)
-{
-    (void)engine;
-    fault_arm(n);
-}
-
-static void arm_for_good(hybrid_engine *engine, int64_t n)
-{
-    (void)engine;
-    fault_arm_for_good(n);
-}
-
 /* A run of a new plan, of which the first, second, third ... call fails. Whatever came is
    the beginning of C, and the next run is as good as ever. Returns how many calls there
    were to fail. */
-static int64_t fail_each(int on_host, void (*arm)(hybrid_engine *, int64_t),
-                         hybrid_status expected)
+static int64_t fail_each(int on_host, const fault_kind *fault)
 {
     hybrid_engine *engine = each_open(on_host, 2, 0);
-    hybrid_status status  = expected;
-    const int lost        = arm == arm_for_good;
+    const int lost        = fault == &fault_lost;
     int64_t n             = 0;
+    int struck            = 1;
     hybrid_csr A, C;
     collected rows;
 
     matrix_random(60, 60, 4, 3, f64, &A);
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
-    while (status != HYBRID_OK) {
+    while (struck) {
         hybrid_plan *plan = each_plan(engine, &A, &A, 13, HYBRID_REUSE);
-        arm(engine, ++n);
-        status = collect(plan, &A, &A, -1, &rows);
+        fault->arm(engine, ++n);
+        const hybrid_status status = collect(plan, &A, &A, -1, &rows);
         if (lost) /* its lanes must not go on when the device is back */
             hybrid_plan_destroy(plan);
-        arm(engine, 0);
-        assert_true(status == HYBRID_OK || status == expected);
+        struck = fault_struck(fault, engine, status);
         assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
         collected_begins(&rows, &C);
         matrix_free(&rows.C);
@@ -111,10 +93,10 @@ static int64_t fail_each(int on_host, void (*arm)(hybrid_engine *, int64_t),
 static void each_call_fails(void **state)
 {
     (void)state;
-    assert_true(fail_each(1, arm_memory, HYBRID_NO_MEMORY) >= 2);
-    fail_each(0, arm_memory, HYBRID_NO_MEMORY);
-    assert_true(fail_each(0, arm_backend, HYBRID_DEVICE_FAILED) > 30);
-    assert_true(fail_each(0, arm_for_good, HYBRID_DEVICE_FAILED) > 30);
+    assert_true(fail_each(1, &fault_allocation) >= 2);
+    fail_each(0, &fault_allocation);
+    assert_true(fail_each(0, &fault_device) > 30);
+    assert_true(fail_each(0, &fault_lost) > 30);
 }
 
 /* ---- calls from inside ---------------------------------------------------------------

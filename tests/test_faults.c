@@ -15,6 +15,7 @@
 #include "engine/schedule.h"
 #include "support/cases.h"
 #include "support/fake_backend.h"
+#include "support/fault.h"
 #include "support/oracle.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
@@ -252,53 +253,31 @@ static int given_back(world *w, int64_t *least)
     return all;
 }
 
-static void arm_memory(world *w, int64_t n)
-{
-    w->engine->ctx.memory.failures = n;
-}
-
-static void arm_backend(world *w, int64_t n)
-{
-    (void)w;
-    fault_arm(n);
-}
-
-static void arm_for_good(world *w, int64_t n)
-{
-    (void)w;
-    fault_arm_for_good(n);
-}
-
-static void arm_pins(world *w, int64_t n)
-{
-    (void)w;
-    fault_arm_pins(n);
-}
-
-/* Returns how many calls there were to fail. */
+/* Returns how many calls failed the product. */
 static int64_t fail_each(world *w, hybrid_status (*product)(world *),
-                         void (*arm)(world *, int64_t), hybrid_status expected)
+                         const fault_kind *fault)
 {
+    int64_t failed = 0;
+
     assert_int_equal(product(w), HYBRID_OK); /* what is made once is made now */
     const int64_t alive = fake_alive();
     int64_t least       = held(w);
 
     for (int64_t n = 1; n < MOST; n++) {
-        arm(w, n);
+        fault->arm(w->engine, n);
         w->said                    = 0;
         const hybrid_status status = product(w);
-        arm(w, 0);
+        const int struck           = fault_struck(fault, w->engine, status);
         assert_true(given_back(w, &least));
         assert_true(fake_alive() <=
                     alive); /* kept pages may have gone, with their pins */
-        if (status == HYBRID_OK) {
+        assert_true(status == HYBRID_OK || w->said ||
+                    strlen(hybrid_engine_message(w->engine)) > 10);
+        failed += status != HYBRID_OK;
+        if (!struck) {
             assert_int_equal(product(w), HYBRID_OK);
-            return n - 1;
+            return failed;
         }
-        /* a device's block may want an array of the host */
-        assert_true(status == expected ||
-                    (expected == HYBRID_NO_MEMORY && status == HYBRID_NO_DEVICE_MEMORY));
-        assert_true(w->said || strlen(hybrid_engine_message(w->engine)) > 10);
     }
     fail_msg("calls fail without end");
     return 0;
@@ -310,13 +289,13 @@ static void allocations_fail_on_a_device(void **state)
 
     (void)state;
     make_world(&w, 0);
-    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 8);
-    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
-    assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
-    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 4);
-    assert_true(fail_each(&w, panelled, arm_memory, HYBRID_NO_MEMORY) > 6);
-    assert_true(fail_each(&w, pinned_dense, arm_memory, HYBRID_NO_MEMORY) > 6);
-    assert_true(fail_each(&w, kept, arm_memory, HYBRID_NO_MEMORY) > 6);
+    assert_true(fail_each(&w, square, &fault_allocation) > 8);
+    assert_true(fail_each(&w, twice, &fault_allocation) > 12);
+    assert_true(fail_each(&w, again, &fault_allocation) > 2);
+    assert_true(fail_each(&w, dense, &fault_allocation) > 4);
+    assert_true(fail_each(&w, panelled, &fault_allocation) > 6);
+    assert_true(fail_each(&w, pinned_dense, &fault_allocation) > 6);
+    assert_true(fail_each(&w, kept, &fault_allocation) > 6);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
@@ -327,10 +306,10 @@ static void allocations_fail_on_the_host(void **state)
 
     (void)state;
     make_world(&w, 1);
-    assert_true(fail_each(&w, square, arm_memory, HYBRID_NO_MEMORY) > 8);
-    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
-    assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
-    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 3);
+    assert_true(fail_each(&w, square, &fault_allocation) > 8);
+    assert_true(fail_each(&w, twice, &fault_allocation) > 12);
+    assert_true(fail_each(&w, again, &fault_allocation) > 2);
+    assert_true(fail_each(&w, dense, &fault_allocation) > 3);
     free_world(&w);
 }
 
@@ -340,17 +319,17 @@ static void calls_of_the_backend_fail(void **state)
 
     (void)state;
     make_world(&w, 0);
-    assert_true(fail_each(&w, square, arm_backend, HYBRID_DEVICE_FAILED) > 50);
-    assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 80);
-    assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 30);
-    assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
-    assert_true(fail_each(&w, panelled, arm_backend, HYBRID_DEVICE_FAILED) > 40);
-    assert_true(fail_each(&w, pinned_dense, arm_backend, HYBRID_DEVICE_FAILED) > 20);
-    assert_true(fail_each(&w, pinned_dense, arm_pins, HYBRID_NO_MEMORY) > 1);
-    assert_true(fail_each(&w, twice, arm_for_good, HYBRID_DEVICE_FAILED) > 80);
-    assert_true(fail_each(&w, pinned_dense, arm_for_good, HYBRID_DEVICE_FAILED) > 20);
-    assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 50);
-    assert_true(fail_each(&w, kept_again, arm_backend, HYBRID_DEVICE_FAILED) > 40);
+    assert_true(fail_each(&w, square, &fault_device) > 50);
+    assert_true(fail_each(&w, twice, &fault_device) > 80);
+    assert_true(fail_each(&w, again, &fault_device) > 30);
+    assert_true(fail_each(&w, dense, &fault_device) > 20);
+    assert_true(fail_each(&w, panelled, &fault_device) > 40);
+    assert_true(fail_each(&w, pinned_dense, &fault_device) > 20);
+    assert_true(fail_each(&w, pinned_dense, &fault_pin) > 1);
+    assert_true(fail_each(&w, twice, &fault_lost) > 80);
+    assert_true(fail_each(&w, pinned_dense, &fault_lost) > 20);
+    assert_true(fail_each(&w, kept, &fault_device) > 50);
+    assert_true(fail_each(&w, kept_again, &fault_device) > 40);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
@@ -362,10 +341,10 @@ static void allocations_fail_of_both(void **state)
     (void)state;
     make_world(&w, 0);
     w.split = HYBRID_SPLIT_SHARE;
-    assert_true(fail_each(&w, twice, arm_memory, HYBRID_NO_MEMORY) > 12);
-    assert_true(fail_each(&w, again, arm_memory, HYBRID_NO_MEMORY) > 2);
-    assert_true(fail_each(&w, dense, arm_memory, HYBRID_NO_MEMORY) > 8);
-    assert_true(fail_each(&w, kept, arm_memory, HYBRID_NO_MEMORY) > 8);
+    assert_true(fail_each(&w, twice, &fault_allocation) > 12);
+    assert_true(fail_each(&w, again, &fault_allocation) > 2);
+    assert_true(fail_each(&w, dense, &fault_allocation) > 8);
+    assert_true(fail_each(&w, kept, &fault_allocation) > 8);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }
@@ -377,12 +356,12 @@ static void calls_of_a_shared_device_fail(void **state)
     (void)state;
     make_world(&w, 0);
     w.split = HYBRID_SPLIT_SHARE;
-    assert_true(fail_each(&w, twice, arm_backend, HYBRID_DEVICE_FAILED) > 50);
-    assert_true(fail_each(&w, again, arm_backend, HYBRID_DEVICE_FAILED) > 15);
-    assert_true(fail_each(&w, dense, arm_backend, HYBRID_DEVICE_FAILED) > 12);
-    assert_true(fail_each(&w, kept, arm_backend, HYBRID_DEVICE_FAILED) > 20);
-    assert_true(fail_each(&w, kept_again, arm_backend, HYBRID_DEVICE_FAILED) > 10);
-    assert_true(fail_each(&w, twice, arm_for_good, HYBRID_DEVICE_FAILED) > 50);
+    assert_true(fail_each(&w, twice, &fault_device) > 50);
+    assert_true(fail_each(&w, again, &fault_device) > 15);
+    assert_true(fail_each(&w, dense, &fault_device) > 12);
+    assert_true(fail_each(&w, kept, &fault_device) > 20);
+    assert_true(fail_each(&w, kept_again, &fault_device) > 10);
+    assert_true(fail_each(&w, twice, &fault_lost) > 50);
     free_world(&w);
     assert_int_equal(fake_alive(), 0);
 }

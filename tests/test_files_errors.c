@@ -13,6 +13,7 @@
 #include "base/csr.h"
 #include "support/each.h"
 #include "support/fake_backend.h"
+#include "support/fault.h"
 #include "support/io_fixture.h"
 #include "support/open_host.h"
 #include "support/oracle.h"
@@ -318,53 +319,59 @@ static void arguments_are_checked(void **state)
 /* ---- each call fails once -----------------------------------------------------------
  */
 
-static void arm_memory(hybrid_engine *engine, int64_t n)
+/* Runs the product while its call n fails. Returns 1 if the product made that call. */
+static int fail_one(const world *w, const fault_kind *fault, int64_t n)
 {
-    engine->ctx.memory.failures = n;
-}
-
-static void arm_backend(hybrid_engine *engine, int64_t n)
-{
-    (void)engine;
-    fault_arm(n);
-}
-
-/* Returns how many calls there were to fail; every third is tried. */
-static int64_t fail_each(int on_host, void (*arm)(hybrid_engine *, int64_t),
-                         hybrid_status expected)
-{
-    hybrid_status status = expected;
-    int64_t n            = 1;
     hybrid_csr C;
+
+    fault->arm(w->engine, n);
+    const hybrid_status status = run(w, 1, 1, &C);
+    if (status != HYBRID_OK) {
+        assert_true(strlen(hybrid_engine_message(w->engine)) > 10);
+        return fault_struck(fault, w->engine, status);
+    }
+    assert_null(oracle_check(&w->right, &C, 1));
+    hybrid_csr_free(w->engine, &C);
+    return fault_struck(fault, w->engine, status);
+}
+
+/* How many parts of C an undisturbed product hands over. */
+static int64_t parts_of(const world *w)
+{
+    const hybrid_operand A = {.file = w->file};
+    collected rows;
+
+    expect(w->engine, collect_files(w->engine, &A, &A, &w->A, NULL, -1, &rows), HYBRID_OK,
+           "");
+    matrix_free(&rows.C);
+    return rows.panels;
+}
+
+/* Calls fail in turn: each of the first ones, later one of 32. A product makes a call for
+   each part of C at least. */
+static void fail_each(int on_host, const fault_kind *fault)
+{
+    int64_t n = 1;
     world w;
 
     open_world(&w, on_host);
     w.engine->piece_bytes = 6 * PIECE;
     expect_right(&w, 1, 1);
-    for (; status != HYBRID_OK; n += 3) {
-        arm(w.engine, n);
-        status = run(&w, 1, 1, &C);
-        arm(w.engine, 0);
-        assert_true(status == HYBRID_OK || status == expected);
-        if (status == HYBRID_OK)
-            hybrid_csr_free(w.engine, &C);
-        else
-            assert_true(strlen(hybrid_engine_message(w.engine)) > 10);
-        if (n % 20 == 1)
+    for (; fail_one(&w, fault, n); n += 1 + n / 32)
+        if (n % 8 == 1)
             expect_right(&w, 1, 1);
-    }
+    assert_true(n > parts_of(&w));
     expect_right(&w, 1, 1);
     close_world(&w);
     assert_int_equal(fake_alive(), 0);
-    return n;
 }
 
 static void each_call_fails(void **state)
 {
     (void)state;
-    assert_true(fail_each(1, arm_memory, HYBRID_NO_MEMORY) > 50);
-    assert_true(fail_each(0, arm_memory, HYBRID_NO_MEMORY) > 50);
-    assert_true(fail_each(0, arm_backend, HYBRID_DEVICE_FAILED) > 50);
+    fail_each(1, &fault_allocation);
+    fail_each(0, &fault_allocation);
+    fail_each(0, &fault_device);
 }
 
 int main(void)

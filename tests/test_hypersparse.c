@@ -276,7 +276,7 @@ static void each_failure_is_told_or_survived(void **state)
     dense_make(p.A.rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &p.Y);
     dense_copy(&p.Y, &p.before);
     fake_delays(1, 0);
-    assert_true(fake_fail_each(&failing, 0) > 20);
+    assert_true(fake_fail_each(&failing, &fault_device) > 20);
     assert_true(survive_each_allocation(&p) > 20);
     assert_int_equal(fake_alive(), 0);
     dense_free(&p.X);

@@ -179,8 +179,8 @@ static void every_call_fails_once(void **state)
     (void)state;
     fake_delays(1, 0);
     make_product(&p);
-    assert_true(fake_fail_each(&f, 1) > 5);
-    assert_true(fake_fail_each(&f, 0) > 50);
+    assert_true(fake_fail_each(&f, &fault_allocation) > 5);
+    assert_true(fake_fail_each(&f, &fault_device) > 50);
     free_product(&p);
 }
 

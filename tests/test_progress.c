@@ -11,6 +11,7 @@
 #include "support/asked.h"
 #include "support/each.h"
 #include "support/fake_backend.h"
+#include "support/fault.h"
 #include "support/io_fixture.h"
 #include "support/oracle.h"
 #include "support/stored.h"
@@ -363,18 +364,18 @@ static void calls_that_fail_besides(void **state)
         make_world(&w, on_host);
         for (int i = 0; i < CALLS; i++)
             for (int64_t stop = 0; stop < 40; stop += 13) {
-                hybrid_status status = HYBRID_NO_MEMORY;
-                for (int64_t n = 1; status == HYBRID_NO_MEMORY; n += 1 + n / 16) {
+                int struck = 1;
+                for (int64_t n = 1; struck; n += 1 + n / 16) {
                     asked_set(&a, w.engine, stop);
-                    w.engine->ctx.memory.failures = n;
-                    status                        = calls[i].make(&w);
-                    w.engine->ctx.memory.failures = 0;
-                    assert_true(status != HYBRID_NO_MEMORY ||
+                    fault_allocation.arm(w.engine, n);
+                    hybrid_status status = calls[i].make(&w);
+                    assert_true(status == HYBRID_OK ||
                                 strlen(hybrid_engine_message(w.engine)) > 10);
+                    if (stop > 0 && status == HYBRID_CANCELLED)
+                        status = HYBRID_OK;
+                    struck = fault_struck(&fault_allocation, w.engine, status);
                     hybrid_engine_progress(w.engine, NULL, NULL);
                 }
-                assert_true(status == HYBRID_OK ||
-                            (status == HYBRID_CANCELLED && stop > 0));
                 assert_int_equal(calls[i].make(&w), HYBRID_OK);
             }
         free_world(&w);

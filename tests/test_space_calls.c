@@ -345,8 +345,8 @@ static void any_call_may_fail(void **state)
     const fake_failing dense  = {try_dense, &w, 0, 4000, 100};
     const fake_failing sparse = {try_sparse, &w, 0, 4000, 100};
     fake_delays(1, 0);
-    assert_in_range(fake_fail_each(&dense, 0), 20, 4000);
-    assert_in_range(fake_fail_each(&sparse, 0), 50, 4000);
+    assert_in_range(fake_fail_each(&dense, &fault_device), 20, 4000);
+    assert_in_range(fake_fail_each(&sparse, &fault_device), 50, 4000);
     fail_allocations(&w, try_dense);
     fail_allocations(&w, try_sparse);
     space_world_close(&w);

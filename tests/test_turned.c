@@ -173,8 +173,8 @@ static void every_call_may_fail(void **state)
 
     (void)state;
     fake_delays(3, 20);
-    assert_true(fake_fail_each(&all, 0) > 30);
-    assert_true(fake_fail_each(&all, 1) > 5);
+    assert_true(fake_fail_each(&all, &fault_device) > 30);
+    assert_true(fake_fail_each(&all, &fault_allocation) > 5);
 }
 
 int main(void)

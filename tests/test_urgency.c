@@ -1,11 +1,11 @@
 /* tests/test_urgency.c - loops whose helpers are called away by what is more urgent. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,64 +16,90 @@ static hy_context *ctx;
 
 /* ---- one loop ---------------------------------------------------------------------- */
 
-enum { CALLS = 10, PIECES = 400, PAUSE_US = 200 };
+enum { PIECES = 400 };
 
-typedef struct call {
-    hy_task task;
-    struct calling *of;
-    int64_t submitted, run; /* pieces that were done by then */
-} call;
-
+/* Both workers of a pool are inside a loop: one calls it, and one helps. */
 typedef struct calling {
-    call calls[CALLS];
-    int64_t done;
-    unsigned char times[PIECES];
+    hy_task caller; /* first: calls the loop */
+    hy_task answer; /* is submitted from inside the loop */
+    hy_urgency loop, task;
+    pthread_t thread; /* of the caller */
+    int helps;        /* 1 once the helper is inside a piece; atomic, as the next three */
+    int submitted;    /* 1 once the task is in the queue */
+    int answered;     /* 1 once the task has run */
+    int late;         /* pieces that the helper began between the two */
+    hybrid_status status;
+    sem_t done;
 } calling;
+
+static void await(const int *word)
+{
+    while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void set(int *word)
+{
+    __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+}
 
 static void answer(hy_task *task, int worker)
 {
-    call *c = (call *)task;
+    calling *c = (calling *)((char *)task - offsetof(calling, answer));
 
     (void)worker;
-    __atomic_store_n(&c->run, __atomic_load_n(&c->of->done, __ATOMIC_RELAXED),
-                     __ATOMIC_RELEASE);
+    set(&c->answered);
 }
 
-/* Every so often a piece submits a task that is more urgent than the loop. */
-static hybrid_status pause_and_call(void *arg, int part, int64_t begin, int64_t end)
+/* The caller submits the task while the helper is inside its first piece, and leaves its
+   own first piece when the task has run: only the helper can run it. */
+static hybrid_status submit_or_help(void *arg, int part, int64_t begin, int64_t end)
 {
-    calling *c      = arg;
-    const int64_t k = begin / (PIECES / CALLS);
+    calling *c = arg;
 
-    (void)part, (void)end;
-    c->times[begin]++;
-    usleep(PAUSE_US);
-    if (begin % (PIECES / CALLS) == 0) {
-        c->calls[k] = (call){.task      = {.run = answer},
-                             .of        = c,
-                             .submitted = __atomic_load_n(&c->done, __ATOMIC_RELAXED),
-                             .run       = INT64_MAX};
-        hy_pool_submit(ctx->pool, HY_PACK, &c->calls[k].task);
+    (void)part, (void)begin, (void)end;
+    if (!pthread_equal(c->thread, pthread_self())) {
+        const int submitted = __atomic_load_n(&c->submitted, __ATOMIC_ACQUIRE);
+        c->late += submitted && !__atomic_load_n(&c->answered, __ATOMIC_ACQUIRE);
+        set(&c->helps);
+        await(&c->submitted);
+    } else if (!__atomic_load_n(&c->submitted, __ATOMIC_RELAXED)) {
+        await(&c->helps);
+        hy_pool_submit(ctx->pool, c->task, &c->answer);
+        set(&c->submitted);
+        await(&c->answered);
     }
-    __atomic_fetch_add(&c->done, 1, __ATOMIC_RELAXED);
     return HYBRID_OK;
+}
+
+static void call_loop(hy_task *task, int worker)
+{
+    calling *c = (calling *)task;
+
+    (void)worker;
+    c->thread = pthread_self();
+    c->status = hy_pool_for(ctx->pool, c->loop, 0, PIECES, 1, submit_or_help, c);
+    sem_post(&c->done);
 }
 
 static void helpers_turn_to_what_is_more_urgent(void **state)
 {
-    calling c  = {.done = 0};
-    int prompt = 0;
-
     (void)state;
     ctx = test_context(2);
-    assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, PIECES, 1, pause_and_call, &c),
-                     HYBRID_OK);
-    test_context_free(ctx); /* finishes what is queued */
-    for (int i = 0; i < PIECES; i++)
-        assert_int_equal(c.times[i], 1);
-    for (int i = 0; i < CALLS; i++)
-        prompt += c.calls[i].run - c.calls[i].submitted < 8;
-    assert_true(prompt >= CALLS / 2); /* the system may hold up a worker that has one */
+    for (int loop = 1; loop < HY_URGENCIES; loop++)
+        for (int task = 0; task < loop; task++) {
+            calling c = {.caller = {.run = call_loop},
+                         .answer = {.run = answer},
+                         .loop   = (hy_urgency)loop,
+                         .task   = (hy_urgency)task};
+            sem_init(&c.done, 0, 0);
+            hy_pool_submit(ctx->pool, HY_COMPUTE, &c.caller);
+            sem_wait(&c.done);
+            sem_destroy(&c.done);
+            assert_int_equal(c.status, HYBRID_OK);
+            assert_int_equal(c.late, 0);
+        }
+    test_context_free(ctx);
 }
 
 /* ---- loops of all urgencies, side by side ------------------------------------------ */

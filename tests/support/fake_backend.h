@@ -80,6 +80,7 @@ int fault_is_armed(void);
 
 /* The same for calls that pin memory, which fault_arm() does not count. */
 void fault_arm_pins(int64_t calls);
+int fault_pins_are_armed(void);
 
 /* 1 if this call is to fail; the sentence, with the number of the device, is left in the
    context. */

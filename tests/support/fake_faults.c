@@ -96,6 +96,11 @@ void fault_arm_pins(int64_t calls)
     __atomic_store_n(&armed_pins, calls, __ATOMIC_RELAXED);
 }
 
+int fault_pins_are_armed(void)
+{
+    return __atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0;
+}
+
 /* Counted apart from the others, because results do without. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {

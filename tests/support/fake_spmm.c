@@ -56,19 +56,17 @@ hybrid_status fake_explained(const hybrid_engine *engine, hybrid_status status)
     return status;
 }
 
-int64_t fake_fail_each(const fake_failing *f, int memory)
+int64_t fake_fail_each(const fake_failing *f, const fault_kind *fault)
 {
     for (int64_t n = 1; n < f->most; n += 1 + n / f->part) {
         hybrid_engine *engine;
         assert_int_equal(open_with(faults, table, f->device_bytes, &engine), HYBRID_OK);
-        engine->ctx.memory.failures = memory ? n : 0;
-        fault_arm(memory ? 0 : n);
-        const hybrid_status status  = f->run(engine, f->arg);
-        engine->ctx.memory.failures = 0;
-        fault_arm(0);
+        fault->arm(engine, n);
+        const hybrid_status status = f->run(engine, f->arg);
+        const int struck           = fault_struck(fault, engine, status);
         hybrid_engine_destroy(engine);
         assert_int_equal(fake_alive(), 0);
-        if (status == HYBRID_OK)
+        if (!struck)
             return n - 1;
     }
     fail_msg("calls fail without end");

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "support/fault.h"
 
 /* Three workers, the host, and the fake device with these variants; 0 is no cap. */
 hybrid_status fake_open(const hy_variant *const *table, size_t device_bytes,
@@ -25,8 +26,8 @@ typedef struct fake_failing {
     int64_t most, part; /* after call n it is the turn of n + 1 + n / part, below most */
 } fake_failing;
 
-/* Returns how many calls there were to fail: of allocations, or of the backend. Nothing is
-   left of a failure; that it is explained is for `run` to see. */
-int64_t fake_fail_each(const fake_failing *failing, int memory);
+/* Returns how many calls there were to fail. Checks that a failure leaves nothing behind;
+   `run` checks that it is explained, and that a product that succeeds is right. */
+int64_t fake_fail_each(const fake_failing *failing, const fault_kind *fault);
 
 #endif /* FAKE_SPMM_H */

@@ -13,6 +13,7 @@
 
 #include "support/each.h"
 #include "support/fake_backend.h"
+#include "support/fault.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
@@ -24,7 +25,7 @@ static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake
                                               NULL};
 static const hybrid_type types[]           = {HYBRID_F32, HYBRID_F64};
 
-enum { CHUNK = 37, MOST = 500 };
+enum { CHUNK = 37, MOST = 20000 };
 
 static hybrid_engine *open_world(int on_host)
 {
@@ -223,19 +224,16 @@ static int64_t held(world *w, int64_t most)
 
 void indices_fail_each(world *w, hybrid_status (*call)(world *), int64_t least)
 {
-    hybrid_status status = HYBRID_NO_MEMORY;
-    int64_t n            = 0;
+    int struck = 1;
+    int64_t n  = 1;
 
     assert_int_equal(call(w), HYBRID_OK);
     int64_t before = held(w, INT64_MAX);
-    while (status != HYBRID_OK && n < MOST) {
-        w->engine->ctx.memory.failures = ++n;
-        status                         = call(w);
-        w->engine->ctx.memory.failures = 0;
-        if (status != HYBRID_OK) {
-            assert_true(status == HYBRID_NO_MEMORY || status == HYBRID_NO_DEVICE_MEMORY);
-            assert_true(strlen(hybrid_engine_message(w->engine)) > 10);
-        }
+    for (; struck && n < MOST; n += 1 + n / 16) {
+        fault_allocation.arm(w->engine, n);
+        const hybrid_status status = call(w);
+        struck                     = fault_struck(&fault_allocation, w->engine, status);
+        assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(w->engine)) > 10);
         const int64_t after = held(w, before);
         assert_true(after <= before);
         before = after;
