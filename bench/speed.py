@@ -70,17 +70,17 @@ ROWS = [
     ("Real matrices: A·X with 8 or 64 columns",
      lambda lines: real(lines, "cuda", "freed", EVERY[2:])),
     ("Real matrices: A·x", lambda lines: real(lines, "cuda", "freed", EVERY[1:2])),
-    ("First call on a real matrix: A·A, A·X, A·x",
+    ("First calls, real matrices: A·A, A·X, A·x",
      lambda lines: real(lines, "cuda", "first", EVERY)),
     ("Real matrices, two CPU cores: A·A, A·X, A·x",
      lambda lines: real(lines, "host", "freed", EVERY)),
-    ("Operands on the GPU: A·A of a new matrix",
+    ("On the GPU: A·A of a new matrix",
      lambda lines: on_gpu(lines, ("A*A", "new_matrix_s"))),
-    ("Operands on the GPU: A·A again, with new values",
+    ("On the GPU: A·A with new values",
      lambda lines: on_gpu(lines, ("A*A again", "kernels_s"))),
-    ("Operands on the GPU: A·X of a new matrix",
+    ("On the GPU: A·X of a new matrix",
      lambda lines: on_gpu(lines, ("A*X-32", "new_matrix_s"), ("A*X-128", "new_matrix_s"))),
-    ("Operands on the GPU: A·X again, with the same A",
+    ("On the GPU: A·X with the same A",
      lambda lines: on_gpu(lines, ("A*X-32", "kernels_s"), ("A*X-128", "kernels_s"))),
 ]
 
@@ -112,11 +112,11 @@ def cells(row):
     matrices = {pair.matrix for pair in row.pairs}
     slower = {pair.matrix for pair in row.pairs if pair.ratio < 1}
     return [row.label, program_of.most_common(1)[0][0], times(ratio(row)),
-            f"{len(slower)} of {len(matrices)}"]
+            f"{len(slower)}/{len(matrices)}"]
 
 
 def listed(names):
-    *first, last = sorted(names)
+    *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -127,8 +127,8 @@ def setting(lines):
     gpus = {line["device"].split(",")[0] for line in ours if line["backend"] == "cuda"}
     hosts = {(line["threads"], line["device"]) for line in ours if line["backend"] == "host"
              and not line.get("device_memory") and line["mode"] == "real"}
-    cores = [f"{threads} cores of an {device.replace('(R)', '')}" for threads, device in hosts]
-    return f"Measured {listed(days)} on {listed(gpus)}; CPUs: {listed(cores)}.\n\n"
+    cores = [f"{threads} cores of {device.replace('(R)', '')}" for threads, device in hosts]
+    return f"Measured {listed(sorted(days))} on {listed([*sorted(gpus), *sorted(cores)])}.\n\n"
 
 
 HEAD = ["Product and data", "Fastest other program", "Times as fast", "Slower on"]
