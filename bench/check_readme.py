@@ -162,17 +162,23 @@ def lines_for(kind, lines):
 # ---- documents -----------------------------------------------------------------------------
 
 @functools.cache
+def lines_in(path):
+    """Every line of a file, and in it the name of the file."""
+    lines = timeline.read(path) if path.endswith(".json") else read([path])
+    return [line | {"file": os.path.basename(path)} for line in lines]
+
+
 def lines_of(paths):
-    """Every line of some files, and in it the name of its file."""
-    return [line | {"file": os.path.basename(path)} for path in paths
-            for line in (timeline.read(path) if path.endswith(".json") else read([path]))]
+    return [line for path in paths for line in lines_in(path)]
 
 
 def parts_of(kind, results, name):
-    """What a file has for a block of this kind: modes, and the backend of real matrices."""
-    lines = lines_for(kind, lines_of((os.path.join(results, name),)))
-    return {(line["mode"], bool(line.get("peer")) if line["mode"] == "end" else None,
-             speed.machine(lines) if line["mode"] == "real" else None) for line in lines}
+    """What a file has for a block of this kind: programs end to end, operands on the GPU, and
+    real matrices on a machine with or without a GPU."""
+    lines = lines_for(kind, lines_in(os.path.join(results, name)))
+    backend = speed.machine(lines)
+    detail = {"end": lambda line: line["peer"], "real": lambda line: backend}
+    return {(line["mode"], detail.get(line["mode"], lambda line: None)(line)) for line in lines}
 
 
 def names_for(kind, results, old, names):
@@ -188,7 +194,7 @@ def refreshed(text, results, names):
     """The document with its blocks made anew, and how many blocks there are."""
     def block(match):
         files = names_for(match[1], results, match[2].split(), names)
-        lines = lines_of(tuple(os.path.join(results, name) for name in files))
+        lines = lines_of([os.path.join(results, name) for name in files])
         return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
                 f"{BLOCKS[match[1]](lines_for(match[1], lines))}<!-- end of figures -->")
     return BLOCK.subn(block, text)
@@ -261,9 +267,10 @@ def check(document, args):
 def main():
     args = parse()
     if args.show:
-        lines = lines_of(tuple(args.show))
+        lines = lines_of(args.show)
         for kind, made in BLOCKS.items():
-            print(f"\n{kind}\n\n{made(lines_for(kind, lines))}", end="")
+            if chosen := lines_for(kind, lines):
+                print(f"\n{kind}\n\n{made(chosen)}", end="")
         return
     sys.exit(not all([check(document, args) for document in DOCUMENTS]))
 
