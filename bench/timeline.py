@@ -67,7 +67,8 @@ def lane(axis, top, name, bars):
     for bar in bars:
         x = axis.place(bar["ts"])
         wide = max(axis.place(bar["ts"] + bar["dur"]) - x - 0.4, 0.5)
-        paths.setdefault(bar["name"], []).append(f"M{x:.1f} {top + 3:g}h{wide:.1f}v{LANE - 6}h-{wide:.1f}z")
+        drawn = f"M{x:.1f} {top + 3:g}h{wide:.1f}v{LANE - 6}h-{wide:.1f}z"
+        paths.setdefault(bar["name"], []).append(drawn)
     return out + "".join(f'<path class="{stage}" d="{"".join(d)}"/>\n'
                          for stage, d in sorted(paths.items()))
 
@@ -75,12 +76,12 @@ def lane(axis, top, name, bars):
 def graph(axis, top, samples):
     """Bytes in use, both to the scale of the larger."""
     most = max(max(device, host) for _, device, host in samples)
-    out = text(16, top + 14, "memory") + text(LEFT - 8, top + 30, f"{most / MIB:.0f} MiB", "faint", "end")
+    out = text(16, top + 14, "memory")
+    out += text(LEFT - 8, top + 30, f"{most / MIB:.0f} MiB", "faint", "end")
     for column, kind in ((2, "host-line"), (1, "device-line")):
-        steps = "".join(f"H{axis.place(sample[0]):.1f}V{top + GRAPH * (1 - sample[column] / most):.1f}"
-                        for sample in samples)
-        begin = top + GRAPH * (1 - samples[0][column] / most)
-        out += f'<path class="{kind}" d="M{LEFT} {begin:.1f}{steps}H{RIGHT}"/>\n'
+        y = [f"{top + GRAPH * (1 - sample[column] / most):.1f}" for sample in samples]
+        steps = "".join(f"H{axis.place(sample[0]):.1f}V{at}" for sample, at in zip(samples, y))
+        out += f'<path class="{kind}" d="M{LEFT} {y[0]}{steps}H{RIGHT}"/>\n'
     return out
 
 
@@ -91,7 +92,8 @@ def legend(bars, y):
             out += f'<rect class="{stage}" x="{x}" y="{y - 10}" width="12" height="12"/>\n'
             out += text(x + 18, y, said, "faint")
             x += 34 + 7 * len(said)
-    for kind, said in (("device-line", "buffers of chunks"), ("host-line", "host memory with the result")):
+    for kind, said in (("device-line", "buffers of chunks"),
+                       ("host-line", "host memory with the result")):
         out += f'<path class="{kind}" d="M{x} {y - 4}h14"/>\n' + text(x + 20, y, said, "faint")
         x += 36 + 7 * len(said)
     return out
@@ -110,7 +112,8 @@ def picture(events):
     out += legend(bars, 70)
     for tick in axis.ticks():
         x = axis.place(axis.begin + tick)
-        out += line(x, HEADER, bottom, "grid") + text(x, bottom + 18, f"{tick / 1e3:g} ms", "faint", "middle")
+        out += line(x, HEADER, bottom, "grid")
+        out += text(x, bottom + 18, f"{tick / 1e3:g} ms", "faint", "middle")
     for i, (tid, name) in enumerate(lanes.items()):
         out += lane(axis, HEADER + LANE * i, name, [bar for bar in bars if bar["tid"] == tid])
     return sheet(WIDTH, bottom + FOOTER, out + graph(axis, top, samples))
