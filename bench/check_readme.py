@@ -2,17 +2,17 @@
 """bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - figures are those of lines.
    bench/check_readme.py --show FILE.jsonl...
 
-README.md and docs/performance.md have blocks of figures, each between
+README.md, docs/performance.md and the pictures docs/*.svg have blocks, each between
 
     <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
     <!-- end of figures -->
 
-FILEs are of bench/results. The script makes each block anew from their lines, where of several
+FILEs are in bench/results. The script makes each block anew from their lines, where of several
 lines about the same thing the last counts, and fails if a block says anything else. --write
-puts what it made in place; with names of files, those that have such lines become the
-block's. It fails too if a column of a block's table has nothing but "-": lines are missing;
-and if README.md has a time, a rate or a ratio before its reference, but outside of blocks.
---show prints the blocks of some files.
+puts what it made in place; with names of files, these replace those files of a block that hold
+lines of the same parts (see parts_of). The script also fails if a row or a column of a table has
+nothing but "-", because lines are missing; and if README.md has a time, a rate or a ratio
+outside of blocks. --show prints the blocks of some files.
 """
 import argparse
 import functools
@@ -21,81 +21,17 @@ import os
 import re
 import sys
 
+import picture
 import real_table
-from summary import PEER_NAMES, ms, read, usable
+import speed
+import timeline
+from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end, geometric_mean,
+                      in_core, ratios_of, seconds)
+from summary import PEER_NAMES, ms, read
 
-DOCUMENTS = ["README.md", "docs/performance.md"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/speed.svg", "docs/timeline.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
-GPU, CPU = "hybrid_spmm, GPU", "hybrid_spmm, CPU"
-CONDITIONS = {"first": "cold_s", "freed": "freed_s", "kept": "kept_s"}
-
-
-# ---- lines ---------------------------------------------------------------------------------
-
-def plain(line):
-    """Made as the planner has it, with what belongs to the caller in pageable memory. A peer
-    may have X and Y in columns where that is faster."""
-    return (usable(line) and line["type"] == "f32"
-            and (line["peer"] or line.get("order") != "col") and not line.get("pinned") and not line.get("tf32")
-            and not line.get("device_memory") and line.get("pages") != "cold"
-            and line.get("split", "default") == "default")
-
-
-def program(line):
-    if line["peer"]:
-        return PEER_NAMES[line["peer"]]
-    return GPU if line.get("engine", line["backend"]) == "cuda" else CPU
-
-
-def seconds(line, field):
-    """Older lines name the time of calls whose results are freed `seconds`, and time no
-    kernels of cuSPARSE's SpGEMM without its allocations."""
-    if field in line:
-        return line[field]
-    if field == "freed_s" or field == "kernels_s" and line["op"] != "spgemm":
-        return line["seconds"]
-    return None
-
-
-def last_runs(lines, name):
-    """Lines by what name() makes of them; of each the last run of the bench, all of it."""
-    found = {}
-    for line in lines:
-        key = name(line)
-        if key not in found or found[key][0]["date"] != line["date"]:
-            found[key] = []
-        found[key].append(line)
-    return found
-
-
-def fastest(lines, field):
-    timed = [line for line in lines if seconds(line, field)]
-    return min(timed, key=lambda line: seconds(line, field)) if timed else None
-
-
-def best(run):
-    """The line that is fastest with results freed. Of a peer that has several, as cuSPARSE has
-    of its algorithms, each condition is told by the line that is fastest under it."""
-    line = fastest(run, "freed_s")
-    if not line or not line["peer"]:
-        return line
-    told = [(field, fastest(run, field)) for field in CONDITIONS.values()]
-    return line | {field: by and seconds(by, field) for field, by in told}
-
-
-def end_to_end(lines):
-    """{product and problem: {program: its line}}."""
-    chosen = [line for line in lines if line["mode"] == "end" and plain(line)
-              and not line.get("resident") and line.get("cols") in (None, 128)]
-    cores = max((line["threads"] for line in chosen if program(line) == CPU), default=0)
-    chosen = [line for line in chosen if program(line) != CPU or line["threads"] == cores]
-    table = {}
-    runs = last_runs(chosen, lambda line: (line["op"], line["problem"], program(line)))
-    for (op, problem, who), run in sorted(runs.items(), key=lambda item: item[0][0]):
-        name = f"{'A*A' if op == 'spgemm' else 'A*X'} {problem}"
-        table.setdefault(name, {})[who] = best(run)
-    return table
 
 
 # ---- words ---------------------------------------------------------------------------------
@@ -134,24 +70,6 @@ def conditions(table):
             f"{versions(lines)}.\n\n")
 
 
-def fastest_block(lines):
-    """Ours beside the fastest of all peers, for each of the three conditions."""
-    table = {name: row_of for name, row_of in end_to_end(lines).items()
-             if set(row_of) - {GPU, CPU}}
-    head, rows = ["product"], []
-    for condition in CONDITIONS:
-        head += [f"{condition}: GPU", "CPU", "peer"]
-    for name, row_of in table.items():
-        cells = [name]
-        for field in CONDITIONS.values():
-            peer = fastest([row_of[who] for who in row_of if who not in (GPU, CPU)], field)
-            cells += [number(seconds(row_of[who], field)) if who in row_of else "-"
-                      for who in (GPU, CPU)]
-            cells.append(f"{number(seconds(peer, field))} {program(peer)}" if peer else "-")
-        rows.append(cells)
-    return conditions(table) + table_of(head, rows)
-
-
 def peers_block(lines):
     """Everybody, one under the other."""
     table = end_to_end(lines)
@@ -169,39 +87,6 @@ def peers_block(lines):
 
 # ---- in core -------------------------------------------------------------------------------
 
-CORE = {("spgemm", None): "A*A", ("spmm", 32): "A*X-32", ("spmm", 128): "A*X-128",
-        ("spmv", 1): "A*x"}
-KINDS = {"kernels_s": "kernels", "new_matrix_s": "new matrix"}
-
-
-def in_core(lines, kind="f32"):
-    """{problem: {(product, field): (ours, cuSPARSE's fastest)}}, None where one failed."""
-    table = {}
-    chosen = [line for line in lines if line["mode"] == "core" and line["type"] == kind
-              and not line.get("tf32") and (line["op"], line.get("cols")) in CORE
-              and (line["peer"] or line.get("order") != "col")]
-    name = lambda line: (line["problem"], line["op"], line.get("cols"),
-                         bool(line.get("reuse")), line["peer"])
-    runs = last_runs(chosen, name)
-    for (problem, op, cols, reuse, peer), run in runs.items():
-        if peer:
-            continue
-        theirs = runs.get((problem, op, cols, reuse, "cusparse"), [])
-        for field in ["kernels_s"] if reuse else KINDS:
-            pair = [fastest([line for line in side if usable(line)], field)
-                    for side in (run, theirs)]
-            times = tuple(line and seconds(line, field) for line in pair)
-            key = ("A*A again" if reuse else CORE[op, cols], field)
-            table.setdefault(problem, {})[key] = times
-    return table
-
-
-def columns_of(table):
-    keys = [(product, field) for product in CORE.values() for field in KINDS]
-    keys.insert(2, ("A*A again", "kernels_s"))
-    return [key for key in keys if any(key in cells for cells in table.values())]
-
-
 def core_cell(pair):
     ours, theirs = pair
     if not ours:
@@ -216,16 +101,6 @@ def core_block(lines):
     rows = [[problem] + [core_cell(cells.get(key, (None, None))) for key in keys]
             for problem, cells in sorted(table.items())]
     return table_of(head, rows)
-
-
-def ratios_of(table, key):
-    """cuSPARSE's time over ours, by matrix."""
-    return {problem: cells[key][1] / cells[key][0] for problem, cells in table.items()
-            if all(cells.get(key, (None, None)))}
-
-
-def geometric_mean(ratios):
-    return math.exp(sum(map(math.log, ratios.values())) / len(ratios))
 
 
 def core_summary_block(lines):
@@ -260,70 +135,87 @@ def short_items(lines):
     return "".join(f"- {product}: {', '.join(said)}\n" for product, said in texts.items())
 
 
-def core_short_block(lines):
-    """Those items, and the least and the most that planning took in calls for a new matrix."""
-    plans = [1e3 * line["plan_s"] for line in lines
-             if not line["peer"] and line.get("new_matrix_s") and usable(line)]
-    span = f"- planning: {min(plans):.2g} to {max(plans):.2g} ms\n" if plans else ""
-    return short_items(lines) + span
-
-
 def core_vector_block(lines):
     days = ", ".join(sorted({line["date"][:10] for line in lines}))
     return short_items(lines).replace(":", f" ({days}):")
 
 
-BLOCKS = {"real": real_table.items, "fastest": fastest_block, "peers": peers_block,
-          "core": core_block,
-          "core-summary": core_summary_block, "core-short": core_short_block,
-          "core-vector": core_vector_block}
+def speed_block(lines):
+    return speed.setting(lines) + table_of(speed.HEAD, [speed.cells(row) for row in speed.rows(lines)])
+
+
+BLOCKS = {"speed": speed_block, "picture": picture.picture, "timeline": timeline.picture,
+          "real": real_table.items, "peers": peers_block, "core": core_block,
+          "core-summary": core_summary_block, "core-vector": core_vector_block}
+MODES = {"speed": ["end", "core", "real"], "picture": ["end", "core", "real"],
+         "timeline": ["trace"], "real": ["real"], "peers": ["end"], "core": ["core"],
+         "core-summary": ["core"], "core-vector": ["core"]}
 
 
 def lines_for(kind, lines):
     """Those that a block of this kind is made from."""
-    mode = "core" if kind.startswith("core") else "real" if kind == "real" else "end"
     vector = kind == "core-vector"
-    return [line for line in lines
-            if line["mode"] == mode and (line["op"] == "spmv") == vector]
+    return [line for line in lines if line["mode"] in MODES[kind]
+            and (line.get("op") == "spmv") == vector]
 
 
 # ---- documents -----------------------------------------------------------------------------
 
 @functools.cache
+def lines_in(path):
+    """Every line of a file, and in it the name of the file."""
+    lines = timeline.read(path) if path.endswith(".json") else read([path])
+    return [line | {"file": os.path.basename(path)} for line in lines]
+
+
 def lines_of(paths):
-    return list(read(paths))
+    return [line for path in paths for line in lines_in(path)]
 
 
-def names_for(kind, results, names):
-    """Those that have lines for such a block."""
-    return [name for name in names
-            if lines_for(kind, lines_of((os.path.join(results, name),)))]
+def parts_of(kind, results, name):
+    """What a file has for a block of this kind: programs end to end, operands on the GPU, and
+    real matrices on a machine with or without a GPU."""
+    lines = lines_for(kind, lines_in(os.path.join(results, name)))
+    backend = speed.machine(lines)
+    detail = {"end": lambda line: line["peer"], "real": lambda line: backend}
+    return {(line["mode"], detail.get(line["mode"], lambda line: None)(line)) for line in lines}
+
+
+def names_for(kind, results, old, names):
+    """The files of a block, once `names` have replaced those with the same parts."""
+    had = {name: parts_of(kind, results, name) for name in old}
+    parts = set().union(*had.values())
+    new = {name: parts_of(kind, results, name) & parts for name in names}
+    replaced = set().union(*new.values())
+    return [name for name in old if not had[name] & replaced] + [n for n in names if new[n]]
 
 
 def refreshed(text, results, names):
     """The document with its blocks made anew, and how many blocks there are."""
     def block(match):
-        files = names_for(match[1], results, names) or match[2].split()
-        lines = lines_of(tuple(os.path.join(results, name) for name in files))
+        files = names_for(match[1], results, match[2].split(), names)
+        lines = lines_of([os.path.join(results, name) for name in files])
         return (f"<!-- figures {match[1]}: {' '.join(files)} -->\n"
                 f"{BLOCKS[match[1]](lines_for(match[1], lines))}<!-- end of figures -->")
     return BLOCK.subn(block, text)
 
 
-def empty_columns(text):
-    """(kind of block, name of column) of all columns that have nothing but "-"."""
+def empty_cells(text):
+    """(kind of block, name) of all columns and rows that have nothing but "-"."""
     for block in BLOCK.finditer(text):
         rows = [[cell.strip() for cell in line.strip("|").split("|")]
                 for line in block[3].splitlines() if line.startswith("|")]
         for column in zip(*rows):
             if len(column) > 2 and set(column[2:]) == {"-"}:
-                yield block[1], column[0]
+                yield block[1], f"column '{column[0]}'"
+        for row in rows:
+            if set(row[1:]) == {"-"}:
+                yield block[1], f"row '{row[0]}'"
 
 
 def loose_figures(text):
-    """What looks measured before the reference, outside of blocks and of code."""
-    said = re.sub(r"^```.*?^```", "", BLOCK.sub("", text.split("\n# Reference")[0]),
-                  flags=re.S | re.M)
+    """What looks measured outside of blocks and of code."""
+    said = re.sub(r"^```.*?^```", "", BLOCK.sub("", text), flags=re.S | re.M)
     return [match[0] for match in FIGURE.finditer(said)]
 
 
@@ -354,12 +246,12 @@ def check(document, args):
     with open(path, encoding="utf-8") as f:
         old = f.read()
     new, count = refreshed(old, os.path.join(args.root, "bench", "results"), names)
-    empty = list(empty_columns(new))
+    empty = list(empty_cells(new))
     loose = loose_figures(new) if document == "README.md" else []
     for figure in loose:
         print(f"{path}: '{figure}' is in no block of figures", file=sys.stderr)
-    for kind, column in empty:
-        print(f"{path}: no line has anything for column '{column}' of the figures {kind}",
+    for kind, name in empty:
+        print(f"{path}: no line has anything for {name} of the figures {kind}",
               file=sys.stderr)
     if count == 0:
         print(f"{path}: no block of figures", file=sys.stderr)
@@ -375,9 +267,10 @@ def check(document, args):
 def main():
     args = parse()
     if args.show:
-        lines = list(read(args.show))
+        lines = lines_of(args.show)
         for kind, made in BLOCKS.items():
-            print(f"\n{kind}\n\n{made(lines_for(kind, lines))}", end="")
+            if chosen := lines_for(kind, lines):
+                print(f"\n{kind}\n\n{made(chosen)}", end="")
         return
     sys.exit(not all([check(document, args) for document in DOCUMENTS]))
 

@@ -972,7 +972,7 @@ HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
                                               double beta, hybrid_dense *Y);
 
 /* Matrix from a description: stencil7:N, stencil27:N, fem3:N, er:ROWS,PER_ROW,
-   rmat:SCALE,EDGES, powerlaw:ROWS,MEAN,MAX, road:N or band:ROWS,HALF (README).
+   rmat:SCALE,EDGES, powerlaw:ROWS,MEAN,MAX, road:N or band:ROWS,HALF (docs/manual.md).
    The same spec, type and seed give the same matrix on any number of threads.
    Values lie in [0.5, 1.5). Free with hybrid_csr_free(). */
 HYBRID_API hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec,

@@ -11,18 +11,29 @@ installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Installs those of scripts/packages.txt that are missing; apt runs only if one is.
+# install_missing <list>...: installs the packages of these files that are missing. apt runs
+# only if one is.
 install_missing() {
     local package missing=() root=()
+    if ! command -v apt-get >/dev/null; then
+        say "No apt-get: the packages of $* must be there under the names of this system"
+        return 0
+    fi
     while read -r package; do
         installed "$package" || missing+=("$package")
-    done <scripts/packages.txt
+    done < <(cat "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" = 0 ] || root=(sudo)
+    if [ "$(id -u)" != 0 ]; then
+        root=(sudo)
+        if ! command -v sudo >/dev/null; then
+            echo "There is no sudo. As root: apt-get install ${missing[*]}" >&2
+            exit 1
+        fi
+    fi
     say "Installing ${missing[*]}"
     "${root[@]}" apt-get update -qq
     "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${missing[@]}"
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # CUDA's own installer leaves nvcc off PATH.

@@ -1,90 +1,101 @@
 #!/usr/bin/env bash
-# Figures of the documents are those of bench/results, and the check of it can fail.
+# Figures and pictures of the documents are made from bench/results, and the check can fail.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 check=$HYBRID_SOURCE/bench/check_readme.py
+documents='README.md docs/performance.md docs/speed.svg docs/timeline.svg'
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$check" --root "$HYBRID_SOURCE"
 
-mkdir "$folder/docs" "$folder/bench"
-cp "$HYBRID_SOURCE/README.md" "$folder"
-cp "$HYBRID_SOURCE/docs/performance.md" "$folder/docs"
-cp -r "$HYBRID_SOURCE/bench/results" "$folder/bench"
-python3 "$check" --root "$folder"
+restore() {
+    rm -rf "$folder/bench" "$folder/docs"
+    mkdir "$folder/docs" "$folder/bench"
+    for document in $documents; do
+        cp "$HYBRID_SOURCE/$document" "$folder/$document"
+    done
+    cp -r "$HYBRID_SOURCE/bench/results" "$folder/bench"
+}
+restore
 
-refuses() { # what was changed
-    if python3 "$check" --root "$folder" 2>"$folder/complaint"; then
+complains() { # what was changed, option...
+    if python3 "$check" --root "$folder" "${@:2}" 2>"$folder/complaint"; then
         echo "the check passes with $1" >&2
         exit 1
     fi
-    python3 "$check" --root "$folder" --write
-    python3 "$check" --root "$folder"
 }
 
-# The last digit of the first figure of a table, in each document.
-for document in README.md docs/performance.md; do
-    python3 - "$folder/$document" <<'X'
-import re, sys
-figure = r"^(\| A\*A \S+ \|(?: hybrid_spmm, GPU \|)? [0-9.]*)[0-8] \|"
-text = open(sys.argv[1], encoding="utf-8").read()
-text, count = re.subn(figure, r"\g<1>9 |", text, count=1, flags=re.M)
-open(sys.argv[1], "w", encoding="utf-8").write(text)
-sys.exit(count != 1)
-X
-    refuses "another figure in $document"
+# Another figure, or another place in a picture, of each kind of block: each is complained
+# about, and --write makes the documents what they were.
+changed=0
+change() { # document, sed expression
+    local before
+    before=$(cksum <"$folder/$1")
+    sed -i -E "$2" "$folder/$1"
+    if [ "$before" = "$(cksum <"$folder/$1")" ]; then
+        echo "'$2' changes nothing in $1" >&2
+        exit 1
+    fi
+    changed=$((changed + 1))
+}
+change README.md '/^\| Real matrices: A·A /s/[0-9]\.[0-9]/9.9/'
+change README.md '/^\| Real matrices: A·x /s:[0-9]+/:0/:'
+change README.md '/^Measured/s/-[0-9]+ /-01 /'
+change docs/performance.md '/^\| A\*A fem3:36 \| hybrid_spmm, GPU/s/ [0-9.]+ / 1 /'
+change docs/performance.md '0,/^- A\*X-8/s/^(- A\*X-8: )[0-9.]+/\19.99/'
+change docs/performance.md '/^\| A\*A again \| f32/s/0\.[0-9]+/0.99/'
+change docs/speed.svg '0,/^<path class="slower"/s/^(<path class="slower" d=".)[0-9]+/\1500/'
+change docs/timeline.svg '0,/^<path class="multiply"/s/^(<path class="multiply" d=".)[0-9.]+/\1500/'
+complains "other figures"
+[ "$(grep -c ': says$' "$folder/complaint")" -eq "$changed" ] || { cat "$folder/complaint" >&2; exit 1; }
+python3 "$check" --root "$folder" --write
+for document in $documents; do
     cmp "$HYBRID_SOURCE/$document" "$folder/$document"
 done
 
-# A line that says something else than what is quoted.
-file=$(sed -n 's/^<!-- figures fastest: \([^ ]*\).*/\1/p' "$folder/README.md")
-sed -i -E 's/"seconds": [0-9.e-]+, /"seconds": 0.000123, /; s/"freed_s": [0-9.e-]+, /"freed_s": 0.000123, /' \
-    "$folder/bench/results/$file"
-refuses "other lines in $file"
+# Lines that say something else than what is quoted, for every part of the table.
+for part in end core real trace; do
+    file=$(sed -n 's/^<!-- figures \(speed\|timeline\): \(.*\) -->/\2/p' \
+        "$folder/README.md" "$folder/docs/timeline.svg" | tr ' ' '\n' | grep -m 1 -- "$part")
+    sed -i -E 's/("seconds|"freed_s|"first_s|"kernels_s|"new_matrix_s|"dur)": ?[0-9.e-]+/\1": 0.000123/g' \
+        "$folder/bench/results/$file"
+    complains "other lines in $file"
+    restore
+done
 
-# A column for which there is no line, though the documents say what the lines do.
+# --write with new files: they replace those of the same part, and no others.
+file=$(sed -n 's/^<!-- figures speed: \([^ ]*\).*/\1/p' "$folder/README.md")
+cp "$folder/bench/results/$file" "$folder/bench/results/new-end.jsonl"
+python3 "$check" --root "$folder" --write new-end.jsonl
+sed "s/$file \(.*\) -->/\1 new-end.jsonl -->/" "$HYBRID_SOURCE/README.md" | diff - "$folder/README.md"
+restore
+
+# A row or a column for which there are no lines, though the documents say so.
 sed -i -E 's/"kept_s": [0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.jsonl
 for option in --write ''; do
     # shellcheck disable=SC2086 # no option is no word
-    if python3 "$check" --root "$folder" $option 2>"$folder/complaint"; then
-        echo "the check passes with columns of nothing but -" >&2
-        exit 1
-    fi
-    grep -q "README.md: no line has anything for column 'kept: GPU'" "$folder/complaint"
+    complains "columns of nothing but -" $option
+    grep -q "performance.md: no line has anything for column 'kept'" "$folder/complaint"
     if grep ': says$' "$folder/complaint"; then
         exit 1
     fi
 done
+restore
+: >"$folder/bench/results/$(sed -n 's/^<!-- figures core: \(.*\) -->$/\1/p' "$folder/docs/performance.md")"
+complains "rows of nothing but -" --write
+grep -q "README.md: no line has anything for row 'On the GPU: A·A of a new matrix'" \
+    "$folder/complaint"
+restore
 
-# A figure that stands beside the blocks, or in one that is made of no lines.
-restore() { cp "$HYBRID_SOURCE/README.md" "$folder"; }
-rm -r "$folder/bench/results"
-cp -r "$HYBRID_SOURCE/bench/results" "$folder/bench"
-cp "$HYBRID_SOURCE/docs/performance.md" "$folder/docs"
-for said in 'It plans for 2.8 ms.' 'It is 4.03 times as fast.' 'It moves 55 GB/s.' 'It uses 99 % of them.'; do
-    restore
-    sed -i "s|^## Limitations|$said\n\n&|" "$folder/README.md"
-    if python3 "$check" --root "$folder" 2>"$folder/complaint"; then
-        echo "the check passes with: $said" >&2
-        exit 1
-    fi
-    grep -q "is in no block of figures" "$folder/complaint"
-done
-
-# Another time of planning, and another count of products.
-for change in '/^- planning/s/[0-9]/4/' '/^- A\*A again/s:(45/:(44/:'; do
-    restore
-    sed -i "$change" "$folder/README.md"
-    refuses "$change"
-    cmp "$HYBRID_SOURCE/README.md" "$folder/README.md"
-done
+# Figures that stand beside the blocks.
+sed -i "s|^## Limits|2.8 ms\n\n4.03 times\n\n55 GB/s\n\n99 %\n\n&|" "$folder/README.md"
+complains "loose figures"
+[ "$(grep -c 'is in no block of figures' "$folder/complaint")" -eq 4 ]
+restore
 
 # A block that is gone.
 sed -i '/^<!-- .*figures/d' "$folder/README.md"
-if python3 "$check" --root "$folder" 2>"$folder/complaint"; then
-    echo "the check passes without a block of figures" >&2
-    exit 1
-fi
+complains "no block of figures"
 grep -q "README.md: no block of figures" "$folder/complaint"
 
 # Which lines count, by hand: of ours the last run, of a peer the fastest algorithm under each
@@ -95,6 +106,11 @@ line() { # peer variant seconds further
     printf '"cold_s": 7, "kept_s": null, "backend": "cuda", "device": "d", "threads": 4, '
     printf '"versions": "v 1", "error": null, "verified": true, "order": "row", %s}\n' "$4"
 }
+real() { # problem type peer seconds
+    printf '{"problem": "%s", "op": "spmm", "mode": "real", "type": "%s", "cols": 8, ' "$1" "$2"
+    printf '"peer": %s, "freed_s": %s, "backend": "cuda", "engine": "auto", "version": "1", ' "$3" "$4"
+    printf '"device": "d", "threads": 4, "date": "2026-01-01T", "commit": "c", "error": null}\n'
+}
 early='"date": "2026-01-01T00:00:00Z"' late='"date": "2026-01-02T00:00:00Z"'
 {
     line null ours 1 "$early"
@@ -104,8 +120,18 @@ early='"date": "2026-01-01T00:00:00Z"' late='"date": "2026-01-02T00:00:00Z"'
     line '"cusparse"' quick 4.4449 "$late, \"order\": \"col\""
     line '"cusparse"' wrong 3 "$late, \"verified\": false"
     line '"cupy"' failing null "$late, \"error\": \"no memory\""
+    real q f32 null 2
+    real q f32 '"scipy"' 8
+    real q f32 '"torch-cpu"' 1
+    real q f64 null 2
+    real q f64 '"scipy"' 4
+    real r f32 null 2
+    real r f32 '"scipy"' 4
 } >"$folder/lines.jsonl"
 python3 "$check" --show "$folder/lines.jsonl" >"$folder/shown"
-grep -qx '| A\*X p | 7000 | - | 6000 cuSPARSE | 2000 | - | 4440 cuSPARSE | - | - | - |' \
-    "$folder/shown"
+grep -qx '| A\*X p | hybrid_spmm, GPU | 7000 | 2000 | - | -, - |' "$folder/shown"
+grep -qx '| A\*X p | cuSPARSE | 6000 | 4440 | - | -, - |' "$folder/shown"
+grep -qx '| Large .* columns | cuSPARSE | 2.2 | 0/1 |' "$folder/shown"
+# Ratios 0.5, 2 and 2: the mean is 1.26, and q is slower in one of its types.
+grep -qx '| Real matrices: A·X with 8 or 64 columns | SciPy | 1.3 | 1/2 |' "$folder/shown"
 ! grep -q CuPy "$folder/shown"
