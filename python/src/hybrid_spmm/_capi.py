@@ -1,0 +1,257 @@
+"""The declarations of hybrid_spmm.h for ctypes.
+
+Structs have the fields of the header in its order; ``tests/test_capi.py`` compares their
+sizes, the offsets of their fields and the enumerators with a C compiler's. Structs that
+begin with ``struct_size`` grow at their end only, so a newer library works with them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_uint64,
+    c_void_p,
+)
+
+VERSION = 200  # HYBRID_VERSION of the header that is declared here
+
+OK, BAD_ARGUMENT, BAD_MATRIX, BAD_SHAPE, BAD_STATE = 0, 1, 2, 3, 4
+UNSUPPORTED, NO_MEMORY, NO_DEVICE_MEMORY, NO_DEVICE = 5, 6, 7, 8
+DEVICE_FAILED, IO_FAILED, BAD_FILE, CANCELLED = 9, 10, 11, 12
+
+F32, F64 = 1, 2
+INDEX_DEFAULT, I32, I64, INDEX_AUTO = 0, 1, 2, 3
+ROW_MAJOR, COL_MAJOR = 1, 2
+SPACE_HOST, SPACE_DEVICE = 0, 1
+AUTO, HOST, CUDA = 0, 1, 2
+
+DETERMINISTIC, REUSE, EXPLAIN = 1 << 0, 1 << 1, 1 << 2
+CHECK, RESIDENT, ALLOW_TF32 = 1 << 3, 1 << 4, 1 << 5
+SPLIT_DEFAULT, SPLIT_AUTO, SPLIT_GPU, SPLIT_HOST, SPLIT_SHARE = 0, 1, 2, 3, 4
+
+CORES, HOST_MEMORY, BUS_UP, BUS_DOWN, DEVICE, RESOURCES = 0, 1, 2, 3, 4, 5
+BUILT_IN, MEASURED, OBSERVED = 0, 1, 2
+
+
+class Csr(Structure):
+    """hybrid_csr. Python code may hang the arrays that it points to on ``keep``."""
+
+    _fields_ = [
+        ("rows", c_int64),
+        ("cols", c_int64),
+        ("nnz", c_int64),
+        ("offset_type", c_int),
+        ("row_ptr", c_void_p),
+        ("col", c_void_p),
+        ("val", c_void_p),
+        ("type", c_int),
+        ("col_type", c_int),
+        ("space", c_int),
+    ]
+
+
+class Dense(Structure):
+    """hybrid_dense."""
+
+    _fields_ = [
+        ("rows", c_int64),
+        ("cols", c_int64),
+        ("ld", c_int64),
+        ("order", c_int),
+        ("data", c_void_p),
+        ("type", c_int),
+        ("space", c_int),
+    ]
+
+
+class Allocator(Structure):
+    """hybrid_allocator."""
+
+    _fields_ = [("alloc", c_void_p), ("free", c_void_p), ("user", c_void_p)]
+
+
+class EngineOptions(Structure):
+    """hybrid_engine_options."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("backend", c_int),
+        ("threads", c_int),
+        ("device", c_int),
+        ("device_bytes", c_size_t),
+        ("host_bytes", c_size_t),
+        ("allocator", Allocator),
+        ("message", c_void_p),
+        ("message_size", c_size_t),
+        ("rates_path", c_char_p),
+        ("devices", POINTER(c_int)),
+        ("device_count", c_int64),
+    ]
+
+
+class PlanOptions(Structure):
+    """hybrid_plan_options."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("flags", c_uint),
+        ("depth", c_int),
+        ("chunk_rows", c_int64),
+        ("variant", c_char_p),
+        ("split", c_int),
+        ("order", c_int),
+        ("host_share", c_double),
+        ("offsets", c_int),
+        ("columns", c_int),
+        ("x_space", c_int),
+        ("result_space", c_int),
+    ]
+
+
+class Candidate(Structure):
+    """hybrid_candidate."""
+
+    _fields_ = [
+        ("variant", c_char_p),
+        ("refused", c_char_p),
+        ("predicted_s", c_double),
+        ("chosen", c_int),
+    ]
+
+
+class Use(Structure):
+    """hybrid_use."""
+
+    _fields_ = [("rate", c_double), ("utilisation", c_double), ("origin", c_int)]
+
+
+class Report(Structure):
+    """hybrid_report."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("total_s", c_double),
+        ("predicted_s", c_double),
+        ("plan_s", c_double),
+        ("load_s", c_double),
+        ("prepare_s", c_double),
+        ("h2d_s", c_double),
+        ("multiply_s", c_double),
+        ("finish_s", c_double),
+        ("d2h_s", c_double),
+        ("place_s", c_double),
+        ("overlap", c_double),
+        ("bus_utilisation", c_double),
+        ("reference_s", c_double),
+        ("speedup_over_reference", c_double),
+        ("chunks", c_int64),
+        ("rows", c_int64),
+        ("flops", c_int64),
+        ("nnz_out", c_int64),
+        ("h2d_bytes", c_int64),
+        ("d2h_bytes", c_int64),
+        ("host_bytes", c_int64),
+        ("device_bytes", c_int64),
+        ("peak_device_bytes", c_int64),
+        ("peak_pinned_bytes", c_int64),
+        ("peak_host_bytes", c_int64),
+        ("predicted_h2d_bytes", c_int64),
+        ("predicted_d2h_bytes", c_int64),
+        ("other_h2d_bytes", c_int64),
+        ("gathered", c_int),
+        ("reused_pattern", c_int),
+        ("resident_chunks", c_int64),
+        ("resident_bytes", c_int64),
+        ("host_chunks", c_int64),
+        ("host_products", c_int64),
+        ("host_s", c_double),
+        ("use", Use * RESOURCES),
+        ("bound", c_int),
+        ("rates_measured", c_int),
+    ]
+
+
+class Event(Structure):
+    """hybrid_event."""
+
+    _fields_ = [
+        ("stage", c_char_p),
+        ("variant", c_char_p),
+        ("lane", c_char_p),
+        ("chunk", c_int64),
+        ("row_begin", c_int64),
+        ("row_end", c_int64),
+        ("begin_ns", c_int64),
+        ("end_ns", c_int64),
+        ("bytes", c_int64),
+        ("flops", c_int64),
+        ("device_bytes", c_int64),
+        ("host_bytes", c_int64),
+    ]
+
+
+EACH_FN = CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(Csr))
+TRACE_FN = CFUNCTYPE(None, c_void_p, POINTER(Event))
+PROGRESS_FN = CFUNCTYPE(c_int, c_int64, c_int64, c_int64)  # user is a number here, always 0
+
+# name: (type of the result, types of the arguments). Engines, plans, structs and arrays
+# are passed as addresses or byref(), which c_void_p takes without a check of the type.
+P, I, L, D = c_void_p, c_int, c_int64, c_double
+FUNCTIONS: dict[str, tuple[object, list[object]]] = {
+    "hybrid_version": (I, []),
+    "hybrid_status_text": (c_char_p, [I]),
+    "hybrid_resource_text": (c_char_p, [I]),
+    "hybrid_origin_text": (c_char_p, [I]),
+    "hybrid_engine_create": (I, [P, P]),
+    "hybrid_engine_destroy": (None, [P]),
+    "hybrid_engine_message": (c_char_p, [P]),
+    "hybrid_engine_backend": (I, [P]),
+    "hybrid_engine_device": (c_char_p, [P]),
+    "hybrid_engine_threads": (I, [P]),
+    "hybrid_engine_trim": (None, [P]),
+    "hybrid_engine_stream": (None, [P, P]),
+    "hybrid_engine_report": (I, [P, P]),
+    "hybrid_engine_trace": (None, [P, P, P]),
+    "hybrid_engine_progress": (None, [P, P, P]),
+    "hybrid_pin": (I, [P, P, c_size_t]),
+    "hybrid_unpin": (I, [P, P]),
+    "hybrid_spgemm_with": (I, [P, P, P, P, P]),
+    "hybrid_spmm": (I, [P, D, P, P, D, P]),
+    "hybrid_spmv": (I, [P, D, P, P, D, P]),
+    "hybrid_csr_free": (None, [P, P]),
+    "hybrid_dense_create": (I, [P, L, L, I, I, P]),
+    "hybrid_dense_free": (None, [P, P]),
+    "hybrid_spgemm_plan": (I, [P, P, P, P, P]),
+    "hybrid_spmm_plan": (I, [P, P, L, P, P]),
+    "hybrid_spgemm_run": (I, [P, P, P, P]),
+    "hybrid_spmm_run": (I, [P, D, P, P, D, P]),
+    "hybrid_spgemm_each": (I, [P, P, P, P, P]),
+    "hybrid_plan_destroy": (None, [P]),
+    "hybrid_plan_refresh": (None, [P]),
+    "hybrid_plan_explain": (c_size_t, [P, P, c_size_t]),
+    "hybrid_plan_candidate": (I, [P, I, P]),
+    "hybrid_plan_report": (I, [P, P]),
+    "hybrid_csr_check": (I, [P, P]),
+    "hybrid_csr_transpose": (I, [P, P, P]),
+    "hybrid_read_mtx": (I, [P, c_char_p, I, P]),
+    "hybrid_write_mtx": (I, [P, c_char_p, P]),
+    "hybrid_read_dense": (I, [P, c_char_p, I, P]),
+    "hybrid_generate": (I, [P, c_char_p, I, c_uint64, P]),
+}
+
+
+def declare(library: ctypes.CDLL) -> None:
+    """Give every function of the library that the package calls its types."""
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
