@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _capi
-from ._errors import ArgumentError, MatrixError, OperandTypeError
+from ._errors import MatrixError, OperandTypeError
 
 CODES = {np.dtype(np.float32): _capi.F32, np.dtype(np.float64): _capi.F64}
 INDEX_CODES = {np.dtype(np.int32): _capi.I32, np.dtype(np.int64): _capi.I64}
@@ -53,14 +53,14 @@ def as_indices(array: Any, name: str) -> Any:
     if array.dtype not in INDEX_CODES:
         narrow = array.dtype.itemsize < 4 or array.dtype.newbyteorder("=") in INDEX_CODES
         array = array.astype(np.int32 if narrow and array.dtype.itemsize <= 4 else np.int64)
-    return np.require(array, requirements="CA")
+    return np.require(array, requirements=["C", "A"])
 
 
 def as_values(array: Any, dtype: Any) -> Any:
     """Return an array of values that the library reads, converted to `dtype` if need be."""
     if array.ndim != 1:
         raise MatrixError(f"the values are an array with {array.ndim} dimensions")
-    return np.require(array, dtype, "CA")
+    return np.require(array, dtype, ["C", "A"])
 
 
 def native(dtype: Any) -> Any:
@@ -78,52 +78,3 @@ def common(a: Any, b: Any) -> Any:
         return DTYPES[CODES[a]]
     result = np.result_type(native(a), native(b))
     return DTYPES[result.itemsize // 4] if result.kind == "f" else result
-
-
-Layout = tuple[int, int, int, int]  # rows, cols, ld, order
-
-
-def layout(array: Any) -> Layout | None:
-    """Return how a dense array of one or two dimensions lies, or None if it must be copied."""
-    flags = array.flags.num
-    if not flags & ALIGNED:
-        return None
-    if flags & CONTIGUOUS:
-        shape = array.shape
-        rows, cols = shape if len(shape) == 2 else (shape[0], 1)
-        return rows, cols, cols or 1, _capi.ROW_MAJOR
-    if array.ndim == 1:
-        return None
-    size = array.itemsize
-    rows, cols = array.shape
-    down, right = array.strides
-    if right == size and down % size == 0 and down // size >= cols:
-        return rows, cols, down // size, _capi.ROW_MAJOR
-    if down == size and right % size == 0 and right // size >= rows:
-        return rows, cols, right // size, _capi.COL_MAJOR
-    return None
-
-
-def dense(array: Any, dtype: Any) -> _capi.Dense:
-    """Return the struct of a dense operand; C and Fortran order are not copied."""
-    if array.dtype != dtype:
-        array = array.astype(dtype)
-    found = layout(array)
-    if found is None:
-        array = np.array(array, dtype, order="C")
-        found = layout(array)
-        assert found is not None
-    rows, cols, ld, order = found
-    struct = _capi.Dense(rows, cols, ld, order, address(array), CODES[dtype])
-    struct.keep = array
-    return struct
-
-
-def check_dense(operand: Any) -> Any:
-    """Return a dense operand as a NumPy array of one or two dimensions."""
-    array = np.asarray(operand)
-    if array.ndim == 0:
-        raise ArgumentError("an operand is a scalar; scalars are multiplied with *")
-    if array.ndim > 2:
-        raise ArgumentError(f"a dense operand has {array.ndim} dimensions; 1 and 2 are supported")
-    return array

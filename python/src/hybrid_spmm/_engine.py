@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import logging
 import os
@@ -16,8 +17,12 @@ from . import _capi
 from ._errors import ArgumentError, StateError
 from ._handle import Handle
 from ._library import lib
+from ._plan import Plan
+from ._plans import make_plan
 from ._product import multiply
 from ._progress import Progress, showing
+from ._report import Report, fetch
+from ._trace import Trace
 
 log = logging.getLogger("hybrid_spmm")
 
@@ -109,6 +114,7 @@ class Engine:
         self._options = options
         self._closed = False
         self._after_fork = False
+        self._trace: Trace | None = None
         self._handle: Handle | None = Handle(options)
         _engines.add(self)
 
@@ -128,9 +134,12 @@ class Engine:
 
     def close(self) -> None:
         """Stop the engine. Results stay valid; it ends when the last of them is gone."""
-        self._closed = True
+        if self._closed:
+            return
         if self._handle is not None:
+            self.trace(None)
             self._handle.close()
+        self._closed = True
 
     def __enter__(self) -> Engine:
         return self
@@ -183,6 +192,29 @@ class Engine:
         with showing(progress) as show:
             return multiply(self._alive(), A, B, out, alpha, beta, show)
 
+    def plan(self, A: Any, B: Any, **options: Any) -> Plan:
+        """Plan a product on this engine; see :func:`hybrid_spmm.plan`."""
+        return make_plan(self, A, B, **options)
+
+    def last_report(self) -> Report:
+        """Return the report of this engine's last product; see :func:`hybrid_spmm.last_report`."""
+        handle = self._alive()
+        return fetch(handle.call, lib.hybrid_engine_report, handle.pointer)
+
+    def trace(self, path: str | os.PathLike[str] | None) -> Trace | None:
+        """Trace this engine's products; see :func:`hybrid_spmm.trace`."""
+        current, self._trace = self._trace, None
+        if current is not None:
+            current.close()
+        if path is not None:
+            self._trace = Trace(self._alive(), path)
+        return self._trace
+
+    def trim(self) -> None:
+        """Give memory that the engine keeps for later results back to the system."""
+        handle = self._alive()
+        handle.tell(lib.hybrid_engine_trim, handle.pointer)
+
 
 # ---- the default engine, forks and the end of the process --------------------------------
 
@@ -209,15 +241,19 @@ def _forked() -> None:
     _default_lock = threading.Lock()
     for engine in list(_engines):
         handle, engine._handle = engine._handle, None
+        engine._trace = None
         if handle is not None:
             engine._after_fork = handle.kind == _capi.CUDA
             handle.leave()
 
 
 def _exit() -> None:
-    """Close the default engine if nothing uses it."""
-    if _default is not None and _default._handle is not None:
-        _default._handle.abandon()
+    """Write traces, and stop engines that nothing uses."""
+    for engine in list(_engines):
+        with contextlib.suppress(Exception):
+            engine.trace(None)
+        if engine._handle is not None:
+            engine._handle.abandon()
 
 
 os.register_at_fork(after_in_child=_forked)

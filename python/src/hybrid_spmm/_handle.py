@@ -23,8 +23,8 @@ from collections.abc import Callable
 from ctypes import byref, c_void_p
 from typing import Any
 
-from . import _capi
-from ._errors import CancelledError, Error, StateError, error_for
+from ._capi import EngineOptions
+from ._errors import StateError, error_for
 from ._library import lib
 from ._listen import Listener, Show
 
@@ -48,7 +48,7 @@ class Handle:
         "pointer",
     )
 
-    def __init__(self, options: _capi.EngineOptions) -> None:
+    def __init__(self, options: EngineOptions) -> None:
         sentence = ctypes.create_string_buffer(1024)
         options.message = ctypes.addressof(sentence)
         options.message_size = len(sentence)
@@ -99,8 +99,6 @@ class Handle:
         if error is not None:
             raise error
         sentence = lib.hybrid_engine_message(self.pointer).decode(errors="replace")
-        if status == _capi.CANCELLED:
-            raise CancelledError(sentence)
         raise error_for(status, sentence)
 
     def tell(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -196,7 +194,7 @@ class Pages:
 
     def window(self, address: int) -> Window:
         """Return a buffer that begins at an address and keeps the pages."""
-        window = Window.from_address(address)
+        window: Window = Window.from_address(address)
         window.pages = self
         return window
 
@@ -209,6 +207,3 @@ class Window(ctypes.c_char * (1 << 46)):  # type: ignore[misc]
     """
 
     pages: Pages
-
-
-__all__ = ["Error", "Handle", "Pages"]

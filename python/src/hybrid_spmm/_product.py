@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import byref
 from typing import Any
 
 import numpy as np
 
 from . import _capi
-from ._arrays import CODES, check_dense, common, dense, layout
+from ._arrays import CODES, common
+from ._dense import check_dense, check_out, write
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._exact import demand_exact, longest_row, narrow, peak
 from ._handle import Handle, Pages
@@ -30,31 +32,28 @@ from ._sparse import (
 F64 = np.dtype(np.float64)
 
 
-def plan_options(flags: int) -> _capi.PlanOptions:
-    """Return options whose results have 32-bit indices wherever these suffice."""
-    options = _capi.PlanOptions(ctypes.sizeof(_capi.PlanOptions), flags)
-    options.order = _capi.ROW_MAJOR
-    options.offsets = options.columns = _capi.INDEX_AUTO
-    return options
-
-
-ONE_SHOT = byref(plan_options(_capi.CHECK))
-
-
-def multiply(handle: Handle, A: Any, B: Any, out: Any, alpha: float, beta: float, show: Show | None) -> Any:
-    """Return A @ B for any operands that the package accepts."""
+def multiply(
+    handle: Handle, A: Any, B: Any, out: Any, alpha: float, beta: float, show: Show | None
+) -> Any:
+    """Return A @ B, or alpha A B + beta out if an operand is dense."""
     left, right = format_of(A), format_of(B)
     if left and right:
         if out is not None or alpha != 1 or beta != 0:
             raise ArgumentError("out, alpha and beta need a dense operand")
-        return multiply_sparse(handle, A, left, B, right, show)
+        a = Operand(A, left)
+        b = a if B is A else Operand(B, right)
+        return sparse_result(A, B, a, b, lambda a, b, dtype: spgemm(handle, a, b, dtype, show))
     if left:
         return multiply_dense(handle, Operand(A, left), check_dense(B), out, alpha, beta, show)
     if right:
-        return multiply_from_left(handle, check_dense(A), B, right, out, alpha, beta, show)
-    raise OperandTypeError(
-        f"neither operand is sparse: {type(A).__name__} and {type(B).__name__}"
-    )
+        # X B is the transpose of B^T X^T.
+        turned = Operand(B, right).transpose()
+        target = out.T if isinstance(out, np.ndarray) else out
+        X = check_dense(A)
+        demand_shapes(X.shape, B.shape)
+        product = multiply_dense(handle, turned, X.T, target, alpha, beta, show)
+        return product.T if out is None else out
+    raise OperandTypeError(f"neither operand is sparse: {type(A).__name__} and {type(B).__name__}")
 
 
 def demand_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> None:
@@ -65,37 +64,45 @@ def demand_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 # ---- sparse times sparse ---------------------------------------------------------------
 
+Spgemm = Callable[[Operand, Operand, Any], Pages]
 
-def multiply_sparse(handle: Handle, A: Any, left: str, B: Any, right: str, show: Show | None) -> Any:
-    """Return A @ B of two sparse operands in SciPy's class for it."""
-    a = Operand(A, left)
-    b = a if B is A else Operand(B, right)
+
+def sparse_result(A: Any, B: Any, a: Operand, b: Operand, product: Spgemm) -> Any:
+    """Return A @ B as SciPy's matrix; `product` computes it in float32 or float64."""
     demand_shapes(a.shape, b.shape)
     dtype = common(a.dtype, b.dtype)
+    cls = result_class(A, a.turned)
     if dtype in CODES:
-        pages = spgemm(handle, a, b, dtype, show)
-        result = to_scipy(result_class(A, left, a.turned), a.turned, pages)
+        result = to_scipy(cls, a.turned, product(a, b, dtype))
     else:
-        pages = spgemm(handle, a, b, F64, show)
-        result = to_scipy(result_class(A, left, a.turned), a.turned, pages)
-        bound = peak(a.matrix.data) * peak(b.matrix.data) * inner_terms(a, b)
+        result = to_scipy(cls, a.turned, product(a, b, F64))
         demand_exact(
-            bound,
-            lambda: arrays_of(spgemm(handle, absolute(a), absolute(b), F64, None))[2],
+            peak(a.matrix.data) * peak(b.matrix.data) * sum_terms(a, b),
+            lambda: arrays_of(product(absolute(a), absolute(b), F64))[2],
         )
         result = with_values(result, narrow(result.data, dtype))
-    return as_blocks(result, A, left, B, right) if left == "bsr" else result
+    if A.format == "bsr":  # in blocks, as SciPy does
+        blocks = A.blocksize[0], B.blocksize[1] if B.format == "bsr" else 1
+        return result.tobsr(blocksize=blocks)
+    return result
 
 
-def inner_terms(a: Operand, b: Operand) -> int:
+def sum_terms(a: Operand, b: Operand) -> int:
     """Return a bound on the number of products in one sum of A @ B."""
-    return longest_row((b if a.turned and b.turned else a).matrix.indptr) if a.turned == b.turned else a.shape[1]
+    if not a.turned:
+        return longest_row(a.matrix.indptr)
+    return longest_row(b.matrix.indptr) if b.turned else a.shape[1]
 
 
-def as_blocks(result: Any, A: Any, left: str, B: Any, right: str) -> Any:
-    """Return the product of a BSR matrix in blocks, as SciPy does."""
-    columns = B.blocksize[1] if right == "bsr" else 1
-    return result.tobsr(blocksize=(A.blocksize[0], columns))
+def one_shot_options() -> _capi.PlanOptions:
+    """Return options that check everything and give 32-bit indices where these suffice."""
+    options = _capi.PlanOptions(ctypes.sizeof(_capi.PlanOptions), _capi.CHECK)
+    options.order = _capi.ROW_MAJOR
+    options.offsets = options.columns = _capi.INDEX_AUTO
+    return options
+
+
+ONE_SHOT = byref(one_shot_options())
 
 
 def spgemm(handle: Handle, a: Operand, b: Operand, dtype: Any, show: Show | None) -> Pages:
@@ -129,24 +136,23 @@ def spgemm(handle: Handle, a: Operand, b: Operand, dtype: Any, show: Show | None
 
 # ---- sparse times dense ----------------------------------------------------------------
 
+Spmm = Callable[[Operand, Any, Any, Any, float, float], Any]
 
-def multiply_dense(
-    handle: Handle, a: Operand, X: Any, out: Any, alpha: float, beta: float, show: Show | None
-) -> Any:
-    """Return alpha A X + beta out for a dense X of one or two dimensions."""
+
+def dense_result(a: Operand, X: Any, out: Any, alpha: float, beta: float, product: Spmm) -> Any:
+    """Return alpha A X + beta out; `product` computes it in float32 or float64."""
     demand_shapes(a.shape, X.shape)
     dtype = common(a.dtype, X.dtype)
     if dtype in CODES:
-        struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
-        return spmm(handle, struct, X, dtype, out, alpha, beta, show)
+        return product(a, X, dtype, out, alpha, beta)
     if alpha != 1 or beta != 0:
         raise OperandTypeError("alpha and beta need an operand of float32 or float64")
-    struct = transposed(handle, a, F64) if a.turned else check(handle, a, F64)
-    exact = spmm(handle, struct, X.astype(F64), F64, None, 1.0, 0.0, show)
+    X = X.astype(F64)
+    exact = product(a, X, F64, None, 1.0, 0.0)
     terms = a.shape[1] if a.turned else longest_row(a.matrix.indptr)
     demand_exact(
-        peak(a.matrix.data) * peak(X.astype(F64)) * terms,
-        lambda: multiply_dense(handle, absolute(a), np.abs(X.astype(F64)), None, 1.0, 0.0, None),
+        peak(a.matrix.data) * peak(X) * terms,
+        lambda: product(absolute(a), np.abs(X), F64, None, 1.0, 0.0),
     )
     exact = narrow(exact, dtype)
     if out is None:
@@ -155,86 +161,26 @@ def multiply_dense(
     return out
 
 
-def multiply_from_left(
-    handle: Handle,
-    X: Any,
-    B: Any,
-    kind: str,
-    out: Any,
-    alpha: float,
-    beta: float,
-    show: Show | None,
+def multiply_dense(
+    handle: Handle, a: Operand, X: Any, out: Any, alpha: float, beta: float, show: Show | None
 ) -> Any:
-    """Return alpha X B + beta out, as the transpose of alpha B^T X^T + beta out^T."""
-    b = Operand(B, kind)
-    demand_shapes(X.shape, b.shape)
-    turned = Operand.__new__(Operand)
-    turned.dtype, turned.repaired, turned.matrix = b.dtype, b.repaired, b.matrix
-    turned.turned, turned.shape = not b.turned, (b.shape[1], b.shape[0])
-    target = out.T if isinstance(out, np.ndarray) else out
-    product = multiply_dense(handle, turned, X.T, target, alpha, beta, show)
-    return product.T if out is None else out
+    """Return alpha A X + beta out for a dense X of one or two dimensions."""
 
+    def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
+        struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
 
-def spmm(
-    handle: Handle,
-    a: _capi.Csr,
-    X: Any,
-    dtype: Any,
-    out: Any,
-    alpha: float,
-    beta: float,
-    show: Show | None,
-) -> Any:
-    """Return alpha A X + beta out, where A is the library's CSR."""
-    shape = (a.rows,) if X.ndim == 1 else (a.rows, X.shape[1])
-    if out is None:
-        if beta != 0:
-            raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
-        target = new_dense(handle, shape, dtype)
-    else:
-        target = check_out(out, shape, dtype)
-        if layout(target) is None:
-            target = np.array(out, order="C")
-    x, y = dense(X, dtype), dense(target, dtype)
-    handle.call(
-        lib.hybrid_spmm, handle.pointer, alpha, byref(a), byref(x), beta, byref(y), show=show
-    )
-    if out is None:
-        return target
-    if target is not out:
-        out[...] = target
-    return out
+        def call(x: _capi.Dense, y: _capi.Dense) -> None:
+            handle.call(
+                lib.hybrid_spmm,
+                handle.pointer,
+                alpha,
+                byref(struct),
+                byref(x),
+                beta,
+                byref(y),
+                show=show,
+            )
 
+        return write(handle, struct.rows, X, dtype, out, beta, call)
 
-def check_out(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return `out` if a product of this shape and dtype can be written to it."""
-    if not isinstance(out, np.ndarray):
-        raise OperandTypeError(f"out is a {type(out).__name__}, not a NumPy array")
-    if out.shape != shape or out.dtype != dtype:
-        raise ShapeError(f"out has shape {out.shape} and {out.dtype}; the product has {shape} and {dtype}")
-    if not out.flags.writeable:
-        raise ArgumentError("out is read-only")
-    return out
-
-
-SMALL = 1 << 16  # bytes below which NumPy's allocator is faster than the engine's pages
-
-
-def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return an unset array in C order, over the engine's own pages unless it is small."""
-    count = shape[0] * (shape[1] if len(shape) == 2 else 1)
-    if count * dtype.itemsize < SMALL:
-        return np.empty(shape, dtype)
-    pages = Pages(handle, _capi.Dense(), lib.hybrid_dense_free)
-    columns = shape[1] if len(shape) == 2 else 1
-    handle.call(
-        lib.hybrid_dense_create,
-        handle.pointer,
-        shape[0],
-        columns,
-        _capi.ROW_MAJOR,
-        CODES[dtype],
-        byref(pages.struct),
-    )
-    return np.ndarray(shape, dtype, pages.window(pages.struct.data))
+    return dense_result(a, X, out, alpha, beta, product)

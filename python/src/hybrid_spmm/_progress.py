@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, Union
+from typing import Any
 
 from ._listen import Show
 
-Progress = Union[bool, Callable[[int, int], object]]
+Progress = bool | Callable[[int, int], object]
 
 
 @contextlib.contextmanager

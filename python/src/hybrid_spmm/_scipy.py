@@ -39,9 +39,7 @@ def relative(operand: Any, kind: str) -> type:
     return found
 
 
-def assemble(
-    cls: type, shape: tuple[int, int], data: Any, indices: Any, indptr: Any
-) -> Any:
+def assemble(cls: type, shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
     """Make a canonical csr or csc matrix over arrays that are known to be right.
 
     SciPy's constructor examines the arrays for longer than a small product takes. A blank
@@ -56,6 +54,6 @@ def assemble(
         if blank.get("_shape") != (0, 0):  # a SciPy that keeps the shape elsewhere
             return cls((data, indices, indptr), shape=shape)
         _blank[cls] = blank
-    matrix = cls.__new__(cls)
+    matrix: Any = object.__new__(cls)
     matrix.__dict__.update(blank, _shape=shape, data=data, indices=indices, indptr=indptr)
     return matrix

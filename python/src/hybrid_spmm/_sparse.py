@@ -93,12 +93,21 @@ class Operand:
         self.struct = struct
         return struct
 
+    def transpose(self) -> Operand:
+        """Return the operand that is the transpose, over the same arrays."""
+        result = Operand.__new__(Operand)
+        result.dtype, result.matrix, result.repaired = self.dtype, self.matrix, self.repaired
+        result.shape, result.turned = (self.shape[1], self.shape[0]), not self.turned
+        return result
+
     def repair(self, error: MatrixError) -> None:
         """Replace an unsorted matrix by a canonical copy; raise `error` if it is damaged."""
         if self.repaired:
             raise error
         matrix = self.matrix
-        copy = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+        copy = type(matrix)(
+            (matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True
+        )
         try:
             copy.check_format(full_check=True)
         except ValueError:
@@ -150,8 +159,9 @@ def check(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
 
 def absolute(operand: Operand) -> Operand:
     """Return an operand of the same pattern with the magnitudes of the values."""
-    matrix = operand.matrix
-    return Operand(with_values(matrix, np.abs(matrix.data)), matrix.format)
+    result = operand.transpose().transpose()
+    result.matrix = with_values(operand.matrix, np.abs(operand.matrix.data))
+    return result
 
 
 def transposed(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
@@ -159,9 +169,7 @@ def transposed(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
     struct = operand.bind(dtype)
     pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
     try:
-        handle.call(
-            lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct)
-        )
+        handle.call(lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct))
     except MatrixError as error:
         operand.repair(error)
         return transposed(handle, operand, dtype)
@@ -195,10 +203,10 @@ def to_scipy(cls: type, turned: bool, pages: Pages) -> Any:
     return assemble(cls, shape, data, columns, indptr)
 
 
-def result_class(original: Any, kind: str, turned: bool) -> type:
+def result_class(original: Any, turned: bool) -> type:
     """Return SciPy's class of a product whose first sparse operand is `original`."""
     cls = type(original)
-    if kind in ("csr", "csc") and cls.__module__.startswith("scipy.sparse"):
+    if original.format in ("csr", "csc") and cls.__module__.startswith("scipy.sparse"):
         return cls
     return relative(original, "csc" if turned else "csr")
 
