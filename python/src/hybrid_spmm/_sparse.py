@@ -7,6 +7,7 @@ the library's struct and a mark that tells whether the struct holds the transpos
 from __future__ import annotations
 
 import ctypes
+import sys
 import warnings
 from ctypes import byref
 from typing import Any
@@ -105,10 +106,10 @@ class Operand:
         if self.repaired:
             raise error
         matrix = self.matrix
-        copy = type(matrix)(
-            (matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True
-        )
         try:
+            copy = type(matrix)(
+                (matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True
+            )
             copy.check_format(full_check=True)
         except ValueError:
             raise error from None
@@ -127,13 +128,11 @@ def warn(reason: str) -> None:
 
 def outside() -> int:
     """Return the level of the stack, for warnings, that is the first outside the package."""
-    import sys
-
     package = __name__.rpartition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(package):
         level, frame = level + 1, frame.f_back
-    return level - 1
+    return level
 
 
 def from_other(matrix: Any, kind: str) -> Any:
