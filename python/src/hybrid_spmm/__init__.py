@@ -10,7 +10,10 @@ True
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from ._engine import Engine, default_engine
 from ._errors import (
@@ -32,6 +35,7 @@ from ._errors import (
     StateError,
     UnsupportedError,
 )
+from ._pin import Pin
 from ._plan import Plan
 from ._progress import Progress
 from ._report import Report, Use
@@ -55,6 +59,7 @@ __all__ = [
     "HostMemoryError",
     "MatrixError",
     "OperandTypeError",
+    "Pin",
     "Plan",
     "Report",
     "ShapeError",
@@ -65,8 +70,12 @@ __all__ = [
     "default_engine",
     "last_report",
     "matmul",
+    "matmul_rows",
+    "pin",
     "plan",
+    "read_mtx",
     "trace",
+    "write_mtx",
 ]
 
 
@@ -180,6 +189,133 @@ def plan(A: Any, B: Any, **options: Any) -> Plan:
     array([ 4., 32., 36.])
     """
     return default_engine().plan(A, B, **options)
+
+
+def matmul_rows(A: Any, B: Any, **options: Any) -> Iterator[tuple[int, Any]]:
+    """Multiply two sparse matrices and hand out the rows of the product in panels.
+
+    The product is never stored as a whole. Later panels are computed while the caller uses
+    earlier ones; a few wait in memory. Until the generator is exhausted or closed, other
+    calls on its engine raise :class:`StateError`.
+
+    Parameters
+    ----------
+    A, B : SciPy sparse arrays or matrices, shapes (m, k) and (k, n)
+    **options
+        Those of :func:`plan`; ``chunk_rows`` sets the rows of a panel.
+
+    Yields
+    ------
+    first_row : int
+        The row of the product with which the panel begins.
+    rows : sparse csr array or matrix, shape (panel, n)
+        A copy of these rows.
+
+    Raises
+    ------
+    StateError
+        If the engine is used by another generator.
+    ShapeError, MatrixError, OperandTypeError, ExactnessError
+        As in :func:`matmul`, before the first panel.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, scipy.sparse as sp
+    >>> A = sp.random_array((1000, 1000), density=0.01, format="csr", rng=0)
+    >>> largest = [(first, rows.max()) for first, rows in hs.matmul_rows(A, A)]
+    >>> bool(max(value for _, value in largest) == (A @ A).max())
+    True
+    """
+    return default_engine().matmul_rows(A, B, **options)
+
+
+def pin(X: Any) -> Pin:
+    """Pin an array that many products will use, so that a GPU copies it at full speed.
+
+    Pinning takes as long as a few products. Without a GPU it changes nothing.
+
+    Parameters
+    ----------
+    X : numpy.ndarray, or csr or csc matrix
+        An array without gaps. It is kept alive until it is unpinned.
+
+    Returns
+    -------
+    Pin
+        Its ``unpin()``, the end of its ``with`` block, or its collection unpins X.
+
+    Raises
+    ------
+    ArgumentError
+        If X has gaps, or some of it is pinned already.
+    HostMemoryError
+        If the system does not pin so much.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, numpy as np, scipy.sparse as sp
+    >>> A, X = sp.eye_array(4, format="csr"), np.ones((4, 2))
+    >>> with hs.pin(X):
+    ...     Y = hs.matmul(A, X)
+    """
+    return default_engine().pin(X)
+
+
+def read_mtx(path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
+    """Read a sparse matrix from a Matrix Market file, or SciPy's if the name ends in .npz.
+
+    Parameters
+    ----------
+    path : path
+        A coordinate file, plain or gzip: real, integer or pattern; general, symmetric or
+        skew-symmetric. Repeated entries are summed.
+    dtype : float32 or float64
+        Type of the values.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+
+    Raises
+    ------
+    FormatError
+        If the file is malformed; the message names the line.
+    FileError
+        If the file cannot be read; also a FileNotFoundError if it does not exist.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, scipy.sparse as sp, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "eye.mtx")
+    >>> hs.write_mtx(path, sp.eye_array(3, format="csr"))
+    >>> hs.read_mtx(path).nnz
+    3
+    """
+    return default_engine().read_mtx(path, dtype)
+
+
+def write_mtx(path: str | os.PathLike[str], A: Any) -> None:
+    """Write a sparse matrix to a Matrix Market file, or SciPy's if the name ends in .npz.
+
+    A Matrix Market file is written under a temporary name and renamed when complete.
+
+    Parameters
+    ----------
+    path : path
+    A : SciPy sparse array or matrix
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    MatrixError
+        If offsets or indices of A are out of range.
+
+    Examples
+    --------
+    See :func:`read_mtx`.
+    """
+    default_engine().write_mtx(path, A)
 
 
 def last_report() -> Report:

@@ -10,18 +10,23 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from . import _capi
 from ._errors import ArgumentError, StateError
+from ._files import read_matrix, write_matrix
 from ._handle import Handle
 from ._library import lib
+from ._pin import Pin, pinnable
 from ._plan import Plan
 from ._plans import make_plan
 from ._product import multiply
 from ._progress import Progress, showing
 from ._report import Report, fetch
+from ._rows import multiply_rows
 from ._trace import Trace
 
 log = logging.getLogger("hybrid_spmm")
@@ -195,6 +200,22 @@ class Engine:
     def plan(self, A: Any, B: Any, **options: Any) -> Plan:
         """Plan a product on this engine; see :func:`hybrid_spmm.plan`."""
         return make_plan(self, A, B, **options)
+
+    def matmul_rows(self, A: Any, B: Any, **options: Any) -> Iterator[tuple[int, Any]]:
+        """Multiply by panels on this engine; see :func:`hybrid_spmm.matmul_rows`."""
+        return multiply_rows(self, A, B, **options)
+
+    def pin(self, X: Any) -> Pin:
+        """Pin an array for this engine; see :func:`hybrid_spmm.pin`."""
+        return Pin(self._alive(), pinnable(X))
+
+    def read_mtx(self, path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
+        """Read a matrix with this engine; see :func:`hybrid_spmm.read_mtx`."""
+        return read_matrix(self._alive(), path, dtype)
+
+    def write_mtx(self, path: str | os.PathLike[str], A: Any) -> None:
+        """Write a matrix with this engine; see :func:`hybrid_spmm.write_mtx`."""
+        write_matrix(self._alive(), path, A)
 
     def last_report(self) -> Report:
         """Return the report of this engine's last product; see :func:`hybrid_spmm.last_report`."""

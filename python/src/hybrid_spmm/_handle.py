@@ -15,11 +15,12 @@ allows them at any time.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -29,6 +30,7 @@ from ._library import lib
 from ._listen import Listener, Show
 
 get_ident = threading.get_ident
+INSIDE = "the engine is used from inside a function that it calls"
 
 
 class Handle:
@@ -46,6 +48,7 @@ class Handle:
         "lock",
         "pid",
         "pointer",
+        "thread",
     )
 
     def __init__(self, options: EngineOptions) -> None:
@@ -62,6 +65,7 @@ class Handle:
         self.lock = threading.Lock()
         self.caller = 0  # identity of the thread whose call runs
         self.busy = ""  # why calls are refused instead of queued, or ""
+        self.thread: threading.Thread | None = None  # whose calls are not refused
         self.closed = False
         self.destroyed: list[bool] = []
         self.live: set[int] = set()
@@ -74,8 +78,8 @@ class Handle:
     def call(self, function: Callable[..., int], *arguments: Any, show: Show | None = None) -> None:
         """Call a function of the library that returns a status; raise if it fails."""
         if self.caller == get_ident():
-            raise StateError("the engine is called from inside a function that it calls")
-        if self.busy:
+            raise StateError(INSIDE)
+        if self.busy and self.thread is not threading.current_thread():
             raise StateError(self.busy)
         with self.lock:
             if self.closed:
@@ -92,6 +96,22 @@ class Handle:
                 self.caller = 0
         if self.deferred:
             self.drain()
+
+    @contextlib.contextmanager
+    def taken_by(self, thread: threading.Thread, reason: str) -> Iterator[None]:
+        """Leave the engine to one thread: calls of others raise `reason`."""
+        if self.caller == get_ident():
+            raise StateError(INSIDE)
+        with self.lock:
+            if self.busy:
+                raise StateError(self.busy)
+            self.busy, self.thread = reason, thread
+        try:
+            yield
+        finally:
+            if self.thread is thread:  # not so in the child of a fork
+                self.busy, self.thread = "", None
+        self.drain()
 
     def fail(self, status: int) -> None:
         """Raise what ended the call. The lock is held: the message is this call's."""
@@ -147,7 +167,7 @@ class Handle:
     def close(self) -> None:
         """Refuse calls from now on, and destroy the engine when nothing needs it."""
         if self.caller == get_ident():
-            raise StateError("the engine is closed from inside a function that it calls")
+            raise StateError(INSIDE)
         if self.busy:
             raise StateError(self.busy)
         with self.lock:
@@ -167,6 +187,7 @@ class Handle:
 
     def leave(self) -> None:
         """In the child of a fork: refuse calls. The parent's threads may hold the lock."""
+        self.thread = None
         self.busy = "this engine or plan belongs to the process that made it"
 
     def destroy(self) -> None:

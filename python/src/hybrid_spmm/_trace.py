@@ -69,13 +69,17 @@ class Trace:
 
 
 def chrome(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return events as Chrome's trace viewer and Perfetto read them: times in microseconds."""
+    """Return events as Chrome's trace viewer and Perfetto read them: times in microseconds.
+
+    Every lane is a thread of the timeline. Slices of a thread must nest, so an event that
+    only overlaps an earlier one goes to another thread of its lane.
+    """
     zero = min((event["begin_ns"] for event in events), default=0)
-    lanes: dict[bytes, int] = {}
-    found: list[dict[str, Any]] = []
-    for event in events:
-        tid = lanes.setdefault(event["lane"], len(lanes) + 1)
-        found.append(
+    threads: list[tuple[bytes, list[int]]] = []  # lane, and the ends of the slices still open
+    slices = []
+    for event in sorted(events, key=lambda e: (e["begin_ns"], -e["end_ns"])):
+        tid = thread_of(event, threads)
+        slices.append(
             {
                 "name": event["stage"].decode(),
                 "ph": "X",
@@ -93,8 +97,22 @@ def chrome(events: list[dict[str, Any]]) -> dict[str, Any]:
                 },
             }
         )
-    names = [
+    names: list[dict[str, Any]] = [
         {"name": "thread_name", "ph": "M", "pid": 1, "tid": tid, "args": {"name": lane.decode()}}
-        for lane, tid in lanes.items()
+        for tid, (lane, _) in enumerate(threads)
     ]
-    return {"displayTimeUnit": "ms", "traceEvents": names + found}
+    return {"displayTimeUnit": "ms", "traceEvents": names + slices}
+
+
+def thread_of(event: dict[str, Any], threads: list[tuple[bytes, list[int]]]) -> int:
+    """Return the number of the first thread of the event's lane where it nests."""
+    for tid, (lane, ends) in enumerate(threads):
+        if lane != event["lane"]:
+            continue
+        while ends and ends[-1] <= event["begin_ns"]:
+            ends.pop()
+        if not ends or event["end_ns"] <= ends[-1]:
+            ends.append(event["end_ns"])
+            return tid
+    threads.append((event["lane"], [event["end_ns"]]))
+    return len(threads) - 1
