@@ -15,7 +15,7 @@ from conftest import integers
 
 import hybrid_spmm as hs
 
-LONG = 60_000  # rows of a band whose product takes seconds on two cores
+LONG = 60_000  # rows of a matrix whose square takes seconds on two cores
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,6 @@ def wide():
     """A matrix whose square takes several seconds."""
     rng = np.random.default_rng(3)
     columns = np.sort(rng.integers(0, LONG, (LONG, 60)), axis=1).astype(np.int32)
-    columns += np.arange(60, dtype=np.int32) * 0
     A = sp.csr_array(
         (np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, 60)),
         shape=(LONG, LONG),
@@ -32,7 +31,7 @@ def wide():
     return A
 
 
-@pytest.mark.parametrize("use", ["matmul", "plan", "thread queues"])
+@pytest.mark.parametrize("use", ["matmul", "plan"])
 def test_an_interrupt_ends_a_call_and_leaves_the_engine_usable(engine, wide, use):
     small = sp.eye_array(5, format="csr")
     product = engine.plan(wide, wide) if use == "plan" else engine.matmul
@@ -68,8 +67,8 @@ def test_an_interrupt_is_not_printed_and_not_lost():
 
 def test_progress_calls_a_function(engine, wide):
     told = []
-    C = engine.matmul(wide[:20000], wide, progress=lambda done, rows: told.append((done, rows)))
-    assert told[-1] == (20000, 20000) and C.shape[0] == 20000
+    C = engine.matmul(wide[:4000], wide, progress=lambda done, rows: told.append((done, rows)))
+    assert told[-1] == (4000, 4000) and C.shape[0] == 4000
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     del told[:]
     plan = engine.plan(wide, 2)
@@ -108,8 +107,8 @@ def test_calls_from_inside_a_function_are_refused(engine, wide):
 
 def test_progress_shows_tqdm(engine, wide, capfd):
     pytest.importorskip("tqdm")
-    engine.matmul(wide[:20000], wide, progress=True)
-    assert "20.0k" in capfd.readouterr().err
+    engine.matmul(wide[:4000], wide, progress=True)
+    assert "4.00k" in capfd.readouterr().err
 
 
 def test_progress_without_tqdm(engine, wide, monkeypatch):
@@ -119,7 +118,7 @@ def test_progress_without_tqdm(engine, wide, monkeypatch):
 
 def test_trace_writes_chrome_s_format(engine, wide, tmp_path):
     with engine.trace(tmp_path / "run.json"):
-        engine.matmul(wide[:20000], wide)
+        engine.matmul(wide[:4000], wide)
     found = json.loads((tmp_path / "run.json").read_text())
     slices = [event for event in found["traceEvents"] if event["ph"] == "X"]
     assert slices and all(event["dur"] >= 0 and event["ts"] >= 0 for event in slices)

@@ -12,6 +12,9 @@ import hybrid_spmm as hs
 from hybrid_spmm import _handle
 
 
+ORDERS = list(itertools.permutations(["engine", "pin", "array", "plan", "result"]))
+
+
 @pytest.fixture
 def pinned(monkeypatch):
     """Ranges that the library has pinned, by their addresses."""
@@ -34,9 +37,7 @@ def pinned(monkeypatch):
     return ranges
 
 
-@pytest.mark.parametrize(
-    "order", itertools.permutations(["engine", "pin", "array", "plan", "result"])
-)
+@pytest.mark.parametrize("order", ORDERS)
 def test_objects_may_die_in_every_order(rng, pinned, order):
     A = integers(rng, (40, 40))
     array = np.ones((40, 50))

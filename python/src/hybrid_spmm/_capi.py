@@ -43,8 +43,9 @@ BUILT_IN, MEASURED, OBSERVED = 0, 1, 2
 
 
 class Csr(Structure):
-    """hybrid_csr. Python code may hang the arrays that it points to on ``keep``."""
+    """hybrid_csr; ``keep`` holds what owns the arrays that it points to."""
 
+    __slots__ = ("keep",)
     _fields_ = [
         ("rows", c_int64),
         ("cols", c_int64),
@@ -60,8 +61,9 @@ class Csr(Structure):
 
 
 class Dense(Structure):
-    """hybrid_dense."""
+    """hybrid_dense; ``keep`` holds what owns the array that it points to."""
 
+    __slots__ = ("keep",)
     _fields_ = [
         ("rows", c_int64),
         ("cols", c_int64),

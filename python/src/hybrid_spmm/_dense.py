@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ctypes import byref
 from typing import Any
 
 import numpy as np
 
 from . import _capi
-from ._arrays import ALIGNED, CODES, CONTIGUOUS, address
+from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address
 from ._errors import ArgumentError, OperandTypeError, ShapeError
 from ._handle import Handle, Pages
 from ._library import lib
@@ -49,17 +48,23 @@ def layout(array: Any) -> Layout | None:
 
 def dense(array: Any, dtype: Any) -> _capi.Dense:
     """Return the struct of a dense operand; C and Fortran order are not copied."""
-    if array.dtype != dtype:
-        array = array.astype(dtype)
+    if array.dtype is not dtype:
+        array = array.astype(dtype, copy=False)
     found = layout(array)
     if found is None:
         array = np.array(array, dtype, order="C")
         found = layout(array)
         assert found is not None
-    rows, cols, ld, order = found
-    struct = _capi.Dense(rows, cols, ld, order, address(array), CODES[dtype])
+    struct = _capi.Dense(*found, address(array), CODES[dtype])
     struct.keep = array
     return struct
+
+
+def vector(array: Any, dtype: Any) -> Any:
+    """Return a vector as the library reads it, copied if it has gaps or another type."""
+    if array.dtype is dtype and array.flags.num & READABLE == READABLE:
+        return array
+    return np.require(array, dtype, ["C", "A"])
 
 
 def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -93,22 +98,20 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return out
 
 
-Write = Callable[[_capi.Dense, _capi.Dense], None]
-
-
-def write(handle: Handle, rows: int, X: Any, dtype: Any, out: Any, beta: float, call: Write) -> Any:
-    """Let `call` compute from the structs of X and Y, and return Y, which is `out` if given."""
+def target(handle: Handle, rows: int, X: Any, dtype: Any, out: Any, beta: float) -> Any:
+    """Return the array that a product is written to: `out`, a copy of it, or a new one."""
     shape = (rows,) if X.ndim == 1 else (rows, X.shape[1])
     if out is None:
         if beta != 0:
             raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
-        target = new_dense(handle, shape, dtype)
-    else:
-        target = check_out(out, shape, dtype)
-        if layout(target) is None:
-            target = np.array(out, order="C")
-    call(dense(X, dtype), dense(target, dtype))
-    if out is None or target is out:
-        return target
-    out[...] = target
+        return new_dense(handle, shape, dtype)
+    check_out(out, shape, dtype)
+    return np.array(out, order="C") if layout(out) is None else out
+
+
+def deliver(result: Any, out: Any) -> Any:
+    """Return a product that was written to target(), in `out` if that was given."""
+    if out is None or result is out:
+        return result
+    out[...] = result
     return out

@@ -71,12 +71,21 @@ class Handle:
         self.live: set[int] = set()
         self.deferred: deque[Callable[[], object]] = deque()
         self.listener = Listener()
-        lib.hybrid_engine_progress(self.pointer, self.listener.callback, None)
 
     # ---- calls -------------------------------------------------------------------------
 
-    def call(self, function: Callable[..., int], *arguments: Any, show: Show | None = None) -> None:
-        """Call a function of the library that returns a status; raise if it fails."""
+    def call(
+        self,
+        function: Callable[..., int],
+        *arguments: Any,
+        listen: bool = True,
+        show: Show | None = None,
+    ) -> None:
+        """Call a function of the library that returns a status; raise if it fails.
+
+        A call that takes milliseconds at most need not `listen` for interrupts, which
+        takes 3 us.
+        """
         if self.caller == get_ident():
             raise StateError(INSIDE)
         if self.busy and self.thread is not threading.current_thread():
@@ -85,17 +94,36 @@ class Handle:
             if self.closed:
                 raise StateError("the engine is closed")
             self.caller = get_ident()
-            listener = self.listener
-            listener.show = show
             try:
-                status = function(*arguments)
-                if status or listener.error:
-                    self.fail(status)
+                if listen or show:
+                    status = self.heard(function, arguments, show)
+                else:
+                    status = function(*arguments)
+                if status:
+                    raise error_for(status, self.message())
             finally:
-                listener.show = None
                 self.caller = 0
         if self.deferred:
             self.drain()
+
+    def heard(self, function: Callable[..., int], arguments: Any, show: Show | None) -> int:
+        """Call a function that a signal or `show` may end, and raise what ended it."""
+        listener = self.listener
+        listener.error, listener.show = None, show
+        lib.hybrid_engine_progress(self.pointer, listener.callback, None)
+        try:
+            status = function(*arguments)
+        finally:
+            lib.hybrid_engine_progress(self.pointer, None, None)
+            listener.show = None
+        if listener.error is not None:
+            error, listener.error = listener.error, None
+            raise error
+        return status
+
+    def message(self) -> str:
+        """Return the sentence of the call that failed last. The lock is held."""
+        return str(lib.hybrid_engine_message(self.pointer).decode(errors="replace"))
 
     @contextlib.contextmanager
     def taken_by(self, thread: threading.Thread, reason: str) -> Iterator[None]:
@@ -112,14 +140,6 @@ class Handle:
             if self.thread is thread:  # not so in the child of a fork
                 self.busy, self.thread = "", None
         self.drain()
-
-    def fail(self, status: int) -> None:
-        """Raise what ended the call. The lock is held: the message is this call's."""
-        error, self.listener.error = self.listener.error, None
-        if error is not None:
-            raise error
-        sentence = lib.hybrid_engine_message(self.pointer).decode(errors="replace")
-        raise error_for(status, sentence)
 
     def tell(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function that returns something other than a status, or nothing."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _capi
 from ._arrays import CODES, common
-from ._dense import check_dense, write
+from ._dense import check_dense, deliver, dense, target
 from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
 from ._handle import Pages
 from ._library import lib
@@ -18,18 +18,18 @@ from ._plan import Plan, read_options
 from ._product import F64, demand_shapes, dense_result, sparse_result
 from ._progress import Progress, showing
 from ._scipy import format_of
-from ._sparse import Operand
+from ._sparse import QUICK, Operand
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
 
-def operand(matrix: Any) -> Operand:
-    """Return a sparse operand of a plan."""
+def operand(matrix: Any, quiet: bool = False) -> Operand:
+    """Return a sparse operand; `quiet` does not warn again of what the plan warned of."""
     kind = format_of(matrix)
     if not kind:
         raise OperandTypeError(f"the plan needs a sparse operand, not {type(matrix).__name__}")
-    return Operand(matrix, kind)
+    return Operand(matrix, kind, quiet)
 
 
 class SparsePlan(Plan):
@@ -62,8 +62,8 @@ class SparsePlan(Plan):
         StateError
             If a pattern, a shape, a format or the type is another one.
         """
-        a = operand(A)
-        b = a if B is A else operand(B)
+        a = operand(A, quiet=True)
+        b = a if B is A else operand(B, quiet=True)
         demand_type(self.dtype, common(a.dtype, b.dtype))
         with showing(progress) as show:
 
@@ -76,6 +76,7 @@ class SparsePlan(Plan):
                     byref(first),
                     byref(second),
                     byref(pages.struct),
+                    listen=first.nnz * second.nnz > QUICK,
                     show=show,
                 )
                 return pages
@@ -128,7 +129,7 @@ class DensePlan(Plan):
         StateError
             If the pattern of A, the number of columns of X or the type is another one.
         """
-        a, X = operand(A), check_dense(X)
+        a, X = operand(A, quiet=True), check_dense(X)
         demand_type(self.dtype, common(a.dtype, X.dtype))
         columns = 1 if X.ndim == 1 else X.shape[1]
         if columns != self.shape[1]:
@@ -141,19 +142,20 @@ class DensePlan(Plan):
             def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
                 struct = self._pattern.bind(a)
 
-                def call(x: _capi.Dense, y: _capi.Dense) -> None:
-                    self._handle.call(
-                        lib.hybrid_spmm_run,
-                        self._pointer,
-                        alpha,
-                        byref(struct),
-                        byref(x),
-                        beta,
-                        byref(y),
-                        show=show,
-                    )
-
-                return write(self._handle, struct.rows, X, dtype, out, beta, call)
+                result = target(self._handle, struct.rows, X, dtype, out, beta)
+                x, y = dense(X, dtype), dense(result, dtype)
+                self._handle.call(
+                    lib.hybrid_spmm_run,
+                    self._pointer,
+                    alpha,
+                    byref(struct),
+                    byref(x),
+                    beta,
+                    byref(y),
+                    listen=struct.nnz * columns > QUICK,
+                    show=show,
+                )
+                return deliver(result, out)
 
             return dense_result(a, X, out, alpha, beta, product)
 

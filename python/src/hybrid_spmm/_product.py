@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _capi
-from ._arrays import CODES, common
-from ._dense import check_dense, check_out, write
+from ._arrays import CODES, address, common
+from ._dense import check_dense, check_out, deliver, dense, target, vector
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._exact import demand_exact, longest_row, narrow, peak
 from ._handle import Handle, Pages
@@ -19,6 +19,7 @@ from ._library import lib
 from ._listen import Show
 from ._scipy import format_of
 from ._sparse import (
+    QUICK,
     Operand,
     absolute,
     arrays_of,
@@ -122,6 +123,7 @@ def spgemm(handle: Handle, a: Operand, b: Operand, dtype: Any, show: Show | None
             byref(first),
             byref(second),
             byref(pages.struct),
+            listen=first.nnz * second.nnz > QUICK,
             show=show,
         )
     except MatrixError:
@@ -168,19 +170,33 @@ def multiply_dense(
 
     def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
         struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
-
-        def call(x: _capi.Dense, y: _capi.Dense) -> None:
+        result = target(handle, struct.rows, X, dtype, out, beta)
+        listen = struct.nnz * (X.shape[1] if X.ndim == 2 else 1) > QUICK
+        if X.ndim == 1:
+            x = vector(X, dtype)
+            handle.call(
+                lib.hybrid_spmv,
+                handle.pointer,
+                alpha,
+                byref(struct),
+                address(x),
+                beta,
+                address(result),
+                listen=listen,
+                show=show,
+            )
+        else:
             handle.call(
                 lib.hybrid_spmm,
                 handle.pointer,
                 alpha,
                 byref(struct),
-                byref(x),
+                byref(dense(X, dtype)),
                 beta,
-                byref(y),
+                byref(dense(result, dtype)),
+                listen=listen,
                 show=show,
             )
-
-        return write(handle, struct.rows, X, dtype, out, beta, call)
+        return deliver(result, out)
 
     return dense_result(a, X, out, alpha, beta, product)

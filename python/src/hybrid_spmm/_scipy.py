@@ -39,6 +39,13 @@ def relative(operand: Any, kind: str) -> type:
     return found
 
 
+def is_plain(cls: type) -> bool:
+    """Return whether a class is one of SciPy's own for csr and csc, not derived from one."""
+    if cls in _blank:
+        return True
+    return cls.__module__.startswith("scipy.sparse") and cls.__name__[:4] in ("csr_", "csc_")
+
+
 def assemble(cls: type, shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
     """Make a canonical csr or csc matrix over arrays that are known to be right.
 
@@ -48,7 +55,6 @@ def assemble(cls: type, shape: tuple[int, int], data: Any, indices: Any, indptr:
     blank = _blank.get(cls)
     if blank is None:
         made = cls((np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32)), shape=(0, 0))
-        made = made.tocsc() if made.format == "csc" else made
         made.has_canonical_format = True
         blank = {k: v for k, v in made.__dict__.items() if k not in ("data", "indices", "indptr")}
         if blank.get("_shape") != (0, 0):  # a SciPy that keeps the shape elsewhere

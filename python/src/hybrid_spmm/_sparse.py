@@ -29,7 +29,9 @@ from ._arrays import (
 from ._errors import FormatWarning, MatrixError, ShapeError
 from ._handle import Handle, Pages
 from ._library import lib
-from ._scipy import assemble, relative, sparse
+from ._scipy import assemble, is_plain, relative, sparse
+
+QUICK = 10**6  # entries or products that take milliseconds
 
 CONVERTED = "the operand is copied in canonical CSR format on every call: it is {}"
 
@@ -42,13 +44,14 @@ class Operand:
     of the operand. Values of integers and bools are held in float64.
     """
 
-    __slots__ = ("dtype", "matrix", "repaired", "shape", "struct", "turned")
+    __slots__ = ("dtype", "matrix", "quiet", "repaired", "shape", "turned")
 
-    def __init__(self, matrix: Any, kind: str) -> None:
+    def __init__(self, matrix: Any, kind: str, quiet: bool = False) -> None:
         self.repaired = False
+        self.quiet = quiet
         self.dtype = matrix.dtype
         if kind not in ("csr", "csc"):
-            matrix = from_other(matrix, kind)
+            matrix = from_other(matrix, kind, quiet)
             kind = "csr"
         elif self.dtype.kind in "biu":
             matrix = with_values(matrix, matrix.data.astype(np.float64))
@@ -63,18 +66,22 @@ class Operand:
         if self.turned:
             rows, cols = cols, rows
         offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
-        if offsets.flags.num & READABLE != READABLE or offsets.dtype not in INDEX_CODES:
+        offset_type = INDEX_CODES.get(offsets.dtype)
+        if offset_type is None or offsets.flags.num & READABLE != READABLE:
             offsets = as_indices(offsets, "indptr")
-        if columns.flags.num & READABLE != READABLE or columns.dtype not in INDEX_CODES:
+            offset_type = INDEX_CODES[offsets.dtype]
+        column_type = INDEX_CODES.get(columns.dtype)
+        if column_type is None or columns.flags.num & READABLE != READABLE:
             columns = as_indices(columns, "indices")
-        if data.flags.num & READABLE != READABLE or data.dtype != dtype:
+            column_type = INDEX_CODES[columns.dtype]
+        if data.dtype is not dtype or data.flags.num & READABLE != READABLE:
             data = as_values(data, dtype)
         if len(offsets) != rows + 1:
             raise MatrixError(
                 f"indptr has {len(offsets)} entries; a matrix of {rows} rows needs {rows + 1}"
             )
         nnz = offsets.item(-1)
-        if not 0 <= nnz <= min(len(columns), len(data)):
+        if not 0 <= nnz <= len(columns) or nnz > len(data):
             raise MatrixError(
                 f"indptr ends with {nnz}, but there are {len(columns)} indices "
                 f"and {len(data)} values"
@@ -83,21 +90,21 @@ class Operand:
             rows,
             cols,
             nnz,
-            INDEX_CODES[offsets.dtype],
+            offset_type,
             address(offsets),
             address(columns),
             address(data),
             CODES[dtype],
-            INDEX_CODES[columns.dtype],
+            column_type,
         )
         struct.keep = (offsets, columns, data)
-        self.struct = struct
         return struct
 
     def transpose(self) -> Operand:
         """Return the operand that is the transpose, over the same arrays."""
         result = Operand.__new__(Operand)
-        result.dtype, result.matrix, result.repaired = self.dtype, self.matrix, self.repaired
+        result.dtype, result.matrix = self.dtype, self.matrix
+        result.repaired, result.quiet = self.repaired, self.quiet
         result.shape, result.turned = (self.shape[1], self.shape[0]), not self.turned
         return result
 
@@ -116,7 +123,8 @@ class Operand:
         if copy.has_canonical_format:
             raise error
         copy.sum_duplicates()
-        warn("unsorted, or has duplicate entries")
+        if not self.quiet:
+            warn("unsorted, or has duplicate entries")
         self.matrix = copy
         self.repaired = True
 
@@ -135,11 +143,12 @@ def outside() -> int:
     return level
 
 
-def from_other(matrix: Any, kind: str) -> Any:
+def from_other(matrix: Any, kind: str, quiet: bool) -> Any:
     """Return a matrix of another format than csr and csc as canonical csr."""
     if len(matrix.shape) != 2:
         raise ShapeError(f"a sparse operand has {len(matrix.shape)} dimensions; 2 are supported")
-    warn(f"in {kind.upper()} format")
+    if not quiet:
+        warn(f"in {kind.upper()} format")
     if native(matrix.dtype).kind != "f":
         matrix = matrix.astype(np.float64)  # before duplicates are added, lest the sum wraps
     return matrix.tocsr()
@@ -149,7 +158,7 @@ def check(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
     """Return the struct of an operand all of whose rules the library has verified."""
     struct = operand.bind(dtype)
     try:
-        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct))
+        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct), listen=struct.nnz > QUICK)
     except MatrixError as error:
         operand.repair(error)
         return check(handle, operand, dtype)
@@ -181,17 +190,22 @@ def transposed(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
 def arrays_of(pages: Pages) -> tuple[Any, Any, Any]:
     """Return indptr, indices and data of a result, over the engine's own pages."""
     found = pages.struct
-    index = INDEX_DTYPES[found.offset_type]
-    indptr = view(pages, found.row_ptr, found.rows + 1, index)
-    columns = view(pages, found.col, found.nnz, INDEX_DTYPES[found.col_type or _capi.I32])
-    return indptr, columns, view(pages, found.val, found.nnz, DTYPES[found.type])
-
-
-def view(pages: Pages, address: int | None, count: int, dtype: Any) -> Any:
-    """Return an array of `count` elements at `address` whose base is `pages`."""
-    if not address or not count:
-        return np.zeros(count, dtype)
-    return np.ndarray((count,), dtype, pages.window(address))
+    offsets, columns, values = found.row_ptr, found.col, found.val
+    index: Any = INDEX_DTYPES[found.offset_type]
+    dtype: Any = DTYPES[found.type]
+    nnz = found.nnz
+    if not nnz:
+        return np.zeros(found.rows + 1, np.int32), np.empty(0, np.int32), np.empty(0, dtype)
+    start = min(offsets, columns, values)
+    window = pages.window(start)
+    indptr = np.ndarray((found.rows + 1,), index, window, offsets - start)
+    data = np.ndarray((nnz,), dtype, window, values - start)
+    if found.offset_type == found.col_type:
+        return indptr, np.ndarray((nnz,), index, window, columns - start), data
+    # What is read or transposed has 64-bit offsets and 32-bit columns, which SciPy refuses.
+    indices = np.ndarray((nnz,), INDEX_DTYPES[found.col_type], window, columns - start)
+    common = np.int32 if nnz < 2**31 else np.int64
+    return indptr.astype(common), indices.astype(common, copy=False), data
 
 
 def to_scipy(cls: type, turned: bool, pages: Pages) -> Any:
@@ -205,16 +219,15 @@ def to_scipy(cls: type, turned: bool, pages: Pages) -> Any:
 def result_class(original: Any, turned: bool) -> type:
     """Return SciPy's class of a product whose first sparse operand is `original`."""
     cls = type(original)
-    if original.format in ("csr", "csc") and cls.__module__.startswith("scipy.sparse"):
+    if is_plain(cls):
         return cls
     return relative(original, "csc" if turned else "csr")
 
 
 def with_values(matrix: Any, data: Any) -> Any:
-    """Return a matrix of the same kind and pattern with other values."""
-    if matrix.format in ("csr", "csc"):
-        return assemble(type(matrix), matrix.shape, data, matrix.indices, matrix.indptr)
-    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    """Return a csr or csc matrix of the same pattern with other values."""
+    cls = result_class(matrix, matrix.format == "csc")
+    return assemble(cls, matrix.shape, data, matrix.indices, matrix.indptr)
 
 
 __all__ = [
@@ -226,6 +239,5 @@ __all__ = [
     "sparse",
     "to_scipy",
     "transposed",
-    "view",
     "with_values",
 ]

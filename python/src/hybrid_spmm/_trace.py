@@ -47,7 +47,7 @@ class Trace:
                     )
             except GeneratorExit:
                 return
-            except BaseException as error:  # ends the call at its next report of progress
+            except BaseException as error:  # raised by the call, if it listens
                 handle.listener.error = handle.listener.error or error
             place = 1 - place
 
