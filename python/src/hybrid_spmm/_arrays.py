@@ -12,8 +12,8 @@ from ._errors import MatrixError, OperandTypeError
 
 CODES = {np.dtype(np.float32): _capi.F32, np.dtype(np.float64): _capi.F64}
 INDEX_CODES = {np.dtype(np.int32): _capi.I32, np.dtype(np.int64): _capi.I64}
-DTYPES = {code: dtype for dtype, code in CODES.items()}
-INDEX_DTYPES = {code: dtype for dtype, code in INDEX_CODES.items()}
+DTYPES: dict[int, Any] = {code: dtype for dtype, code in CODES.items()}
+INDEX_DTYPES: dict[int, Any] = {code: dtype for dtype, code in INDEX_CODES.items()}
 SUPPORTED = "float32, float64, integers and bool"
 
 # Bits of ndarray.flags.num, as NumPy's C API defines them.

@@ -191,8 +191,8 @@ def arrays_of(pages: Pages) -> tuple[Any, Any, Any]:
     """Return indptr, indices and data of a result, over the engine's own pages."""
     found = pages.struct
     offsets, columns, values = found.row_ptr, found.col, found.val
-    index: Any = INDEX_DTYPES[found.offset_type]
-    dtype: Any = DTYPES[found.type]
+    index = INDEX_DTYPES[found.offset_type]
+    dtype = DTYPES[found.type]
     nnz = found.nnz
     if not nnz:
         return np.zeros(found.rows + 1, np.int32), np.empty(0, np.int32), np.empty(0, dtype)
