@@ -1,0 +1,117 @@
+"""Dense operands and results: NumPy arrays as the library reads and writes them."""
+
+from __future__ import annotations
+
+from ctypes import byref
+from typing import Any
+
+import numpy as np
+
+from . import _capi
+from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address
+from ._errors import ArgumentError, OperandTypeError, ShapeError
+from ._handle import Handle, Pages
+from ._library import lib
+
+Layout = tuple[int, int, int, int]  # rows, cols, ld, order
+SMALL = 1 << 16  # bytes below which NumPy's allocator is faster than the engine's pages
+
+
+def check_dense(operand: Any) -> Any:
+    """Return a dense operand as a NumPy array of one or two dimensions."""
+    array = np.asarray(operand)
+    if not 1 <= array.ndim <= 2:
+        raise ShapeError(f"a dense operand has {array.ndim} dimensions; 1 and 2 are supported")
+    return array
+
+
+def layout(array: Any) -> Layout | None:
+    """Return how an array of one or two dimensions lies, or None if it must be copied."""
+    flags = array.flags.num
+    if not flags & ALIGNED:
+        return None
+    if flags & CONTIGUOUS:
+        shape = array.shape
+        rows, cols = shape if len(shape) == 2 else (shape[0], 1)
+        return rows, cols, cols or 1, _capi.ROW_MAJOR
+    if array.ndim == 1:
+        return None
+    size = array.itemsize
+    rows, cols = array.shape
+    down, right = array.strides
+    if right == size and down % size == 0 and down // size >= cols:
+        return rows, cols, down // size, _capi.ROW_MAJOR
+    if down == size and right % size == 0 and right // size >= rows:
+        return rows, cols, right // size, _capi.COL_MAJOR
+    return None
+
+
+def dense(array: Any, dtype: Any) -> _capi.Dense:
+    """Return the struct of a dense operand; C and Fortran order are not copied."""
+    if array.dtype is not dtype:
+        array = array.astype(dtype, copy=False)
+    found = layout(array)
+    if found is None:
+        array = np.array(array, dtype, order="C")
+        found = layout(array)
+        assert found is not None
+    struct = _capi.Dense(*found, address(array), CODES[dtype])
+    struct.keep = array
+    return struct
+
+
+def vector(array: Any, dtype: Any) -> Any:
+    """Return a vector as the library reads it, copied if it has gaps or another type."""
+    if array.dtype is dtype and array.flags.num & READABLE == READABLE:
+        return array
+    return np.require(array, dtype, ["C", "A"])
+
+
+def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an unset array in C order, over the engine's own pages unless it is small."""
+    columns = shape[1] if len(shape) == 2 else 1
+    if shape[0] * columns * dtype.itemsize < SMALL:
+        return np.empty(shape, dtype)
+    pages = Pages(handle, _capi.Dense(), lib.hybrid_dense_free)
+    handle.call(
+        lib.hybrid_dense_create,
+        handle.pointer,
+        shape[0],
+        columns,
+        _capi.ROW_MAJOR,
+        CODES[dtype],
+        byref(pages.struct),
+    )
+    return np.ndarray(shape, dtype, pages.window(pages.struct.data))
+
+
+def check_out(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return `out` if a product of this shape and dtype can be written to it."""
+    if not isinstance(out, np.ndarray):
+        raise OperandTypeError(f"out is a {type(out).__name__}, not a NumPy array")
+    if out.shape != shape or out.dtype != dtype:
+        raise ShapeError(
+            f"out has shape {out.shape} and {out.dtype}; the product has {shape} and {dtype}"
+        )
+    if not out.flags.writeable:
+        raise ArgumentError("out is read-only")
+    return out
+
+
+def target(handle: Handle, rows: int, X: Any, dtype: Any, out: Any, beta: float) -> Any:
+    """Return the array that a product is written to: `out`, a copy of it, or a new one."""
+    shape = (rows,) if X.ndim == 1 else (rows, X.shape[1])
+    if out is None:
+        if beta != 0:
+            raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
+        return new_dense(handle, shape, dtype)
+    check_out(out, shape, dtype)
+    return np.array(out, order="C") if layout(out) is None else out
+
+
+def deliver(result: Any, out: Any) -> Any:
+    """Return a product that was written to target(), in `out` if that was given."""
+    if out is None or result is out:
+        return result
+    out[...] = result
+    return out

@@ -1,0 +1,281 @@
+"""Engines: what a product may use of the machine, and the engine that is used by default."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import logging
+import os
+import re
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _capi
+from ._errors import ArgumentError, StateError
+from ._files import read_matrix, write_matrix
+from ._handle import Handle
+from ._library import lib
+from ._pin import Pin, pinnable
+from ._plan import Plan
+from ._plans import make_plan
+from ._product import multiply
+from ._progress import Progress, showing
+from ._report import Report, fetch
+from ._rows import multiply_rows
+from ._trace import Trace
+
+log = logging.getLogger("hybrid_spmm")
+
+BACKENDS = {"auto": _capi.AUTO, "host": _capi.HOST, "cuda": _capi.CUDA}
+NAMES = {number: name for name, number in BACKENDS.items()}
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def parse_size(size: int | str | None) -> int:
+    """Return a size in bytes from a number or a string such as ``"8GiB"``; None is 0.
+
+    Examples
+    --------
+    >>> parse_size("1.5KiB"), parse_size("2 MB"), parse_size(512)
+    (1536, 2000000, 512)
+    """
+    if size is None:
+        return 0
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", size.lower())
+        if not match or match[2] not in UNITS:
+            raise ArgumentError(f"{size!r} is not a size; write it as 512, '8GiB' or '1.5GB'")
+        return int(float(match[1]) * UNITS[match[2]])
+    if size < 0:
+        raise ArgumentError(f"a size is negative: {size}")
+    return int(size)
+
+
+class Engine:
+    """Worker threads, GPUs and memory that products use.
+
+    The functions of the package use an engine of their own, which starts with the first
+    product. Make one to limit what is used, or one per thread to compute several products
+    at the same time. Calls on one engine queue up.
+
+    Parameters
+    ----------
+    backend : {"auto", "host", "cuda"}
+        Where products are computed. "auto" takes a GPU if there is one.
+    threads : int, optional
+        Number of CPU workers; by default one per available core.
+    devices : sequence of int, optional
+        CUDA ordinals of the GPUs to use; by default the first one.
+    device_memory : int or str, optional
+        Cap on the memory of each GPU, in bytes or as in ``"8GiB"``; by default nine tenths
+        of what is free.
+    host_memory : int or str, optional
+        Cap on the host memory that the engine allocates, results included; by default what
+        the machine, or the control group of the process, has.
+    rates : path, optional
+        File of measured speeds, as ``hybrid_spmm calibrate`` writes it.
+
+    Raises
+    ------
+    DeviceNotFoundError
+        If "cuda" is asked for and there is no GPU.
+    ArgumentError
+        If an option is out of range.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, scipy.sparse as sp
+    >>> with hs.Engine(backend="host", threads=2, host_memory="1GiB") as engine:
+    ...     (engine.matmul(sp.eye_array(3, format="csr"), sp.eye_array(3, format="csr"))).nnz
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: str = "auto",
+        threads: int | None = None,
+        devices: Sequence[int] | None = None,
+        device_memory: int | str | None = None,
+        host_memory: int | str | None = None,
+        rates: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if backend not in BACKENDS:
+            raise ArgumentError(f"backend is {backend!r}; it is one of {', '.join(BACKENDS)}")
+        options = _capi.EngineOptions(ctypes.sizeof(_capi.EngineOptions), BACKENDS[backend])
+        options.threads = threads or 0
+        options.device_bytes = parse_size(device_memory)
+        options.host_bytes = parse_size(host_memory)
+        options.rates_path = None if rates is None else os.fsencode(rates)
+        if devices is not None:
+            listed = (ctypes.c_int * len(devices))(*devices)
+            options.devices, options.device_count = listed, len(devices)
+        self._options = options
+        self._closed = False
+        self._after_fork = False
+        self._trace: Trace | None = None
+        self._handle: Handle | None = Handle(options)
+        _engines.add(self)
+
+    # ---- life --------------------------------------------------------------------------
+
+    def _alive(self) -> Handle:
+        """Return the handle; in the child of a fork make a new one at the first call."""
+        handle = self._handle
+        if handle is None:
+            if self._closed:
+                raise StateError("the engine is closed")
+            handle = self._handle = Handle(self._options)
+            if self._after_fork and handle.backend() == _capi.HOST:
+                log.warning("after a fork, products are computed by the CPU: %s", handle.device())
+            self._after_fork = False
+        return handle
+
+    def close(self) -> None:
+        """Stop the engine. Results stay valid; it ends when the last of them is gone."""
+        if self._closed:
+            return
+        if self._handle is not None:
+            self.trace(None)
+            self._handle.close()
+        self._closed = True
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None and not self._closed:
+            handle.abandon()
+
+    # ---- what it is --------------------------------------------------------------------
+
+    @property
+    def backend(self) -> str:
+        """Where products are computed: "host" or "cuda"."""
+        return NAMES[self._alive().backend()]
+
+    @property
+    def device(self) -> str:
+        """The GPUs in words, or why there is none."""
+        return self._alive().device()
+
+    @property
+    def threads(self) -> int:
+        """Number of CPU workers."""
+        return int(lib.hybrid_engine_threads(self._alive().pointer))
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<hybrid_spmm.Engine, closed>"
+        return f"<hybrid_spmm.Engine: {self.backend}, {self.threads} threads, {self.device}>"
+
+    # ---- products ----------------------------------------------------------------------
+
+    def matmul(
+        self,
+        A: Any,
+        B: Any,
+        *,
+        out: Any = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        progress: Progress = False,
+    ) -> Any:
+        """Multiply on this engine; see :func:`hybrid_spmm.matmul`."""
+        if progress is False:
+            return multiply(self._alive(), A, B, out, alpha, beta, None)
+        with showing(progress) as show:
+            return multiply(self._alive(), A, B, out, alpha, beta, show)
+
+    def plan(self, A: Any, B: Any, **options: Any) -> Plan:
+        """Plan a product on this engine; see :func:`hybrid_spmm.plan`."""
+        return make_plan(self, A, B, **options)
+
+    def matmul_rows(self, A: Any, B: Any, **options: Any) -> Iterator[tuple[int, Any]]:
+        """Multiply by panels on this engine; see :func:`hybrid_spmm.matmul_rows`."""
+        return multiply_rows(self, A, B, **options)
+
+    def pin(self, X: Any) -> Pin:
+        """Pin an array for this engine; see :func:`hybrid_spmm.pin`."""
+        return Pin(self._alive(), pinnable(X))
+
+    def read_mtx(self, path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
+        """Read a matrix with this engine; see :func:`hybrid_spmm.read_mtx`."""
+        return read_matrix(self._alive(), path, dtype)
+
+    def write_mtx(self, path: str | os.PathLike[str], A: Any) -> None:
+        """Write a matrix with this engine; see :func:`hybrid_spmm.write_mtx`."""
+        write_matrix(self._alive(), path, A)
+
+    def last_report(self) -> Report:
+        """Return the report of this engine's last product; see :func:`hybrid_spmm.last_report`."""
+        handle = self._alive()
+        return fetch(handle.call, lib.hybrid_engine_report, handle.pointer)
+
+    def trace(self, path: str | os.PathLike[str] | None) -> Trace | None:
+        """Trace this engine's products; see :func:`hybrid_spmm.trace`."""
+        current, self._trace = self._trace, None
+        if current is not None:
+            current.close()
+        if path is not None:
+            self._trace = Trace(self._alive(), path)
+        return self._trace
+
+    def trim(self) -> None:
+        """Give memory that the engine keeps for later results back to the system."""
+        handle = self._alive()
+        handle.tell(lib.hybrid_engine_trim, handle.pointer)
+
+
+# ---- the default engine, forks and the end of the process --------------------------------
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+_default: Engine | None = None
+_default_lock = threading.Lock()
+
+
+def default_engine() -> Engine:
+    """Return the engine that the functions of the package use, made at the first call."""
+    global _default
+    engine = _default
+    if engine is None:
+        with _default_lock:
+            if _default is None:
+                _default = Engine()
+            engine = _default
+    return engine
+
+
+def _forked() -> None:
+    """Leave the parent's engines alone; each is made anew at its first call in the child."""
+    global _default_lock
+    _default_lock = threading.Lock()
+    for engine in list(_engines):
+        handle, engine._handle = engine._handle, None
+        engine._trace = None
+        if handle is not None:
+            engine._after_fork = handle.kind == _capi.CUDA
+            handle.leave()
+
+
+def _exit() -> None:
+    """Write traces, and stop engines that nothing uses."""
+    for engine in list(_engines):
+        with contextlib.suppress(Exception):
+            engine.trace(None)
+        if engine._handle is not None:
+            engine._handle.abandon()
+
+
+os.register_at_fork(after_in_child=_forked)
+atexit.register(_exit)

@@ -1,0 +1,58 @@
+"""Matrix Market files, read and written by the library, and SciPy's .npz."""
+
+from __future__ import annotations
+
+import os
+from ctypes import byref
+from typing import Any
+
+import numpy as np
+
+from . import _capi
+from ._arrays import CODES, common
+from ._errors import FileError, FileMissingError, OperandTypeError
+from ._handle import Handle, Pages
+from ._library import lib
+from ._plans import operand
+from ._product import F64
+from ._scipy import sparse
+from ._sparse import check, to_scipy, transposed
+
+Path = str | os.PathLike[str]
+
+
+def read_matrix(handle: Handle, path: Path, dtype: Any) -> Any:
+    """Return the csr array in a file; see :func:`hybrid_spmm.read_mtx`."""
+    wanted = np.dtype(dtype)
+    if wanted not in CODES:
+        raise OperandTypeError(f"a matrix is read as float32 or float64, not {wanted}")
+    name = os.fspath(path)
+    if name.endswith(".npz"):
+        return sparse().csr_array(sparse().load_npz(name)).astype(wanted, copy=False)
+    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    try:
+        handle.call(
+            lib.hybrid_read_mtx,
+            handle.pointer,
+            os.fsencode(name),
+            CODES[wanted],
+            byref(pages.struct),
+        )
+    except FileError as error:
+        if not os.path.exists(name):
+            raise FileMissingError(str(error)) from None
+        raise
+    return to_scipy(sparse().csr_array, False, pages)
+
+
+def write_matrix(handle: Handle, path: Path, A: Any) -> None:
+    """Write a sparse matrix; see :func:`hybrid_spmm.write_mtx`."""
+    name = os.fspath(path)
+    a = operand(A)
+    if name.endswith(".npz"):
+        sparse().save_npz(name, A)
+        return
+    dtype = common(a.dtype, a.dtype)
+    dtype = dtype if dtype in CODES else F64
+    struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
+    handle.call(lib.hybrid_write_mtx, handle.pointer, os.fsencode(name), byref(struct))

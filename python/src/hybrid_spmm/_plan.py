@@ -1,0 +1,108 @@
+"""Plans: the patterns are inspected once, and products computed many times."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_void_p
+from typing import TYPE_CHECKING, Any
+
+from . import _capi, _report
+from ._errors import ArgumentError
+from ._html import text
+from ._library import lib
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+SPLITS = {
+    "default": _capi.SPLIT_DEFAULT,
+    "auto": _capi.SPLIT_AUTO,
+    "gpu": _capi.SPLIT_GPU,
+    "host": _capi.SPLIT_HOST,
+}
+
+
+def read_options(
+    *,
+    flags: int = 0,
+    deterministic: bool = False,
+    resident: bool = False,
+    explain: bool = False,
+    allow_tf32: bool = False,
+    variant: str | None = None,
+    split: str | float = "default",
+    depth: int = 0,
+    chunk_rows: int = 0,
+) -> _capi.PlanOptions:
+    """Return the library's options for the keywords of :func:`hybrid_spmm.plan`."""
+    options = _capi.PlanOptions(ctypes.sizeof(_capi.PlanOptions))
+    options.flags = (
+        flags
+        | (_capi.DETERMINISTIC if deterministic else 0)
+        | (_capi.RESIDENT if resident else 0)
+        | (_capi.EXPLAIN if explain else 0)
+        | (_capi.ALLOW_TF32 if allow_tf32 else 0)
+    )
+    options.depth, options.chunk_rows = depth, chunk_rows
+    options.variant = variant.encode() if variant else None
+    options.order = _capi.ROW_MAJOR
+    if isinstance(split, str):
+        if split not in SPLITS:
+            raise ArgumentError(f"split is {split!r}; it is a share or one of {', '.join(SPLITS)}")
+        options.split = SPLITS[split]
+    else:
+        options.split, options.host_share = _capi.SPLIT_SHARE, split
+    return options
+
+
+class Plan:
+    """A product whose patterns have been inspected; made by :func:`hybrid_spmm.plan`.
+
+    Call it with operands of the same patterns and other values.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine  # an engine lives as long as its plans
+        self._handle = engine._alive()
+        self._pointer = c_void_p()
+
+    def _make(self, function: Any, *arguments: Any) -> None:
+        """Let the library make the plan; the engine then lives until it is destroyed."""
+        self._handle.call(function, self._handle.pointer, *arguments, ctypes.byref(self._pointer))
+        self._handle.live.add(id(self._pointer))
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            handle, pointer = self._handle, self._pointer
+
+            def destroy() -> None:
+                lib.hybrid_plan_destroy(pointer)
+                handle.release(id(pointer))
+
+            handle.defer(destroy)
+
+    def explain(self) -> str:
+        """Return the plan in words: features, candidates with predicted times, the choice.
+
+        Examples
+        --------
+        >>> import hybrid_spmm as hs, scipy.sparse as sp
+        >>> A = sp.eye_array(100, format="csr")
+        >>> "spgemm" in hs.plan(A, A).explain()
+        True
+        """
+
+        def ask() -> str:
+            length = lib.hybrid_plan_explain(self._pointer, None, 0)
+            buffer = ctypes.create_string_buffer(length + 1)
+            lib.hybrid_plan_explain(self._pointer, buffer, length + 1)
+            return buffer.value.decode(errors="replace")
+
+        return str(self._handle.tell(ask))
+
+    def report(self) -> _report.Report:
+        """Return what the plan will do, or after a run where its time went."""
+        return _report.fetch(self._handle.call, lib.hybrid_plan_report, self._pointer)
+
+    def _repr_html_(self) -> str:
+        return text(repr(self), self.explain())

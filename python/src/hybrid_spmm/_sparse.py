@@ -1,0 +1,243 @@
+"""Sparse operands: from SciPy's matrices to the library's CSR, and results back.
+
+A matrix in CSC is the CSR of its transpose over the same arrays. An operand is therefore
+the library's struct and a mark that tells whether the struct holds the transpose.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import warnings
+from ctypes import byref
+from typing import Any
+
+import numpy as np
+
+from . import _capi
+from ._arrays import (
+    CODES,
+    DTYPES,
+    INDEX_CODES,
+    INDEX_DTYPES,
+    READABLE,
+    address,
+    as_indices,
+    as_values,
+    native,
+)
+from ._errors import FormatWarning, MatrixError, ShapeError
+from ._handle import Handle, Pages
+from ._library import lib
+from ._scipy import assemble, is_plain, relative, sparse
+
+QUICK = 10**6  # entries or products that take milliseconds
+
+CONVERTED = "the operand is copied in canonical CSR format on every call: it is {}"
+
+
+class Operand:
+    """A sparse operand as the library reads it.
+
+    ``matrix`` is the csr or csc matrix that holds the arrays; ``turned`` says that it is a
+    csc matrix, whose arrays are the CSR of the transpose; ``shape`` and ``dtype`` are those
+    of the operand. Values of integers and bools are held in float64.
+    """
+
+    __slots__ = ("dtype", "matrix", "quiet", "repaired", "shape", "turned")
+
+    def __init__(self, matrix: Any, kind: str, quiet: bool = False) -> None:
+        self.repaired = False
+        self.quiet = quiet
+        self.dtype = matrix.dtype
+        if kind not in ("csr", "csc"):
+            matrix = from_other(matrix, kind, quiet)
+            kind = "csr"
+        elif self.dtype.kind in "biu":
+            matrix = with_values(matrix, matrix.data.astype(np.float64))
+        self.matrix = matrix
+        self.turned = kind == "csc"
+        self.shape: tuple[int, int] = matrix.shape
+
+    def bind(self, dtype: Any) -> _capi.Csr:
+        """Return the struct with values of `dtype`; without a copy where that is possible."""
+        matrix = self.matrix
+        rows, cols = self.shape
+        if self.turned:
+            rows, cols = cols, rows
+        offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
+        offset_type = INDEX_CODES.get(offsets.dtype)
+        if offset_type is None or offsets.flags.num & READABLE != READABLE:
+            offsets = as_indices(offsets, "indptr")
+            offset_type = INDEX_CODES[offsets.dtype]
+        column_type = INDEX_CODES.get(columns.dtype)
+        if column_type is None or columns.flags.num & READABLE != READABLE:
+            columns = as_indices(columns, "indices")
+            column_type = INDEX_CODES[columns.dtype]
+        if data.dtype is not dtype or data.flags.num & READABLE != READABLE:
+            data = as_values(data, dtype)
+        if len(offsets) != rows + 1:
+            raise MatrixError(
+                f"indptr has {len(offsets)} entries; a matrix of {rows} rows needs {rows + 1}"
+            )
+        nnz = offsets.item(-1)
+        if not 0 <= nnz <= len(columns) or nnz > len(data):
+            raise MatrixError(
+                f"indptr ends with {nnz}, but there are {len(columns)} indices "
+                f"and {len(data)} values"
+            )
+        struct = _capi.Csr(
+            rows,
+            cols,
+            nnz,
+            offset_type,
+            address(offsets),
+            address(columns),
+            address(data),
+            CODES[dtype],
+            column_type,
+        )
+        struct.keep = (offsets, columns, data)
+        return struct
+
+    def transpose(self) -> Operand:
+        """Return the operand that is the transpose, over the same arrays."""
+        result = Operand.__new__(Operand)
+        result.dtype, result.matrix = self.dtype, self.matrix
+        result.repaired, result.quiet = self.repaired, self.quiet
+        result.shape, result.turned = (self.shape[1], self.shape[0]), not self.turned
+        return result
+
+    def repair(self, error: MatrixError) -> None:
+        """Replace an unsorted matrix by a canonical copy; raise `error` if it is damaged."""
+        if self.repaired:
+            raise error
+        matrix = self.matrix
+        try:
+            copy = type(matrix)(
+                (matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True
+            )
+            copy.check_format(full_check=True)
+        except ValueError:
+            raise error from None
+        if copy.has_canonical_format:
+            raise error
+        copy.sum_duplicates()
+        if not self.quiet:
+            warn("unsorted, or has duplicate entries")
+        self.matrix = copy
+        self.repaired = True
+
+
+def warn(reason: str) -> None:
+    """Warn once for each line of the caller that an operand is converted."""
+    warnings.warn(CONVERTED.format(reason), FormatWarning, stacklevel=outside())
+
+
+def outside() -> int:
+    """Return the level of the stack, for warnings, that is the first outside the package."""
+    package = __name__.rpartition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def from_other(matrix: Any, kind: str, quiet: bool) -> Any:
+    """Return a matrix of another format than csr and csc as canonical csr."""
+    if len(matrix.shape) != 2:
+        raise ShapeError(f"a sparse operand has {len(matrix.shape)} dimensions; 2 are supported")
+    if not quiet:
+        warn(f"in {kind.upper()} format")
+    if native(matrix.dtype).kind != "f":
+        matrix = matrix.astype(np.float64)  # before duplicates are added, lest the sum wraps
+    return matrix.tocsr()
+
+
+def check(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
+    """Return the struct of an operand all of whose rules the library has verified."""
+    struct = operand.bind(dtype)
+    try:
+        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct), listen=struct.nnz > QUICK)
+    except MatrixError as error:
+        operand.repair(error)
+        return check(handle, operand, dtype)
+    return struct
+
+
+def absolute(operand: Operand) -> Operand:
+    """Return an operand of the same pattern with the magnitudes of the values."""
+    result = operand.transpose().transpose()
+    result.matrix = with_values(operand.matrix, np.abs(operand.matrix.data))
+    return result
+
+
+def transposed(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
+    """Return the struct of the transpose of what the operand's arrays hold, newly made."""
+    struct = operand.bind(dtype)
+    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    try:
+        handle.call(lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct))
+    except MatrixError as error:
+        operand.repair(error)
+        return transposed(handle, operand, dtype)
+    result = _capi.Csr()
+    ctypes.memmove(byref(result), byref(pages.struct), ctypes.sizeof(result))
+    result.keep = pages
+    return result
+
+
+def arrays_of(pages: Pages) -> tuple[Any, Any, Any]:
+    """Return indptr, indices and data of a result, over the engine's own pages."""
+    found = pages.struct
+    offsets, columns, values = found.row_ptr, found.col, found.val
+    index = INDEX_DTYPES[found.offset_type]
+    dtype = DTYPES[found.type]
+    nnz = found.nnz
+    if not nnz:
+        return np.zeros(found.rows + 1, np.int32), np.empty(0, np.int32), np.empty(0, dtype)
+    start = min(offsets, columns, values)
+    window = pages.window(start)
+    indptr = np.ndarray((found.rows + 1,), index, window, offsets - start)
+    data = np.ndarray((nnz,), dtype, window, values - start)
+    if found.offset_type == found.col_type:
+        return indptr, np.ndarray((nnz,), index, window, columns - start), data
+    # What is read or transposed has 64-bit offsets and 32-bit columns, which SciPy refuses.
+    indices = np.ndarray((nnz,), INDEX_DTYPES[found.col_type], window, columns - start)
+    common = np.int32 if nnz < 2**31 else np.int64
+    return indptr.astype(common), indices.astype(common, copy=False), data
+
+
+def to_scipy(cls: type, turned: bool, pages: Pages) -> Any:
+    """Return a result as SciPy's csr, or csc if it holds the transpose."""
+    found = pages.struct
+    shape = (found.cols, found.rows) if turned else (found.rows, found.cols)
+    indptr, columns, data = arrays_of(pages)
+    return assemble(cls, shape, data, columns, indptr)
+
+
+def result_class(original: Any, turned: bool) -> type:
+    """Return SciPy's class of a product whose first sparse operand is `original`."""
+    cls = type(original)
+    if is_plain(cls):
+        return cls
+    return relative(original, "csc" if turned else "csr")
+
+
+def with_values(matrix: Any, data: Any) -> Any:
+    """Return a csr or csc matrix of the same pattern with other values."""
+    cls = result_class(matrix, matrix.format == "csc")
+    return assemble(cls, matrix.shape, data, matrix.indices, matrix.indptr)
+
+
+__all__ = [
+    "CODES",
+    "Operand",
+    "arrays_of",
+    "check",
+    "result_class",
+    "sparse",
+    "to_scipy",
+    "transposed",
+    "with_values",
+]

@@ -1,0 +1,30 @@
+"""What the tests share: matrices, and an oracle that adds products one by one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import hybrid_spmm as hs
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def engine():
+    with hs.Engine(backend="host", threads=2) as made:
+        yield made
+
+
+def integers(rng, shape, density=0.3, dtype=np.float64):
+    """Return a canonical csr array of small integers, whose products are exact in any order."""
+    dense = rng.integers(1, 8, shape) * (rng.random(shape) < density)
+    return sp.csr_array(dense.astype(dtype))
+
+
+def oracle(A, B):
+    """Return A @ B of two dense arrays of integers, in Python's integers."""
+    A, B = np.asarray(A).astype(object), np.asarray(B).astype(object)
+    return A.dot(B)

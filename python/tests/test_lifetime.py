@@ -1,0 +1,251 @@
+"""Results, engines and plans: who keeps what alive, on which thread it ends."""
+
+import gc
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import integers, oracle
+
+import hybrid_spmm as hs
+
+
+def test_arrays_share_the_engine_s_pages_and_outlive_everything(rng):
+    A = integers(rng, (40, 40))
+    engine = hs.Engine(backend="host", threads=2)
+    C = engine.matmul(A, A)
+    expected = oracle(A.toarray(), A.toarray())
+    handle = weakref.ref(C.data.base.pages)
+    part = C.data[3:9][::2]
+    indptr = C.indptr
+    values = part.copy()
+    engine.close()
+    assert (C.toarray() == expected).all()
+    del C, engine
+    gc.collect()
+    assert handle() is not None and (part == values).all()
+    del part
+    assert handle() is not None and indptr[-1] == (expected != 0).sum()
+    del indptr
+    assert handle() is None
+
+
+def test_the_engine_ends_with_the_last_result(rng, monkeypatch):
+    from hybrid_spmm import _handle
+
+    ended = []
+    destroy = _handle.lib.hybrid_engine_destroy
+    monkeypatch.setattr(
+        _handle.lib, "hybrid_engine_destroy", lambda p: ended.append(p) or destroy(p)
+    )
+    A = integers(rng, (9, 9))
+    engine = hs.Engine(backend="host", threads=1)
+    C, D = engine.matmul(A, A), engine.matmul(A, np.ones((9, 2000)))
+    plan = engine.plan(A, A)
+    engine.close()
+    del C
+    assert not ended
+    with pytest.raises(hs.StateError, match="closed"):
+        plan(A, A)
+    del plan
+    assert not ended
+    del D
+    assert len(ended) == 1
+    with pytest.raises(hs.StateError, match="closed"):
+        engine.matmul(A, A)
+    engine.close()
+    other = hs.Engine(backend="host", threads=1)
+    plan = other.plan(A, A)
+    del other
+    assert (plan(A, A).toarray() == oracle(A.toarray(), A.toarray())).all()
+    del plan
+    assert len(ended) == 2
+
+
+def test_cycles_are_collected_in_any_order(rng):
+    A = integers(rng, (9, 9))
+    for _ in range(20):
+        engine = hs.Engine(backend="host", threads=1)
+        knot = [
+            engine,
+            engine.plan(A, A),
+            engine.matmul(A, A),
+            engine.matmul(A, np.ones((9, 2000))),
+        ]
+        knot.append(knot)
+        del engine, knot
+        gc.collect()
+
+
+def test_results_die_on_other_threads_while_the_engine_computes(engine, rng):
+    A = integers(rng, (300, 300))
+    expected = (A @ A).sum()
+    results, failures = [], []
+
+    def consume():
+        while True:
+            try:
+                C = results.pop()
+            except IndexError:
+                time.sleep(0.001)
+                continue
+            if C is None:
+                return
+            if C.sum() != expected:
+                failures.append(C)
+
+    threads = [threading.Thread(target=consume) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(60):
+        results.append(engine.matmul(A, A))
+    results[:0] = [None] * 3
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_threads_share_an_engine_and_an_operand(engine, rng):
+    A = integers(rng, (60, 60))
+    expected = A @ A
+    plan = engine.plan(A, A)
+    failures = []
+
+    def work():
+        for _ in range(30):
+            for C in (engine.matmul(A, A), plan(A, A), engine.matmul(A, A.toarray())):
+                if abs(C - expected).sum() != 0:
+                    failures.append(C)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_the_default_engine_starts_with_the_first_product():
+    code = (
+        "import hybrid_spmm as hs, hybrid_spmm._engine as e, threading, scipy.sparse as sp\n"
+        "assert e._default is None\n"
+        "A = sp.eye_array(50, format='csr')\n"
+        "t = [threading.Thread(target=hs.matmul, args=(A, A)) for _ in range(8)]\n"
+        "[x.start() for x in t], [x.join() for x in t]\n"
+        "assert len(e._engines) == 1 and e._default in e._engines\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def in_child(work):
+    """Run `work` in a forked child and return whether it succeeded."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            signal.alarm(60)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_children_make_engines_of_their_own(engine, rng):
+    A = integers(rng, (60, 60))
+    C, plan = engine.matmul(A, A), engine.plan(A, A)
+    hs.matmul(A, A)
+    expected = C.toarray()
+    parent = engine._handle
+
+    def work():
+        assert (C.toarray() == expected).all()
+        assert (hs.matmul(A, A).toarray() == expected).all()
+        assert (engine.matmul(A, A).toarray() == expected).all()
+        assert engine._handle is not parent
+        with pytest.raises(hs.StateError, match="process"):
+            plan(A, A)
+
+    parent.lock.acquire()  # as if another thread of the parent were in a call
+    try:
+        assert in_child(work)
+    finally:
+        parent.lock.release()
+    assert (plan(A, A).toarray() == expected).all()
+
+
+def test_a_child_of_a_parent_with_cuda_says_so_once(rng, caplog):
+    """The engine is told that its parent used CUDA, which this machine need not have."""
+    A = integers(rng, (6, 6))
+    with hs.Engine(threads=1) as engine:
+        if engine.backend == "cuda":
+            pytest.skip("the CPU is taken in the child only")
+        engine._handle.leave()
+        engine._handle, engine._after_fork = None, True
+        with caplog.at_level(logging.WARNING, "hybrid_spmm"):
+            engine.matmul(A, A)
+            engine.matmul(A, A)
+    assert [r.message[:12] for r in caplog.records] == ["after a fork"]
+
+
+def test_multiprocessing_after_a_product_of_the_parent():
+    code = (
+        "import multiprocessing as mp, hybrid_spmm as hs, scipy.sparse as sp\n"
+        "A = sp.eye_array(50, format='csr')\n"
+        "def work(i): return hs.matmul(A, A * i).sum()\n"
+        "if __name__ == '__main__':\n"
+        "    hs.matmul(A, A)\n"
+        "    with mp.get_context('fork').Pool(3) as pool:\n"
+        "        assert pool.map(work, range(6)) == [50.0 * i for i in range(6)]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_sizes_and_options(rng):
+    A = integers(rng, (6, 6))
+    with hs.Engine(backend="host", threads=2, host_memory="1GiB", device_memory=10**9) as engine:
+        assert (engine.backend, engine.threads) == ("host", 2)
+        assert "host, 2 threads" in repr(engine)
+        engine.matmul(A, A)
+        engine.trim()
+    assert repr(engine) == "<hybrid_spmm.Engine, closed>"
+    with (
+        pytest.raises(hs.HostMemoryError),
+        hs.Engine(backend="host", host_memory="20MiB") as engine,
+    ):
+        big = sp.eye_array(1 << 20, format="csr")
+        engine.matmul(big, big)
+    for bad in (
+        {"backend": "tpu"},
+        {"host_memory": "8 bananas"},
+        {"host_memory": -1},
+        {"threads": -1},
+    ):
+        with pytest.raises(ValueError):
+            hs.Engine(**bad)
+
+
+def test_errors_are_also_those_of_python():
+    for error, builtin in (
+        (hs.ArgumentError, ValueError),
+        (hs.MatrixError, ValueError),
+        (hs.ShapeError, ValueError),
+        (hs.FormatError, ValueError),
+        (hs.HostMemoryError, MemoryError),
+        (hs.DeviceMemoryError, MemoryError),
+        (hs.FileError, OSError),
+        (hs.DeviceNotFoundError, OSError),
+        (hs.ExactnessError, OverflowError),
+        (hs.OperandTypeError, TypeError),
+    ):
+        assert issubclass(error, builtin) and issubclass(error, hs.Error)
+        assert str(error("a sentence")) == "a sentence"
