@@ -27,7 +27,7 @@ grep -q '^  call' err && fail "one call is told as many"
 cmp -s Y.npy Z.npy || fail "the second result differs"
 
 # a budget holds one result, not all of them
-calls 9 gen:er:100000,8 --host-memory 150MiB
+calls 4 gen:er:20000,8 --host-memory 44MiB
 
 # operands that stay in their files
 printf '\000\000\000\000\000\000\360\077\000\000\000\000\000\000\000\100\000\000\000\000\000\000\010\100' >x.bin
