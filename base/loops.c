@@ -29,13 +29,15 @@
    the last one finds that somebody is wanted. Nobody need be woken when a helper is
    called away: it takes its next task itself, after it has put the loop back, and a
    worker that finds its urgent task gone finds the loop. */
-#include <sched.h>
-
 #include "base/clock.h"
 #include "base/look.h"
 #include "base/pool_inside.h"
 
 enum { PATIENCE = HY_LOOKS / 20 }; /* looks, some us: who has begun leaves soon */
+enum {
+    LEND = HY_LOOKS / 5
+}; /* looks, some 10 us, after which a helper that has not run
+      is taken for one that has lost its core */
 
 /* ---- who takes part ------------------------------------------------------------- */
 
@@ -161,10 +163,14 @@ static void tell_callers(hy_pool *pool)
 
 static void help(hy_task *task, int index)
 {
-    hy_loop *l                 = (hy_loop *)task;
-    hy_pool *pool              = l->pool;
+    hy_loop *l           = (hy_loop *)task;
+    hy_pool *pool        = l->pool;
+    struct hy_worker *me = &pool->workers[index];
+    int last             = 0;
+
+    __atomic_store_n(&me->loop, l, __ATOMIC_RELAXED);
     const hybrid_status status = draw(l, index, 1);
-    int last                   = 0;
+    __atomic_store_n(&me->loop, NULL, __ATOMIC_RELAXED);
 
     if (status != HYBRID_OK || has_pieces(l) || !leaves_quietly(l, &last))
         leave(l, status);
@@ -244,19 +250,6 @@ static int sees_end(const hy_loop *l, int looks)
     return people(l) == 0;
 }
 
-/* The worker whose place a thread takes that is none: the one that sleeps where the
-   thread runs. Were that one woken, bound to its core as it may be, both would share it.
- */
-static int find_place(const hy_pool *pool)
-{
-    const int cpu = sched_getcpu();
-
-    for (int i = 0; i < pool->active; i++)
-        if (__atomic_load_n(&pool->workers[i].cpu, __ATOMIC_RELAXED) == cpu)
-            return i;
-    return pool->active - 1;
-}
-
 /* Helpers that a loop has use for. */
 static int helpers(const hy_loop *l)
 {
@@ -308,6 +301,18 @@ static int ends_alone(hy_loop *l)
     return left == 0;
 }
 
+/* Returns 1 if the end was seen, 0 if the caller is to sleep: because it has waited long,
+   or because it has lent its core. */
+static int sees_end_or_lends(hy_loop *l)
+{
+    if (sees_end(l, LEND))
+        return 1;
+    hy_pool_lend_core(l->pool, l); /* notes who runs */
+    if (sees_end(l, LEND))
+        return 1;
+    return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_LOOKS - 2 * LEND);
+}
+
 /* Until all who joined have left. */
 static void await_end(hy_loop *l)
 {
@@ -317,12 +322,13 @@ static void await_end(hy_loop *l)
         return;
     if (!has_pieces(l))
         recall(l);
-    if (sees_end(l, HY_LOOKS))
+    if (sees_end_or_lends(l))
         return;
     pthread_mutex_lock(&pool->lock);
     __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     while (people(l) > 0)
-        hy_progress_wait(pool->progress, &pool->left, &pool->lock);
+        if (!hy_progress_wait_for(pool->progress, &pool->left, &pool->lock, HY_LEND_NS))
+            hy_pool_lend_core(pool, l);
     __atomic_fetch_sub(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -361,7 +367,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }
     if (loop.part < 0)
-        loop.part = find_place(pool);
+        loop.part = hy_pool_find_place(pool);
     begin_loop(&loop, fine);
     const hybrid_status status = hy_pool_end(&loop);
     if (urgency == HY_COMPUTE)

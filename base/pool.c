@@ -162,9 +162,12 @@ static hy_task *await_task(struct hy_worker *me)
     hy_task *task = look_at_once(me, &tired);
 
     while (!task && !stop) {
+        const int may_sleep = tired;
+        if (may_sleep) /* without the lock: these are system calls */
+            hy_worker_bind(me);
         pthread_mutex_lock(&pool->lock);
         task = find_task(me);
-        if (!task && !pool->stop && tired) {
+        if (!task && !pool->stop && may_sleep) {
             sleep_until_called(me);
             task = find_task(me);
         }
@@ -174,6 +177,8 @@ static hy_task *await_task(struct hy_worker *me)
         if (looks)
             begin_to_look(me);
         pthread_mutex_unlock(&pool->lock);
+        if (may_sleep)
+            hy_worker_unbind(me);
         if (looks)
             task = look(me, seen);
         tired = !looks || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
@@ -186,6 +191,7 @@ static void run_task(struct hy_worker *me, hy_task *task)
     __atomic_fetch_sub(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
     task->run(task, me->index);
     __atomic_fetch_add(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    hy_worker_return(me);
 }
 
 static void *work(void *arg)
@@ -194,7 +200,7 @@ static void *work(void *arg)
     hy_task *task;
 
     self = me;
-    if (me->pool->bind)
+    if (me->pool->binding == HY_BOUND_ALWAYS)
         hy_topology_bind(me->pool->topology, me->index);
     while ((task = await_task(me)) != NULL)
         run_task(me, task);
@@ -205,6 +211,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
 {
     void *memory;
 
+    HY_TRY(hy_pool_choose_binding(ctx, pool, threads));
     HY_TRY(hy_array(ctx, threads, sizeof(struct hy_worker), "workers", &memory));
     pool->workers = memory;
     memset(pool->workers, 0, (size_t)threads * sizeof(struct hy_worker));
@@ -213,6 +220,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         w->pool             = pool;
         w->index            = i;
         w->cpu              = -1;
+        w->ran_ns           = -1;
         pthread_cond_init(&w->called, NULL);
         snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);
         if (pthread_create(&w->thread, NULL, work, w) != 0) {
@@ -220,6 +228,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
             return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
                            threads);
         }
+        pthread_getcpuclockid(w->thread, &w->clock); /* fails for no thread that runs */
         pool->threads++;
     }
     return HYBRID_OK;
@@ -247,10 +256,8 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
     pool->looks    = threads <= cores && threads > 1;
-    pool->bind     = threads == cores && threads > 1; /* one: the system knows better */
-
-    pool->regular = threads;
-    pool->active  = threads;
+    pool->regular  = threads;
+    pool->active   = threads;
 
     const hybrid_status status = start(ctx, pool, threads + reserve);
     if (status == HYBRID_OK)
@@ -277,6 +284,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
     pthread_cond_destroy(&pool->left);
     pthread_mutex_destroy(&pool->lock);
     hy_array_free(ctx, pool->workers);
+    hy_array_free(ctx, pool->taken);
     hy_array_free(ctx, pool);
 }
 

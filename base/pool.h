@@ -34,9 +34,10 @@ typedef struct hy_task {
     struct hy_task *next;                          /* of the queue that it is in */
 } hy_task;
 
-/* threads = 0: one a core; and `reserve` more, who sleep until they are called. Workers are
-   bound to cores when there are several, as many of them as cores, and no quota that makes
-   other processes share these; `topology` is borrowed. */
+/* threads = 0: one a core; and `reserve` more, who sleep until they are called. Several
+   workers are bound to cores: always if there is one for each core, and while they sleep if
+   there are fewer. They are never bound if there are more workers than cores, or under a
+   quota that makes other processes share the cores. `topology` is borrowed. */
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
                              int reserve, hy_pool **out);
 /* Finish the queued tasks, stop. NULL is fine. */
@@ -121,6 +122,18 @@ typedef struct hy_loop {
 void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg);
 hybrid_status hy_pool_end(hy_loop *loop);
+
+/* ---- lending a core ----------------------------------------------------------- */
+
+/* Pause between two calls of hy_pool_lend_core() while a thread waits, in nanoseconds. */
+enum { HY_LEND_NS = 200000 };
+
+/* Moves workers that have lost their cores to the core of the calling thread, which is about
+   to sleep until these workers have finished. A worker has lost its core if it is awake but
+   has not run since the previous call: threads of another library keep its core busy. `loop`
+   names the loop that the caller waits for; NULL stands for all tasks. Workers return to
+   their own cores after the task. Returns the number of workers that were moved. */
+int hy_pool_lend_core(hy_pool *pool, const hy_loop *loop);
 
 #ifdef __cplusplus
 }

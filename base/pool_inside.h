@@ -3,6 +3,7 @@
 #define HY_POOL_INSIDE_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "base/tasks.h"
 
@@ -16,6 +17,13 @@ typedef enum hy_worker_state {
 
 enum { HY_WOKEN = 2 }; /* by one thread at a time: it takes some 2 us for each */
 
+typedef enum hy_binding {
+    HY_BOUND_NEVER,  /* the system chooses the cores */
+    HY_BOUND_ASLEEP, /* a worker wakes on the core on which it went to sleep; after that the
+                        system may move it, for instance away from another process */
+    HY_BOUND_ALWAYS  /* worker i runs on core i */
+} hy_binding;
+
 enum { HY_APART = 128 }; /* bytes between what different workers look at */
 
 struct hy_worker {
@@ -26,6 +34,11 @@ struct hy_worker {
     hy_task *given; /* to one that looks: a loop that counts it as inside, or a task that is
                        not urgent. Atomic */
     int cpu;        /* where it last went to sleep; -1: nowhere yet; atomic */
+    int core;       /* HY_BOUND_ASLEEP: the core to which it was last bound */
+    hy_loop *loop;  /* loop whose pieces it draws as a helper; NULL: none; atomic */
+    clockid_t clock; /* counts the nanoseconds in which the worker has run */
+    int64_t ran_ns;  /* that clock at the last hy_pool_lend_core(); -1: none yet; atomic */
+    int lent;        /* 1: it may run on another thread's core only; atomic */
     int64_t worked_ns; /* in tasks; if negative, less the time when the present one began;
                           atomic */
     pthread_cond_t called; /* by an offer, or stop */
@@ -44,9 +57,9 @@ struct hy_pool {
     unsigned offers; /* counts tasks that came into the queues; read without the lock */
     const hy_topology *topology;
     int looks; /* workers without work look for some before they sleep */
-    /* A core for each worker. Not when cores are left to others: the system does not
-       preempt a thread that only looks, and a worker bound to its core waits for 2 ms. */
-    int bind;
+    hy_binding binding;
+    unsigned char *taken; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping worker is
+                             bound; atomic */
     int threads; /* that run, */
     int regular; /* of which so many always work, */
     int active;  /* and so many now: the first ones */
@@ -82,6 +95,20 @@ static inline int hy_worker_take_back(struct hy_worker *w, hy_task *task)
     __atomic_store_n(&w->state, HY_WORKER_LOOKS, __ATOMIC_RELAXED);
     return 1;
 }
+
+/* cores.c. Decides how the workers are bound, of which `most` run with the reserve. */
+hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most);
+
+/* Returns the worker whose place a thread that is no worker takes in a loop: the one that
+   sleeps on the core of the calling thread, as both would share this core otherwise. */
+int hy_pool_find_place(const hy_pool *pool);
+
+/* Bind a worker that is about to sleep, and release it when it has woken. */
+void hy_worker_bind(struct hy_worker *w);
+void hy_worker_unbind(struct hy_worker *w);
+
+/* Lets a worker that hy_pool_lend_core() moved run on its own cores again. */
+void hy_worker_return(struct hy_worker *w);
 
 /* loops.c, with the lock held. The worker whose place in that loop its caller has, who has
    no part in it himself; -1: there is none, or the task is no loop. */

@@ -102,19 +102,40 @@ void hy_progress_cond_init(pthread_cond_t *cond)
     pthread_condattr_destroy(&attributes);
 }
 
-void hy_progress_wait(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock)
+/* Returns 1 if `cond` was signalled, 0 at `ns` of CLOCK_MONOTONIC. */
+static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
 {
     enum { SECOND = 1000000000 };
+    const struct timespec until = {.tv_sec  = (time_t)(ns / SECOND),
+                                   .tv_nsec = (long)(ns % SECOND)};
 
-    if (!p || !may_tell(p)) {
-        pthread_cond_wait(cond, lock);
-        return;
-    }
-    const struct timespec until = {.tv_sec  = (time_t)(p->next_ns / SECOND),
-                                   .tv_nsec = (long)(p->next_ns % SECOND)};
-    if (pthread_cond_timedwait(cond, lock, &until) == 0)
-        return;
+    return pthread_cond_timedwait(cond, lock, &until) == 0;
+}
+
+static void look_unlocked(hy_progress *p, pthread_mutex_t *lock)
+{
     pthread_mutex_unlock(lock);
     (void)hy_progress_look(p);
     pthread_mutex_lock(lock);
+}
+
+void hy_progress_wait(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    if (!p || !may_tell(p))
+        pthread_cond_wait(cond, lock);
+    else if (!wait_until(cond, lock, p->next_ns))
+        look_unlocked(p, lock);
+}
+
+int hy_progress_wait_for(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock,
+                         int64_t ns)
+{
+    const int tells   = may_tell(p);
+    const int64_t end = hy_now_ns() + ns;
+
+    if (wait_until(cond, lock, tells ? hy_lesser(end, p->next_ns) : end))
+        return 1;
+    if (tells)
+        look_unlocked(p, lock);
+    return 0;
 }

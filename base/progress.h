@@ -84,6 +84,11 @@ void hy_progress_cond_init(pthread_cond_t *cond);
    when the function is due; the lock is given up while that is called. NULL: by others. */
 void hy_progress_wait(hy_progress *progress, pthread_cond_t *cond, pthread_mutex_t *lock);
 
+/* Waits as hy_progress_wait() does, for at most `ns` nanoseconds. Returns 1 if `cond` was
+   signalled, else 0. */
+int hy_progress_wait_for(hy_progress *progress, pthread_cond_t *cond, pthread_mutex_t *lock,
+                         int64_t ns);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 #include "base/topology.h"
 
 #include <hwloc.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/cgroup.h"
@@ -79,6 +80,11 @@ int hy_topology_cores(const hy_topology *topology)
     return topology->cores;
 }
 
+int hy_topology_has_quota(const hy_topology *topology)
+{
+    return topology->cores < topology->found;
+}
+
 const char *hy_topology_name(const hy_topology *topology)
 {
     static const hwloc_obj_type_t types[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_MACHINE};
@@ -106,12 +112,30 @@ size_t hy_topology_llc_bytes(const hy_topology *topology)
    is better than all processes on the same first ones. */
 void hy_topology_bind(const hy_topology *topology, int index)
 {
-    if (topology->cores < topology->found)
+    if (hy_topology_has_quota(topology))
         return;
     const hwloc_obj_t core = hwloc_get_obj_by_depth(topology->machine, topology->depth,
                                                     (unsigned)(index % topology->found));
     if (core)
         hwloc_set_cpubind(topology->machine, core->cpuset, HWLOC_CPUBIND_THREAD);
+}
+
+void hy_topology_unbind(const hy_topology *topology)
+{
+    hwloc_set_cpubind(topology->machine,
+                      hwloc_topology_get_topology_cpuset(topology->machine),
+                      HWLOC_CPUBIND_THREAD);
+}
+
+int hy_topology_here(const hy_topology *topology)
+{
+    const int cpu = sched_getcpu();
+    hwloc_obj_t obj =
+        cpu < 0 ? NULL : hwloc_get_pu_obj_by_os_index(topology->machine, (unsigned)cpu);
+
+    while (obj && obj->depth != topology->depth)
+        obj = obj->parent;
+    return obj ? (int)obj->logical_index : 0;
 }
 
 void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes)

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "bench/neighbour.h"
 #include "bench/peers.h"
 
 enum { EXIT_USAGE = 2, LINE = 512 };
@@ -56,6 +58,18 @@ static void name_versions(char *out, size_t size)
              version % 100, cuda, graphblas);
 }
 
+/* As many threads as there are cores. 0 = success. */
+static int open_neighbour(bench *b)
+{
+    if (b->options.neighbour_ns == 0)
+        return 0;
+    b->neighbour =
+        neighbour_open((int)sysconf(_SC_NPROCESSORS_ONLN), b->options.neighbour_ns);
+    if (!b->neighbour)
+        fputs("hybrid_spmm_bench: no threads for --neighbour\n", stderr);
+    return b->neighbour ? 0 : -1;
+}
+
 static int open_bench(bench *b)
 {
     hybrid_engine_options o  = HYBRID_ENGINE_OPTIONS_INIT;
@@ -75,6 +89,8 @@ static int open_bench(bench *b)
     name_versions(b->versions, sizeof b->versions);
     if (!gmtime_r(&now, &utc) || !strftime(b->date, sizeof b->date, "%FT%TZ", &utc))
         b->date[0] = '\0';
+    if (open_neighbour(b))
+        return -1;
     if (!b->options.json || (b->json = fopen(b->options.json, "a")))
         return 0;
     fprintf(stderr, "hybrid_spmm_bench: %s: %s\n", b->options.json, strerror(errno));
@@ -83,6 +99,7 @@ static int open_bench(bench *b)
 
 static int close_bench(bench *b)
 {
+    neighbour_close(b->neighbour);
     hybrid_engine_destroy(b->tools);
     bench_graphblas_close(b);
     if (!b->json)

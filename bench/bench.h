@@ -36,6 +36,8 @@ typedef struct bench_options {
     int            pinned;        /* operands and Y are pinned before the clock starts */
     int            resident;      /* end: runs of one plan whose A stays on the device */
     int            tf32;          /* HYBRID_ALLOW_TF32 */
+    int64_t        neighbour_ns;  /* before each call other threads begin to spin for so long,
+                                     as in neighbour.h; 0 = none */
     int            progress;      /* how often it is told, and how soon a call ends by it */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
@@ -87,6 +89,7 @@ typedef struct bench {
     char           versions[BENCH_NAME]; /* of what is timed: library, CUDA, peers */
     char           date[32];          /* when it began, UTC */
     bench_problem  problem;
+    struct neighbour *neighbour;      /* NULL = none */
     struct bench_best {                 /* of our verified times; 0 = none */
         double     end, kernels, new_matrix, reuse;
     } best;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "bench/neighbour.h"
 #include "bench/peers.h"
 
 /* How the calls are made. */
@@ -81,6 +82,8 @@ static hybrid_status call(const caller *k, bench_call *out)
 {
     *out = (bench_call){.report = HYBRID_REPORT_INIT};
     k->c->bench->calls++;
+    if (k->c->bench->neighbour)
+        neighbour_disturb(k->c->bench->neighbour);
     if (k->plan)
         return call_run(k, out);
     return is_one_shot(k->product, k->options) ? call_one_shot(k, out)

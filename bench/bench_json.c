@@ -171,6 +171,7 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_real(f, "host_share", split == HYBRID_SPLIT_SHARE ? o->host_share : NAN);
     put_whole(f, "kept_reps", strcmp(line->mode, "end") == 0 ? o->keep : 0);
     put_truth(f, "pinned", line->pinned);
+    put_whole(f, "neighbour_ns", b->options.neighbour_ns);
     put_whole(f, "reps", line->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/neighbour.h"
+
 static const char usage[] =
     "usage: hybrid_spmm_bench spgemm|spmm|spmv PROBLEM... [options]\n"
     "PROBLEM is a description (stencil27:80), a file (x.mtx), or @FILE with one a line.\n"
@@ -26,6 +28,7 @@ static const char usage[] =
     "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
     "  --keep N                 end: N calls more whose results are all kept (0)\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
+    "  --neighbour MS|forever   other threads keep all cores busy from before each call\n"
     "  --progress               also how often it is told, and how soon it ends a call\n"
     "  --no-verify              do not check the results\n"
     "  --peer cusparse|graphblas  time that as well; may be given twice\n"
@@ -51,6 +54,7 @@ enum {
     ALLOW_TF32,
     KEEP,
     PINNED,
+    NEIGHBOUR,
     PROGRESS,
     NO_VERIFY,
     PEER,
@@ -77,6 +81,7 @@ static const struct option names[] = {
     {"allow-tf32", no_argument, NULL, ALLOW_TF32},
     {"keep", required_argument, NULL, KEEP},
     {"pinned", no_argument, NULL, PINNED},
+    {"neighbour", required_argument, NULL, NEIGHBOUR},
     {"progress", no_argument, NULL, PROGRESS},
     {"no-verify", no_argument, NULL, NO_VERIFY},
     {"peer", required_argument, NULL, PEER},
@@ -259,6 +264,20 @@ static int peer(const char *text, bench_options *o)
     return 0;
 }
 
+static int spinning(const char *text, bench_options *o)
+{
+    int ms;
+
+    if (strcmp(text, "forever") == 0) {
+        o->neighbour_ns = NEIGHBOUR_FOREVER;
+        return 0;
+    }
+    if (count("--neighbour", text, 1, &ms))
+        return -1;
+    o->neighbour_ns = (int64_t)ms * 1000000;
+    return 0;
+}
+
 static int take(int option, const char *text, bench_options *o)
 {
     switch (option) {
@@ -300,6 +319,8 @@ static int take(int option, const char *text, bench_options *o)
     case PINNED:
         o->pinned = 1;
         return 0;
+    case NEIGHBOUR:
+        return spinning(text, o);
     case PROGRESS:
         o->progress = 1;
         return 0;

@@ -31,6 +31,7 @@ from real_table import show_table, who_of
 
 COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
 TYPES = {"f32": np.float32, "f64": np.float64}
+NEIGHBOUR_S = 0.002  # for how long PyTorch computes before a call, with --neighbour
 SETTLE_S = 0.003     # in which threads of a peer stop to spin, as real.sh asks them to
 TURN_S = 0.004       # short calls of a turn follow each other for so long
 TURN_CALLS = 20      # or are so many
@@ -106,9 +107,10 @@ class Contender:
         except ArithmeticError as error:
             self.error, self.line["verified"] = str(error), False
 
-    def turn(self, condition, kept):
+    def turn(self, condition, kept, neighbour):
         """One call, or several short ones that follow each other, after one that is not
-        timed: that one finds caches and threads as somebody else left them."""
+        timed: that one finds caches and threads as somebody else left them. With a neighbour,
+        PyTorch computes before each call, and its threads still spin when the call begins."""
         calls = 1
         if self.spent < TURN_S:
             kept.append(self.call())
@@ -117,6 +119,8 @@ class Contender:
         for _ in range(calls):
             if condition == "freed":
                 kept.clear()
+            if neighbour:
+                neighbour()
             start = time.perf_counter()
             result = self.call()
             times.append(time.perf_counter() - start)
@@ -127,6 +131,19 @@ class Contender:
         self.times[condition] += times
         self.spent = min(times)
         time.sleep(SETTLE_S)
+
+
+def torch_neighbour():
+    """A function that makes all of PyTorch's threads compute for a while. Its OpenMP runtime lets
+    them spin afterwards, for milliseconds by default."""
+    import torch
+    x = torch.ones(1 << 22)
+
+    def compute():
+        end = time.perf_counter() + NEIGHBOUR_S
+        while time.perf_counter() < end:
+            x.mul_(1.0)
+    return compute
 
 
 def rounds(contenders, condition, count, args):
@@ -142,7 +159,7 @@ def rounds(contenders, condition, count, args):
         for c in contenders[turns % len(contenders):] + contenders[:turns % len(contenders)]:
             if turns == 0 or c.spent < args.longest:
                 held = []
-                c.turn(condition, held)
+                c.turn(condition, held, args.neighbour)
                 if condition == "kept":
                     kept.append(held)
     kept.clear()
@@ -216,7 +233,7 @@ def line_of(c, p, args):
             "engine": None if c.who.name else c.who.engine, "backend": c.who.backend,
             "version": c.who.version, "device": c.who.device, "threads": c.who.threads,
             "rows": p.shape[0], "columns": p.shape[1], "nnz": p.nnz,
-            "products": p.products(), "date": args.date, "commit": args.commit,
+            "neighbour": bool(args.neighbour), "products": p.products(), "date": args.date, "commit": args.commit,
             "verified": None, "error": c.error}
     line.update(c.line)
     line["first_s"] = None if c.error else c.first
@@ -245,10 +262,13 @@ def parse():
     parser.add_argument("--keep-bytes", type=float, default=4e9,
                         help="of kept results; there are fewer rounds where they take more")
     parser.add_argument("--quick", action="store_true", help="one round of each kind")
+    parser.add_argument("--neighbour", action="store_true",
+                        help="PyTorch computes on the CPU before each call of everybody")
     parser.add_argument("--commit")
     args = parser.parse_args()
     now = datetime.datetime.now(datetime.timezone.utc)
     args.date = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    args.neighbour = torch_neighbour() if args.neighbour else None
     if args.quick:
         args.rounds = args.keep = 1
     for names, known in (args.only, COLUMNS), (args.peers, PEERS), (args.types, TYPES):

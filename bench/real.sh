@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/real.sh OUTDIR [--quick] [--threads N] [--only PRODUCT] [OPTION...] - ours, SciPy,
-# PyTorch, oneMKL and CuPy on real matrices in one process (bench/real.py says what is
+# bench/real.sh OUTDIR [--quick] [--neighbour] [--threads N] [--only PRODUCT] [OPTION...] - ours,
+# SciPy, PyTorch, oneMKL and CuPy on real matrices in one process (bench/real.py says what is
 # computed, and has more options). Writes OUTDIR/real.jsonl and OUTDIR/real.md. Who is not
 # installed, or has no GPU, is named and left out.
 # Environment: DATA = a folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
@@ -23,8 +23,13 @@ done
 export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
 # What malloc is given back it keeps, so that results find pages that were used.
 export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40))
-# Threads of OpenMP that wait spin for 1 ms, not for 200, in which somebody else computes.
-export KMP_BLOCKTIME=1 GOMP_SPINCOUNT=20000
+# Threads of OpenMP that wait spin for 1 ms only, unless spinning neighbours are asked for: then
+# they spin as long as PyTorch's defaults say.
+if [[ " $* " == *" --neighbour "* ]]; then
+    unset KMP_BLOCKTIME GOMP_SPINCOUNT
+else
+    export KMP_BLOCKTIME=1 GOMP_SPINCOUNT=20000
+fi
 
 mkdir -p "$out"
 "${PYTHON:-python3}" "$here/real.py" "${LIBRARY:-$here/../build/release/lib/libhybrid_spmm.so}" \

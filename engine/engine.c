@@ -9,9 +9,8 @@
 #include "base/cgroup.h"
 #include "base/results.h"
 #include "engine/struct_size.h"
+#include "engine/threads.h"
 #include "pipeline/lane_set.h"
-
-enum { MANY_CORES = 8 };
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
@@ -140,20 +139,6 @@ static hybrid_status open_host(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* Workers: one a core; but the threads that feed a device must not wait for a core. Those
-   cores are for the reserve when the host computes alone. */
-static int count_threads(const hybrid_engine *engine,
-                         const hybrid_engine_options *options, int *reserve)
-{
-    const int cores = hy_topology_cores(engine->topology);
-
-    *reserve = 0;
-    if (options->threads > 0)
-        return options->threads;
-    *reserve = engine->device && cores >= MANY_CORES ? HY_DRIVER_CORES : 0;
-    return cores - *reserve;
-}
-
 /* The host has those of the first device's file. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
@@ -179,7 +164,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     engine->wanted = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(open_devices(engine, options, backends));
-    threads = count_threads(engine, options, &reserve);
+    HY_TRY(hy_thread_count(ctx, engine->topology, options->threads,
+                           engine->device != NULL, &threads, &reserve));
     HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
     if (engine->device && engine->device->ops->pin) {

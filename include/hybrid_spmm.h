@@ -180,9 +180,13 @@ typedef enum hybrid_backend {
 typedef struct hybrid_engine_options {
     size_t           struct_size;  /* set by the initializer; do not touch */
     hybrid_backend   backend;
-    int              threads;      /* CPU workers; 0 = one per available core, but three cores
-                                      of eight or more are left to threads that feed a GPU,
-                                      unless the CPU computes alone */
+    int              threads;      /* CPU workers; 0 = the environment variable
+                                      HYBRID_NUM_THREADS, else OMP_NUM_THREADS, but no more
+                                      than cores, else one per available core. In the last
+                                      case an engine with a GPU leaves three cores of eight
+                                      or more to the threads that feed the GPU, unless the
+                                      CPU computes alone. BAD_ARGUMENT if HYBRID_NUM_THREADS
+                                      is no whole number from 1 on */
     int              device;       /* CUDA ordinal */
     size_t           device_bytes; /* hard cap on device memory; 0 = nine tenths of what is
                                       free now, so engines that share a GPU and work at

@@ -7,11 +7,12 @@
 
 #include "base/look.h"
 
-void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, int looks)
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks)
 {
     memset(inbox, 0, sizeof *inbox);
     inbox->looks    = looks;
     inbox->progress = progress;
+    inbox->pool     = pool;
     pthread_mutex_init(&inbox->lock, NULL);
     hy_progress_cond_init(&inbox->filled);
 }
@@ -40,12 +41,23 @@ static void look(const hy_inbox *inbox)
     }
 }
 
+/* With the lock held, for a task or for HY_LEND_NS. */
+static void wait_or_lend(hy_inbox *inbox)
+{
+    if (!inbox->pool) {
+        hy_progress_wait(inbox->progress, &inbox->filled, &inbox->lock);
+        return;
+    }
+    hy_pool_lend_core(inbox->pool, NULL);
+    (void)hy_progress_wait_for(inbox->progress, &inbox->filled, &inbox->lock, HY_LEND_NS);
+}
+
 hy_task *hy_inbox_pop(hy_inbox *inbox)
 {
     look(inbox);
     pthread_mutex_lock(&inbox->lock);
     while (!inbox->tasks.first && !inbox->closed)
-        hy_progress_wait(inbox->progress, &inbox->filled, &inbox->lock);
+        wait_or_lend(inbox);
     hy_task *task = inbox->tasks.first;
     if (task)
         hy_tasks_take_out(&inbox->tasks, task);

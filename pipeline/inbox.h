@@ -17,9 +17,11 @@ typedef struct hy_inbox {
     int closed;
     int looks; /* who pops looks for a while before it sleeps */
     hy_progress *progress; /* told by who pops; NULL: that is not the caller's thread */
+    hy_pool *pool; /* the thread that pops lends its core to these workers while it waits for
+                      them; NULL: it does not wait for workers */
 } hy_inbox;
 
-void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, int looks);
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks);
 void hy_inbox_destroy(hy_inbox *inbox);
 void hy_inbox_push(hy_inbox *inbox, hy_task *task);
 hy_task *hy_inbox_pop(hy_inbox *inbox); /* waits; NULL: it is closed and empty */

@@ -37,7 +37,7 @@ static void *serve(void *arg)
 
 static hybrid_status start(hy_context *ctx, hy_thread *thread)
 {
-    hy_inbox_open(&thread->inbox, NULL, hy_pool_leaves_cores(ctx->pool));
+    hy_inbox_open(&thread->inbox, NULL, NULL, hy_pool_leaves_cores(ctx->pool));
     if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
         hy_inbox_destroy(&thread->inbox);
         return hy_fail(ctx, HYBRID_NO_MEMORY, "no thread for a pipeline");

@@ -46,7 +46,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
     for (int i = 0; i < sites->count; i++)
         add_side(run, &sites->of[i], problem);
     if (!hy_site_by_caller(sites->of[0].site))
-        hy_inbox_open(&run->inbox, &run->ctx->progress,
+        hy_inbox_open(&run->inbox, &run->ctx->progress, run->ctx->pool,
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 

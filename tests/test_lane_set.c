@@ -266,8 +266,8 @@ static void tasks_go_to_and_fro(void **state)
 
     (void)state;
     for (int looks = 0; looks < 2; looks++) {
-        hy_inbox_open(&p.there, NULL, looks);
-        hy_inbox_open(&p.back, NULL, looks);
+        hy_inbox_open(&p.there, NULL, NULL, looks);
+        hy_inbox_open(&p.back, NULL, NULL, looks);
         assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
         for (int i = 0; i < TURNS; i++) {
             hy_inbox_push(&p.there, &letters[0].task);

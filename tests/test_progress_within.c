@@ -223,7 +223,7 @@ static void who_waits_tells_meanwhile(void **state)
     assert_int_equal(hy_pool_end(&loop), HYBRID_OK); /* it takes no part, it waits */
     assert_true(w.told >= TOLD);
     w.told = 0;
-    hy_inbox_open(&w.inbox, progress, 0);
+    hy_inbox_open(&w.inbox, progress, NULL, 0);
     assert_int_equal(pthread_create(&thread, NULL, send_late, &w), 0);
     assert_ptr_equal(hy_inbox_pop(&w.inbox), &w.task);
     assert_true(w.told >= TOLD);
