@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ._accelerate import Acceleration, accelerate
 from ._engine import Engine, default_engine
 from ._errors import (
     ArgumentError,
@@ -44,6 +45,7 @@ from ._trace import Trace
 __version__ = "0.2.0"
 
 __all__ = [
+    "Acceleration",
     "ArgumentError",
     "CancelledError",
     "DeviceError",
@@ -67,6 +69,7 @@ __all__ = [
     "Trace",
     "UnsupportedError",
     "Use",
+    "accelerate",
     "default_engine",
     "last_report",
     "matmul",
