@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import scipy.sparse.linalg
+import scipy.sparse.linalg as sla
 from conftest import integers
 
 import hybrid_spmm as hs
@@ -231,7 +231,7 @@ def test_a_busy_engine_falls_back(rng):
     assert [key.partition(": ")[2] for key in used.fallbacks] == [_accelerate.BUSY]
 
 
-@pytest.mark.parametrize("function", [operator.matmul, sp.linalg.cg])
+@pytest.mark.parametrize("function", [operator.matmul, sla.cg])
 def test_what_scipy_builds_on_its_operators(rng, function):
     A = sp.csr_array(sp.diags([-1, 4, -1], [-1, 0, 1], shape=(50, 50)))
     with hs.accelerate() as used:

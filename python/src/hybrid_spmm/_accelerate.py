@@ -90,7 +90,7 @@ def refusal(A: Any, B: Any) -> str:
         dtype = operand.dtype
         if dtype.kind not in "biu" and (dtype.kind != "f" or dtype.itemsize not in (4, 8)):
             return f"values of {dtype}"
-    if A.ndim != 2 or B.ndim != 2 and format_of(B):
+    if A.ndim != 2 or (B.ndim != 2 and format_of(B)):
         return "a sparse operand that has not two dimensions"
     return ""
 
@@ -208,7 +208,7 @@ def accelerate(engine: Engine | None = None) -> Iterator[Acceleration]:
     ...     C = A @ A
     ...     D = A @ (1j * A)
     >>> used.products, dict(used.fallbacks)
-    (1, {'csr float64 @ csr complex128: values of complex128'})
+    (1, {'csr float64 @ csr complex128: values of complex128': 1})
     """
     block = Acceleration(engine)
     install()
