@@ -47,10 +47,13 @@ def sparse(draw, shape):
     kind, dtype = draw(st.sampled_from(FORMATS)), draw(st.sampled_from(TYPES))
     suffix = draw(st.sampled_from(["array", "matrix"]))
     entries = rng.integers(0, 4, nnz).astype(dtype)
-    repeated = draw(st.booleans()) and kind in ("csr", "csc")
-    A = sp.coo_array((entries, (rows, columns)), shape=shape)
-    if not repeated:
-        A = sp.coo_array(A.toarray())
+    small = np.dtype(dtype).itemsize == 1  # sums of repeated entries could exceed it
+    if draw(st.booleans()) and kind in ("csr", "csc") and not small:
+        A = sp.coo_array((entries, (rows, columns)), shape=shape)
+    else:
+        single = np.zeros(shape, dtype)
+        single[rows, columns] = entries
+        A = sp.coo_array(single)
     if kind in ("csr", "csc") and draw(st.booleans()):
         A = by_rows(A, rng, dtype) if kind == "csr" else by_rows(A.T, rng, dtype).T
         index = draw(st.sampled_from([np.int32, np.int64]))
@@ -146,6 +149,7 @@ def test_out_alpha_and_beta(operands, data):
 @given(pairs(sparse, sparse))
 def test_accelerate(operands):
     A, B = operands
+    hypothesis.assume(A.format != "dia")  # SciPy 1.18 fails for two without diagonals
     expected = A @ B
     with hs.accelerate(engine):
         found = A @ B

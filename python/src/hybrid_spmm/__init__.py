@@ -9,6 +9,7 @@ True
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -81,6 +82,12 @@ __all__ = [
     "trace",
     "write_mtx",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":  # imports PyTorch
+        return importlib.import_module(".torch", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def matmul(

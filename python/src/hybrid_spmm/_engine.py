@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _capi
+from ._device import library_for, make_device_plan, multiply_on_device
 from ._errors import ArgumentError, StateError
 from ._files import read_matrix, write_matrix
 from ._handle import Handle
@@ -201,13 +202,19 @@ class Engine:
         progress: Progress = False,
     ) -> Any:
         """Multiply on this engine; see :func:`hybrid_spmm.matmul`."""
-        if progress is False:
+        library = library_for(A, B)
+        if progress is False and library is None:
             return multiply(self._alive(), A, B, out, alpha, beta, None)
         with showing(progress) as show:
-            return multiply(self._alive(), A, B, out, alpha, beta, show)
+            if library is None:
+                return multiply(self._alive(), A, B, out, alpha, beta, show)
+            return multiply_on_device(library, self, A, B, out, alpha, beta, show)
 
     def plan(self, A: Any, B: Any, **options: Any) -> Plan:
         """Plan a product on this engine; see :func:`hybrid_spmm.plan`."""
+        library = library_for(A, B)
+        if library is not None:
+            return make_device_plan(library, self, A, B, **options)
         return make_plan(self, A, B, **options)
 
     def matmul_rows(self, A: Any, B: Any, **options: Any) -> Iterator[tuple[int, Any]]:
@@ -270,6 +277,11 @@ def default_engine() -> Engine:
                 _default = Engine()
             engine = _default
     return engine
+
+
+def is_default(engine: Engine) -> bool:
+    """Return whether an engine is the one that the functions of the package use."""
+    return engine is _default
 
 
 def _forked() -> None:
