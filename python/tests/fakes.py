@@ -37,7 +37,7 @@ class Array:
         }
 
     @property
-    def T(self):  # noqa: N802
+    def T(self):
         return Array(self.array.T)
 
     def __getitem__(self, key):

@@ -1,7 +1,6 @@
 """Arrays of CuPy's protocols, whose memory is the host's here: what the package makes of them."""
 
 import gc
-import time
 
 import fakes
 import numpy as np
@@ -209,15 +208,10 @@ def test_empty_operands(engine, shape):
     assert Y.shape == (m, n) and not Y.array.any()
 
 
-def test_the_layer_is_thin(engine, rng, monkeypatch):
-    """Counts reads of addresses, which take most of the layer's time, instead of time."""
+def test_addresses_are_read_once(engine, rng):
+    """Reading an address takes 1 to 3 us, which is most of what a call costs."""
     A, X = move(integers(rng, (9, 9))), fakes.Array(np.ones((9, 2)))
-    plan = engine.plan(A, X)
-    out = fakes.Array(np.empty((9, 2)))
+    plan, out = engine.plan(A, X), fakes.Array(np.empty((9, 2)))
     fakes.Array.asked = 0
     plan(A, X, out=out)
-    assert fakes.Array.asked <= 16
-    began = time.perf_counter()
-    for _ in range(100):
-        plan(A, X, out=out)
-    print(f"{(time.perf_counter() - began) * 1e4:.1f} us a call")
+    assert fakes.Array.asked == 5

@@ -41,8 +41,9 @@ class Matrix:
         self.library = library
         self.original = library.convert(operand, kind if kind == "csc" else "csr")
         self.parts: Parts = library.parts(self.original)
+        self.views = [library.view(array) for array in self.parts[2:]]
         self.turned = self.parts.format == "csc"
-        self.dtype = library.view(self.parts.data).dtype
+        self.dtype = self.views[2].dtype
         self.device = library.device(self.parts.data)
 
     def over(self, original: Any, turned: bool) -> Matrix:
@@ -51,6 +52,7 @@ class Matrix:
         result.__dict__.update(self.__dict__)
         result.original, result.turned = original, turned
         result.parts = self.library.parts(original)._replace(shape=self.parts.shape)
+        result.views = [self.library.view(array) for array in result.parts[2:]]
         return result
 
     def transpose(self) -> Matrix:
@@ -68,10 +70,14 @@ class Matrix:
 
     def bind(self, dtype: Any) -> _capi.Csr:
         """Return the struct; values of another type are converted on the device."""
-        library, parts = self.library, self.parts
-        data = parts.data if self.dtype == dtype else library.cast(parts.data, dtype)
-        arrays = [plain(library, array) for array in (parts.indptr, parts.indices, data)]
-        offsets, columns, values = (library.view(array) for array in arrays)
+        library, parts, views = self.library, self.parts, self.views
+        arrays: list[Any] = list(parts[2:])
+        if self.dtype != dtype or any(view.strides != (1,) for view in views):
+            if self.dtype != dtype:
+                arrays[2] = library.cast(arrays[2], dtype)
+            arrays = [plain(library, array) for array in arrays]
+            views = [library.view(array) for array in arrays]
+        offsets, columns, values = views
         rows, cols = parts.shape[::-1] if self.turned else parts.shape
         nnz = columns.shape[0]
         if offsets.shape != (rows + 1,) or values.shape != (nnz,):
@@ -115,7 +121,7 @@ def plain(library: Library, array: Any) -> Any:
     view = library.view(array)
     if len(view.shape) != 1:
         raise MatrixError(f"an array of a sparse matrix has {len(view.shape)} dimensions")
-    return array if view.strides == (1,) or view.shape[0] < 2 else library.cast(array, view.dtype)
+    return array if view.strides == (1,) else library.cast(array, view.dtype)
 
 
 def layout(view: View) -> tuple[int, int, int, int] | None:
@@ -129,9 +135,8 @@ def layout(view: View) -> tuple[int, int, int, int] | None:
     return None
 
 
-def dense(library: Library, array: Any, dtype: Any) -> _capi.Dense:
+def dense(library: Library, array: Any, view: View, dtype: Any) -> _capi.Dense:
     """Return the struct of a dense operand; C and Fortran order are not copied."""
-    view = library.view(array)
     found = layout(view) if view.dtype == dtype else None
     if found is None:
         array = library.cast(array, dtype)
@@ -172,7 +177,7 @@ class DevicePlan(Plan):
     def __init__(self, engine: Engine, a: Matrix, **options: Any) -> None:
         super().__init__(engine)
         self._library, self._device = a.library, a.device
-        self._patterns: list[tuple[Any, Any]] = []
+        self._patterns: list[tuple[Any, ...]] = []
         self._options = read_options(**options)
         self._options.flags |= _capi.CHECK
         self._options.result_space = SPACE
@@ -188,21 +193,13 @@ class DevicePlan(Plan):
 
     def _demand(self, *operands: Matrix) -> None:
         """Raise unless the operands have the patterns that were planned for."""
-        found = [(m.parts.indptr, m.parts.indices) for m in operands]
         if not self._patterns:
-            self._patterns = found
-        for arrays, planned in zip(found, self._patterns, strict=True):
-            for array, other in zip(arrays, planned, strict=True):
-                if not same(self._library, array, other):
+            self._patterns = [(m.parts.indptr, m.parts.indices, *m.views[:2]) for m in operands]
+        for m, (indptr, indices, *views) in zip(operands, self._patterns, strict=True):
+            if m.views[:2] != views:  # other arrays, whose elements have to be the same
+                planned = (m.parts.indptr, indptr), (m.parts.indices, indices)
+                if not all(self._library.same(*pair) for pair in planned):
                     raise StateError("the pattern of an operand is not the planned one")
-
-
-def same(library: Library, a: Any, b: Any) -> bool:
-    """Return whether two arrays have the same elements, at once if they are one array."""
-    if a is b:
-        return True
-    left, right = library.view(a), library.view(b)
-    return left == right or (left.shape == right.shape and library.same(a, b))
 
 
 class DeviceDensePlan(DevicePlan):
@@ -219,10 +216,10 @@ class DeviceDensePlan(DevicePlan):
         self._plan(lib.hybrid_spmm_plan, byref(struct), columns, byref(self._options))
 
     def multiply(
-        self, a: Matrix, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+        self, a: Matrix, X: Any, view: View, out: Any, alpha: float, beta: float, show: Show | None
     ) -> Any:
-        """Return alpha A X + beta out."""
-        library, view, a = self._library, self._library.view(X), a.held(turned=False)
+        """Return alpha A X + beta out; `view` is that of X."""
+        library, a = self._library, a.held(turned=False)
         self._demand(a)
         shape = (self.shape[0],) if len(view.shape) == 1 else self.shape
         result = library.empty(shape, self.dtype, a.parts.data) if out is None else library.own(out)
@@ -234,7 +231,7 @@ class DeviceDensePlan(DevicePlan):
             )
         if layout(found) is None:
             raise ArgumentError("out on a device must be in C or Fortran order")
-        x, y = dense(library, X, self.dtype), dense(library, result, self.dtype)
+        x, y = dense(library, X, view, self.dtype), dense(library, result, found, self.dtype)
         struct = a.bind(self.dtype)
         self._run(
             lib.hybrid_spmm_run,
@@ -262,9 +259,10 @@ class DeviceDensePlan(DevicePlan):
         if beta != 0 and out is None:
             raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
         a, X = Matrix(self._library, A), self._library.own(X)
-        demand_shapes(a.parts.shape, self._library.view(X).shape)
+        view = self._library.view(X)
+        demand_shapes(a.parts.shape, view.shape)
         with showing(progress) as show:
-            return self.multiply(a, X, out, alpha, beta, show)
+            return self.multiply(a, X, view, out, alpha, beta, show)
 
 
 class DeviceSparsePlan(DevicePlan):
@@ -434,4 +432,4 @@ def spmm(
     except MatrixError:
         a = a.repaired()
         plan = DeviceDensePlan(engine, a, columns, view.dtype)
-    return plan.multiply(a, X, out, alpha, beta, show)
+    return plan.multiply(a, X, view, out, alpha, beta, show)

@@ -51,6 +51,9 @@ class Exported:
         }
 
 
+TYPES = {np.dtype(name).str: np.dtype(name) for name in ("f4", "f8", "i4", "i8")}
+
+
 def steps(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides in elements of an array in C order."""
     return (shape[1], 1) if len(shape) == 2 else (1,) * len(shape)
@@ -87,7 +90,8 @@ class CuPy:
     def view(self, array: Any) -> View:
         """Return the address and the layout of an array."""
         told = array.__cuda_array_interface__
-        shape, dtype = told["shape"], np.dtype(told["typestr"])
+        shape, name = told["shape"], told["typestr"]
+        dtype = TYPES.get(name) or np.dtype(name)
         strides = told.get("strides")
         if strides is None:
             return View(told["data"][0], shape, steps(shape), dtype)
