@@ -261,6 +261,8 @@ class DeviceDensePlan(DevicePlan):
         a, X = Matrix(self._library, A), self._library.own(X)
         view = self._library.view(X)
         demand_shapes(a.parts.shape, view.shape)
+        if progress is False:
+            return self.multiply(a, X, view, out, alpha, beta, None)
         with showing(progress) as show:
             return self.multiply(a, X, view, out, alpha, beta, show)
 
@@ -310,6 +312,8 @@ class DeviceSparsePlan(DevicePlan):
         """Return A @ B, whose patterns are those that were planned for."""
         a = Matrix(self._library, A)
         b = a if B is A else Matrix(self._library, B)
+        if progress is False:
+            return self.multiply(a, b, None)
         with showing(progress) as show:
             return self.multiply(a, b, show)
 

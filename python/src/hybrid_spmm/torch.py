@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._device import Matrix, multiply_on_device, spmm
+from ._device import Matrix, engine_for, multiply_on_device, spmm, turned
 from ._engine import default_engine
 from ._errors import OperandTypeError, ShapeError, UnsupportedError
 from ._foreign import Torch, library_of
@@ -69,8 +69,7 @@ def matmul(A: Any, X: Any, *, engine: Engine | None = None) -> Any:
         return _Product.apply(operand_of(used, A), X)
     if is_sparse(X):
         # A X is the transpose of X^T A^T.
-        turned = operand_of(used, X).transpose()
-        return _Product.apply(turned, A.T if A.ndim == 2 else A).T
+        return turned(_Product.apply(operand_of(used, X).transpose(), turned(A)))
     raise OperandTypeError("neither tensor is sparse")
 
 
@@ -137,7 +136,8 @@ def library() -> Torch:
 def operand_of(engine: Engine, tensor: Any) -> _Host | _Gpu:
     """Return a sparse tensor as an operand of products."""
     if tensor.is_cuda:
-        return _Gpu(engine, Matrix(library(), tensor))
+        matrix = Matrix(library(), tensor)
+        return _Gpu(engine_for(engine, matrix.device), matrix)
     known = library()
     held = known.convert(tensor, "csc" if known.format(tensor) == "csc" else "csr")
     kind, shape, *arrays = known.parts(held)
