@@ -124,12 +124,17 @@ def test_unsupported_operands_fall_back_and_are_counted(rng, make, reason):
 
 
 @pytest.mark.skipif(not hasattr(sp.coo_array([1]), "coords"), reason="a SciPy with 2-D alone")
-def test_operands_of_one_dimension_fall_back(rng):
+def test_other_dimensions_fall_back(rng):
     A, x = integers(rng, (6, 6)), sp.coo_array(np.arange(6.0))
-    expected = x @ A.toarray()
+    calls = [lambda: x @ A.toarray()]
+    if sp.coo_array([1]).reshape(1, 1, 1).ndim == 3:
+        calls.append(lambda: x @ np.ones((2, 6, 3)))
+        calls.append(lambda: sp.coo_array(A) @ np.ones((2, 6, 3)))
+    expected = [call() for call in calls]
     with hs.accelerate() as used:
-        assert np.array_equal(x @ A.toarray(), expected)
-    assert "two dimensions" in next(iter(used.fallbacks))
+        found = [call() for call in calls]
+    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+    assert any("one dimension" in key for key in used.fallbacks)
 
 
 def test_errors_are_scipy_s(rng):

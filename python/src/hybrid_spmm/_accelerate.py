@@ -90,8 +90,8 @@ def refusal(A: Any, B: Any) -> str:
         dtype = operand.dtype
         if dtype.kind not in "biu" and (dtype.kind != "f" or dtype.itemsize not in (4, 8)):
             return f"values of {dtype}"
-    if A.ndim != 2 or (B.ndim != 2 and format_of(B)):
-        return "a sparse operand that has not two dimensions"
+    if A.ndim != 2 or B.ndim > 2 or (B.ndim == 1 and format_of(B)):
+        return "a sparse operand of one dimension, or more than two dimensions"
     return ""
 
 
