@@ -161,6 +161,7 @@ def run_pytest(name, paths, **environment):
         found = os.environ.get("PYTHONPATH", "")
         environment |= {
             "HYBRID_FOREIGN": name,
+            "LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib"),  # where pip installs MKL
             "MKL_NUM_THREADS": "1",  # its threads spin, and ours would wait for a core
             "HYBRID_FOREIGN_RESULT": str(result),
             "PYTHONPATH": f"{HERE}{os.pathsep}{found}" if found else str(HERE),
