@@ -75,7 +75,8 @@ typedef struct hy_turning {
 
 /* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta * to[...]
    for i < rows, j < cols, and 0 for cols <= j < filled. With alpha 1 and beta 0 bits are
-   copied. `from` is not read if alpha is 0, nor `to` if beta is. Strides in elements. */
+   copied. If alpha is 0, `from` is not read, and the result is beta * to. If beta is 0, `to`
+   is not read, and the result is alpha * from. If both are 0, it is +0. Strides in elements. */
 typedef struct hy_combining {
     void *to;
     const void *from;

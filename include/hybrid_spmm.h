@@ -21,6 +21,13 @@
               BAD_SHAPE). Of a sparse matrix each call says how much of its arrays it
               checks; what it does not check and breaks the rules stated at hybrid_csr is
               undefined behaviour.
+   Numbers    Arithmetic is that of IEEE 754, rounded to nearest. Every sum of products begins
+              with +0, so an entry of C or A*X is +0 if all its products are zeros of either
+              sign. Y is then alpha*sum + beta*y, or alpha*sum if beta is 0, or beta*y if
+              alpha is 0, or +0 if both are. A zero may have the other sign if it comes from
+              a product too small for the type, unless HYBRID_DETERMINISTIC computes a
+              SpGEMM; and if HYBRID_ALLOW_TF32 is set. The sign and the payload of a NaN
+              are not specified.
    Threads    One engine, and the plans made from it, serve one thread at a time; only
               hybrid_csr_free() and hybrid_dense_free() may be called by any thread at
               any time.
@@ -414,9 +421,10 @@ HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
 typedef struct hybrid_plan hybrid_plan;
 
 enum {
-    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run. SpGEMM: also for every
+    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run, but for the sign and the
+                                       payload of a NaN. SpGEMM: also for every
                                        budget, chunking, number of threads and backend:
-                                       products are rounded and added in the order of
+                                       products are rounded and added to +0 in the order of
                                        A's entries. Variants that cannot are refused.
                                        SpMM on several GPUs: those of one model compute,
                                        each the same rows in every run */
