@@ -96,6 +96,10 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
                                int64_t end, int64_t grain, int fine, hy_loop_fn fn,
                                void *arg);
 
+/* Sets each byte of an array, in such a loop (pool_set.c). */
+hybrid_status hy_pool_set(hy_pool *pool, hy_urgency urgency, void *array, int byte,
+                          int64_t bytes);
+
 /* Whether loops of HY_COMPUTE follow each other so closely that workers who helped in the
    last one may still look for the next. */
 int hy_pool_goes_on(const hy_pool *pool);
