@@ -120,7 +120,8 @@ class Engine:
         self._closed = False
         self._after_fork = False
         self._trace: Trace | None = None
-        self._handle: Handle | None = Handle(options)
+        self._handle: Handle | None = None
+        self._start()
         _engines.add(self)
 
     # ---- life --------------------------------------------------------------------------
@@ -128,14 +129,22 @@ class Engine:
     def _alive(self) -> Handle:
         """Return the handle; in the child of a fork make a new one at the first call."""
         handle = self._handle
-        if handle is None:
-            if self._closed:
-                raise StateError("the engine is closed")
-            handle = self._handle = Handle(self._options)
-            if self._after_fork and handle.backend() == _capi.HOST:
-                log.warning("after a fork, products are computed by the CPU: %s", handle.device())
-            self._after_fork = False
-        return handle
+        return self._start() if handle is None else handle
+
+    def _start(self) -> Handle:
+        """Make the handle, unless another thread just did."""
+        with _lock:
+            if self._handle is None:
+                if self._closed:
+                    raise StateError("the engine is closed")
+                self._handle = Handle(self._options)
+                log.info("an engine starts: %s", self._handle.device())
+                if self._after_fork and self._handle.kind == _capi.HOST:
+                    log.warning(
+                        "after a fork, products are computed by the CPU: %s", self._handle.device()
+                    )
+                self._after_fork = False
+            return self._handle
 
     def close(self) -> None:
         """Stop the engine. Results stay valid; it ends when the last of them is gone."""
@@ -242,6 +251,7 @@ class Engine:
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 _default: Engine | None = None
 _default_lock = threading.Lock()
+_lock = threading.Lock()  # held while a handle is made
 
 
 def default_engine() -> Engine:
@@ -258,8 +268,8 @@ def default_engine() -> Engine:
 
 def _forked() -> None:
     """Leave the parent's engines alone; each is made anew at its first call in the child."""
-    global _default_lock
-    _default_lock = threading.Lock()
+    global _default_lock, _lock
+    _default_lock, _lock = threading.Lock(), threading.Lock()
     for engine in list(_engines):
         handle, engine._handle = engine._handle, None
         engine._trace = None
