@@ -24,6 +24,10 @@ typedef struct hy_span {
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
     unsigned char *pinned; /* of each piece: 1 once it is; atomic */
+    const char *what;      /* name in sentences; NULL = "a result" */
+    size_t total;          /* bytes of the result of which this is an array, perhaps an
+                              estimate; 0 = unknown */
+    const char *remedy;    /* what else to do if there is no room, after a comma; or NULL */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
