@@ -724,20 +724,33 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 
 /* ---- trace --------------------------------------------------------------- */
 
-/* One stage of one chunk. Times are nanoseconds of CLOCK_MONOTONIC, device
-   stages timed by device events and shifted to that clock. Strings live as long
-   as the engine. */
+/* One stage of one chunk: on a lane of a GPU, or by one thread of the CPU. A stage on which
+   several threads work has an event for each of them. Times are nanoseconds of
+   CLOCK_MONOTONIC; those of GPU stages are taken by CUDA events and shifted to that clock.
+   Events of one lane do not overlap. Strings live as long as the engine. */
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h", of other GPUs than the
-                                first "load1", "h2d1", ...; "caller": the thread that
-                                runs the product; "host": the CPU's part of a split one */
+    const char *lane;        /* "cpu3": a worker; "caller": the thread that runs the product;
+                                "load", "h2d", "run", "d2h": the first GPU; "load1",
+                                "h2d1", ...: other GPUs */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
-    int64_t     row_begin, row_end;
+    int64_t     row_begin, row_end; /* of the chunk */
     int64_t     begin_ns, end_ns;
-    int64_t     bytes, flops;
+    int64_t     bytes;       /* that the stage moves over the bus or in host memory, as
+                                hybrid_report counts them; 0 for kernels of a GPU */
+    int64_t     flops;       /* 2 * scalar products. Bytes and flops of a stage are divided
+                                among its threads in proportion to their times */
     int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
+    int         part, parts; /* 0 to parts - 1: which of the events of the stage this is */
+    int64_t     pass;        /* 0, 1, ...: the pass of the engine over its operands, which
+                                counts chunks from 0; a run has one pass, or one for each
+                                panel of operands in files */
+    hybrid_resource bound;   /* the resource that bounds the stage: the bus or the device on
+                                lanes of a GPU; of a thread HYBRID_HOST_MEMORY if its bytes
+                                took more than half of the memory rate that a worker has if
+                                all work, else HYBRID_CORES. HYBRID_RESOURCES: none of
+                                these, in events of your own */
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never
@@ -745,6 +758,37 @@ typedef struct hybrid_event {
    is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* Events that are kept until they are written:
+
+       hybrid_trace *trace;
+       hybrid_trace_create(engine, &trace);
+       hybrid_engine_trace(engine, hybrid_trace_add, trace);
+       hybrid_spgemm(engine, &A, &B, &C);
+       hybrid_engine_trace(engine, NULL, NULL);
+       hybrid_trace_write_json(trace, "trace.json");
+       hybrid_trace_destroy(trace);
+
+   Errors are omitted here. */
+typedef struct hybrid_trace hybrid_trace;
+
+/* Makes an empty trace. Destroy it with hybrid_trace_destroy(), before the engine. */
+HYBRID_API hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace);
+HYBRID_API void hybrid_trace_destroy(hybrid_trace *trace); /* NULL is fine */
+
+/* Copies an event to `trace`, a hybrid_trace. It is a hybrid_trace_fn, and may be called with
+   events of your own: strings are borrowed until the trace is destroyed, and a lane whose
+   name begins with main, reader or writer stands before or after those of the library. One
+   thread at a time. If there is no memory for an event, hybrid_trace_write_json() says so. */
+HYBRID_API void hybrid_trace_add(void *trace, const hybrid_event *event);
+
+/* Writes the events as Chrome Trace Event JSON, which ui.perfetto.dev opens: a line for each
+   lane, a bar for each event with its chunk, variant, bytes, flops and the resource that
+   bounds it, arrows from stage to stage of a chunk, and the memory in use. "otherData" is
+   what the last run of the engine used (hybrid_report): it is empty before the first run.
+   The file appears when it is complete, as at hybrid_write_mtx(). The trace may be added to
+   and written again. NO_MEMORY if an event was lost; IO_FAILED, with the system's reason. */
+HYBRID_API hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path);
 
 /* ---- progress ------------------------------------------------------------- */
 

@@ -46,7 +46,8 @@ static void note(void *user, const hybrid_event *event)
     static const char *const lanes[MOST] = {"run", "run1", "run2"};
     world *w                             = user;
 
-    if (strcmp(event->stage, "multiply") != 0 && strcmp(event->stage, "accumulate") != 0)
+    if (event->part > 0 || (strcmp(event->stage, "multiply") != 0 &&
+                            strcmp(event->stage, "accumulate") != 0))
         return;
     for (int64_t i = event->row_begin; i < event->row_end; i++)
         w->times[i]++;

@@ -141,10 +141,10 @@ static void note(void *user, const hybrid_event *e)
     record *r           = user;
     const int64_t rows  = e->row_end - e->row_begin;
     const int multiply  = strcmp(e->stage, "multiply") == 0;
-    const int on_host   = strcmp(e->lane, "host") == 0;
+    const int on_host   = strncmp(e->lane, "cpu", 3) == 0;
     const int host_does = strncmp(e->variant, "spgemm.host.", 12) == 0;
 
-    if (e->chunk < 0)
+    if (e->chunk < 0 || e->part > 0)
         return;
     assert_in_range(e->chunk, 0, MOST - 1);
     r->stages[e->chunk]++;
