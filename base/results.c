@@ -319,6 +319,17 @@ int hy_results_release(hy_context *ctx, void *ptr)
     return found;
 }
 
+int64_t hy_results_kept_bytes(hy_results *results)
+{
+    int64_t bytes = 0;
+
+    pthread_mutex_lock(&results->lock);
+    for (const mapping *m = results->first; m; m = m->next)
+        bytes += m->kept ? (int64_t)m->counted : 0;
+    pthread_mutex_unlock(&results->lock);
+    return bytes;
+}
+
 void hy_results_trim(hy_context *ctx)
 {
     pthread_mutex_lock(&ctx->results->lock);

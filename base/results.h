@@ -69,6 +69,9 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
    Pointers the pool never gave are ignored and return 0. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
+/* Bytes on the host meter of what is kept: they are free for what needs them. */
+int64_t hy_results_kept_bytes(hy_results *results);
+
 /* Unmap what is kept. */
 void hy_results_trim(hy_context *ctx);
 

@@ -37,8 +37,8 @@
               must be zero in options (BAD_ARGUMENT), and become zero in results. A
               struct_size is BAD_ARGUMENT if it is more than 4096, or less than a struct
               takes that ends with rates_path (hybrid_engine_options), host_share
-              (hybrid_plan_options), scaled (hybrid_calibration) or rates_measured
-              (hybrid_report).
+              (hybrid_plan_options), scaled (hybrid_calibration), rates_measured
+              (hybrid_report) or device_count (hybrid_machine).
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -251,6 +251,32 @@ HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
+
+/* What an engine has to work with. Start from HYBRID_MACHINE_INIT. */
+typedef struct hybrid_machine {
+    size_t      struct_size;     /* set by the initializer; do not touch */
+    int         processors;      /* logical processors of the machine */
+    int         cores;           /* cores that the affinity of the process and its control
+                                    groups leave */
+    int64_t     memory_bytes;    /* memory of the machine, without swap; 0 = unknown */
+    int64_t     group_bytes;     /* limit of the control groups on memory; 0 = none */
+    int64_t     host_bytes;      /* the engine's cap on host memory: that of the options, or
+                                    the lesser of the two above; 0 = none */
+    int64_t     host_bytes_used; /* of these in use: results count, pages that the engine
+                                    keeps for later ones do not */
+    const char *rates_path;      /* file of measured rates that plans use; "" = built-in
+                                    rates. Valid until the engine is calibrated */
+    const char *rates_date;      /* day of the measurement, as the file has it; or "" */
+    int         with_cuda;       /* 1: the library was built with CUDA */
+    int         device_count;    /* GPUs on which the engine computes */
+} hybrid_machine;
+
+#define HYBRID_MACHINE_INIT \
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+
+/* BAD_ARGUMENT if an argument is NULL or struct_size is wrong. */
+HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
+                                               hybrid_machine *out);
 
 /* Arrays of results live in pages that the engine keeps when they are freed,
    because touching fresh pages costs more than computing what goes in them; and
@@ -580,11 +606,16 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* ---- explain ------------------------------------------------------------- */
 
-/* Write the plan in words: features found, every candidate with its predicted
-   time or why it was refused, the choice, the chunks. Returns the length
-   needed without the final NUL, like snprintf; nothing is written if `text` is
-   NULL. */
+/* Writes the plan in plain words: the operands, the size of the result and whether it fits
+   host memory, who computes, by which algorithm and in how many parts, what is copied, the
+   predicted time, and the alternatives. Returns the length needed without the final NUL,
+   like snprintf(); nothing is written if `text` is NULL. */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
+
+/* Writes the numbers behind the plan in the same way, in the terms of docs/design.md:
+   features found, every candidate with its predicted time or why it was refused, chunks and
+   slots, and the estimate of each resource. */
+HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
 
 /* One registered variant, as the planner saw it. */
 typedef struct hybrid_candidate {
@@ -707,12 +738,16 @@ typedef struct hybrid_report {
                                 more than half of theirs, as it is where they only copy */
     int     rates_measured;  /* 1: the machine's rates were measured; 0: some of those in
                                 `use`, or what they were before the run, are built in */
+    int64_t predicted_nnz_out;      /* nnz_out, by the plan: of C an estimate from a sample;
+                                       0 of calls on files, and if alpha is 0 */
+    int64_t predicted_result_bytes; /* host memory for as many: C or Y; 0 if the result is
+                                       left on a device */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                         \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
-      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
+      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 

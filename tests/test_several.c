@@ -280,7 +280,7 @@ static void the_plan_names_its_sites(void **state)
     (void)state;
     open_world(&w, 2, alike, 0);
     hybrid_plan *plan = plan_of(&w, 0, HYBRID_RESIDENT);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "site      0, spmm.fake.rows: rows 0 to 2 0"));
     assert_non_null(strstr(text, "site      1, spmm.fake.rows: rows 2 0"));
     assert_non_null(strstr(text, " to 4 000, 50 % of the work\n"));
