@@ -79,7 +79,7 @@ const cli_option cli_option_table[] = {
      "Show progress on a terminal (auto, the default), always or never."},
     {"json", 0, CLI_EXPLAIN | CLI_INFO | CLI_LIST, &cli_kind_flag, FIELD(int, json),
      "Print JSON instead of words."},
-    {"verbose", 'v', CLI_EXPLAIN, &cli_kind_flag, FIELD(int, verbose),
+    {"verbose", 0, CLI_EXPLAIN, &cli_kind_flag, FIELD(int, verbose),
      "Print the numbers behind the plan too, in the terms of docs/design.md."},
     {"quiet", 'q', OPENS | CLI_GENERATE, &cli_kind_flag, FIELD(int, quiet),
      "Print no notes and no summary on standard error."},

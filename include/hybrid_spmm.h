@@ -7,8 +7,8 @@
    Each product can be called at three levels, simplest first:
      one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with options
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
-     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_report,
-                hybrid_engine_trace
+     explained  hybrid_plan_explain, hybrid_plan_details, hybrid_plan_report,
+                hybrid_engine_report, hybrid_engine_trace, hybrid_engine_machine
 
    Errors     Every function that can fail returns a hybrid_status; 0 is success.
               After a failure, pointers and matrices that the call should have
