@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/context.h"
 
@@ -56,5 +57,20 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
         vsnprintf(message->text, sizeof message->text, format, args);
     pthread_mutex_unlock(&message->lock);
     va_end(args);
+    return status;
+}
+
+hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status, const char *name)
+{
+    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    char text[HY_MESSAGE_BYTES];
+
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    pthread_mutex_lock(&message->lock);
+    memcpy(text, message->text, sizeof text);
+    if (!strstr(text, name))
+        snprintf(message->text, sizeof message->text, "%.255s: %.700s", name, text);
+    pthread_mutex_unlock(&message->lock);
     return status;
 }

@@ -44,6 +44,12 @@ void hy_message_heed(hy_message *unheard);
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
 
+/* Puts "name: " before the sentence if `status` is NO_MEMORY and the sentence does not
+   name it already, so that it tells for which file or matrix memory ran out. Returns
+   `status`. */
+hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status,
+                           const char *name);
+
 #ifdef __cplusplus
 }
 #endif

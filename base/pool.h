@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/topology.h"
+#include "base/work_log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,6 +118,7 @@ typedef struct hy_loop {
     uint64_t idle;        /* helpers that it wants at first, but for whom nobody is woken */
     uint64_t people;      /* helpers that may still join, and that are inside; atomic */
     hybrid_status status; /* the first error; with the pool's lock */
+    hy_work_on work;      /* what the thread that began the loop works on */
 } hy_loop;
 
 /* hy_pool_for() in two halves: between them the caller does something else, or begins the

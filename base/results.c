@@ -12,6 +12,7 @@
 #include "base/backend.h"
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 
 enum {
     WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
@@ -161,8 +162,9 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
         const int error = errno;
         hy_array_free(ctx, m);
         return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "no address space for a result of %zu bytes (error %d)", rounded,
-                       error);
+                       "the system refuses address space for a result of %s: %s; raise "
+                       "its limit (ulimit -v)",
+                       hy_size((int64_t)rounded).s, strerror(error));
     }
     if (ctx->pool)
         hy_topology_spread(hy_pool_topology(ctx->pool), m->ptr, rounded);
@@ -180,7 +182,8 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
         return HYBRID_OK;
     if (bytes > INT64_MAX / 2 || hy_memory_fails(&ctx->memory))
         return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "no address space for a result of %zu bytes", bytes);
+                       "the system refuses address space for a result of %s",
+                       hy_size(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes).s);
     pthread_mutex_lock(&results->lock);
     m = find_kept(results, bytes);
     if (m)
@@ -249,16 +252,13 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
     if (bytes <= span->counted)
         return HYBRID_OK;
     if (bytes > span->bytes)
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "a result of %zu bytes exceeds its bound of %zu", bytes,
-                       span->bytes);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "a result of %s exceeds its bound of %s",
+                       hy_size((int64_t)bytes).s, hy_size((int64_t)span->bytes).s);
     const size_t pages = hy_pages_of(span->bytes, bytes), more = pages - span->counted;
     if (!count(ctx, more))
-        return hy_fail(
-            ctx, HYBRID_NO_MEMORY,
-            "a result needs %zu more bytes of host memory: %lld of %lld are in use", more,
-            (long long)hy_meter_used(&ctx->memory.meter),
-            (long long)ctx->memory.meter.cap);
+        return hy_memory_full(ctx, span->what ? span->what : "a result",
+                              (int64_t)(bytes > span->total ? bytes : span->total),
+                              span->remedy ? span->remedy : "");
     span->counted = pages;
     pthread_mutex_lock(&ctx->results->lock);
     find(ctx->results, span->ptr)->counted = pages;
@@ -319,6 +319,17 @@ int hy_results_release(hy_context *ctx, void *ptr)
     return found;
 }
 
+int64_t hy_results_kept_bytes(hy_results *results)
+{
+    int64_t bytes = 0;
+
+    pthread_mutex_lock(&results->lock);
+    for (const mapping *m = results->first; m; m = m->next)
+        bytes += m->kept ? (int64_t)m->counted : 0;
+    pthread_mutex_unlock(&results->lock);
+    return bytes;
+}
+
 void hy_results_trim(hy_context *ctx)
 {
     pthread_mutex_lock(&ctx->results->lock);
@@ -337,10 +348,9 @@ hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const ch
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
                        (long long)n, size);
     if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "%s: %lld x %zu bytes are more than the host memory of %lld", what,
-                       (long long)n, size, (long long)cap);
+        return hy_memory_full(ctx, what, n * (int64_t)size, "");
     HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
+    span.what                  = what;
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
     if (status != HYBRID_OK) {
         hy_results_release(ctx, span.ptr);

@@ -24,6 +24,10 @@ typedef struct hy_span {
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
     unsigned char *pinned; /* of each piece: 1 once it is; atomic */
+    const char *what;      /* name in sentences; NULL = "a result" */
+    size_t total;          /* bytes of the result of which this is an array, perhaps an
+                              estimate; 0 = unknown */
+    const char *remedy;    /* what else to do if there is no room, after a comma; or NULL */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
@@ -64,6 +68,9 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
 /* Take back a span that was reserved or handed out, to be kept. NULL is fine.
    Pointers the pool never gave are ignored and return 0. */
 int hy_results_release(hy_context *ctx, void *ptr);
+
+/* Bytes on the host meter of what is kept: they are free for what needs them. */
+int64_t hy_results_kept_bytes(hy_results *results);
 
 /* Unmap what is kept. */
 void hy_results_trim(hy_context *ctx);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/fit.h"
 #include "cli/job.h"
 #include "cli/now.h"
 #include "cli/operand.h"
@@ -77,9 +78,15 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
+/* An estimate may be off: a result that exceeds memory by less than this is tried. */
+static const double SURE = 1.25;
+
 static int plan(multiply *m)
 {
-    return cli_job_has_files(&m->job) ? CLI_DONE : cli_job_plan(&m->job);
+    cli_job *job   = &m->job;
+    const int code = cli_job_has_files(job) ? CLI_DONE : cli_job_plan(job);
+
+    return code == CLI_DONE && job->plan ? cli_fit_check(job, SURE) : code;
 }
 
 /* ---- the product
@@ -91,8 +98,7 @@ static void on_event(void *user, const hybrid_event *event)
 
     if (!job->variant && event->variant[0])
         job->variant = event->variant;
-    if (job->options->trace)
-        cli_trace_add(&job->trace, event);
+    hybrid_trace_add(job->trace, event);
 }
 
 static hybrid_status run_plan(cli_job *job)
@@ -157,6 +163,7 @@ static int run(multiply *m)
     for (int64_t i = 0; i < repeat && code == CLI_DONE; i++)
         code = run_once(job);
     hybrid_engine_trace(job->engine, NULL, NULL);
+    cli_job_pause(job);
     return code;
 }
 
@@ -214,15 +221,12 @@ static int write_result(multiply *m)
 
 static int write_trace(multiply *m)
 {
-    FILE *file;
+    cli_job *job = &m->job;
 
     if (!m->trace.path)
         return CLI_DONE;
-    file = cli_output_stream(&m->trace);
-    if (!file)
-        return CLI_FILE;
-    const int code = cli_trace_write(&m->job.trace, &m->job.report, file);
-    return code == CLI_DONE ? cli_output_publish(&m->trace) : code;
+    const hybrid_status status = hybrid_trace_write_json(job->trace, m->trace.path);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
 static int write_report(multiply *m)

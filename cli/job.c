@@ -4,27 +4,55 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "cli/gpus.h"
 #include "cli/now.h"
 #include "cli/operand.h"
 #include "cli/say.h"
 #include "cli/shapes.h"
 #include "cli/signals.h"
 
+static int64_t cpu_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void cli_job_pause(cli_job *job)
+{
+    job->cpu_ns = cpu_now_ns();
+}
+
+/* Cores; but for reading and writing during which no core was busy for half of the time,
+   none of the resources that the library knows: files. */
+static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
+{
+    const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
+    const int64_t busy_ns = cpu_now_ns() - job->cpu_ns;
+
+    return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
+}
+
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
 {
+    const int64_t end_ns     = cli_now_ns();
     const hybrid_event event = {.stage    = stage,
                                 .variant  = "",
                                 .lane     = lane,
                                 .chunk    = -1,
                                 .begin_ns = begin_ns,
-                                .end_ns   = cli_now_ns(),
-                                .bytes    = bytes};
+                                .end_ns   = end_ns,
+                                .bytes    = bytes,
+                                .parts    = 1,
+                                .bound    = bound_of(job, stage, end_ns - begin_ns)};
 
-    if (job->options->trace)
-        cli_trace_add(&job->trace, &event);
-    return (double)(event.end_ns - begin_ns) * 1e-9;
+    hybrid_trace_add(job->trace, &event);
+    cli_job_pause(job);
+    return (double)(end_ns - begin_ns) * 1e-9;
 }
 
 /* ---- engine ---------------------------------------------------------------------------
@@ -54,17 +82,36 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     return NULL;
 }
 
+/* A GPU that is not there needs no words. One that was asked for, or that is there and
+   cannot be used, does. */
+static void tell_of_gpu(const cli_job *job)
+{
+    const cli_options *o = job->options;
+    const cli_gpus gpus  = cli_gpus_look("");
+    const int asked      = o->device > 0 || o->devices.count > 0;
+
+    if (o->quiet || o->backend != HYBRID_AUTO ||
+        hybrid_engine_backend(job->engine) != HYBRID_HOST ||
+        !(asked || cli_gpus_present(&gpus)))
+        return;
+    cli_note("the CPU computes, because the GPU cannot be used: %s; see 'hybrid_spmm "
+             "doctor'",
+             hybrid_engine_device(job->engine));
+}
+
 int cli_job_open(cli_job *job)
 {
     const cli_options *o = job->options;
     int code             = CLI_DONE;
 
     job->engine = cli_engine_open(o, o->backend, o->rates, &code);
-    if (job->engine && o->backend == HYBRID_AUTO && !o->quiet &&
-        hybrid_engine_backend(job->engine) == HYBRID_HOST)
-        cli_note("computing on the CPU, there is no GPU: %s",
-                 hybrid_engine_device(job->engine));
-    return code;
+    if (!job->engine)
+        return code;
+    tell_of_gpu(job);
+    cli_job_pause(job);
+    const hybrid_status status =
+        o->trace ? hybrid_trace_create(job->engine, &job->trace) : HYBRID_OK;
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
 /* ---- operands
@@ -280,10 +327,10 @@ int cli_job_plan(cli_job *job)
 
 void cli_job_close(cli_job *job)
 {
-    cli_trace_free(&job->trace);
     cli_calls_close(&job->calls);
     if (!job->engine)
         return;
+    hybrid_trace_destroy(job->trace);
     hybrid_plan_destroy(job->plan);
     hybrid_csr_free(job->engine, &job->A);
     hybrid_csr_free(job->engine, &job->B);

@@ -97,3 +97,27 @@ void cli_json_real(cli_json *json, const char *key, double value)
     else
         fputs("null", json->file);
 }
+
+void cli_json_truth(cli_json *json, const char *key, int truth)
+{
+    cli_json_key(json, key);
+    fputs(truth ? "true" : "false", json->file);
+}
+
+void cli_json_begin_array(cli_json *json, const char *key)
+{
+    cli_json_key(json, key);
+    fputc('[', json->file);
+    json->items = 0;
+}
+
+void cli_json_item(cli_json *array, cli_json *item)
+{
+    fputs(array->items++ > 0 ? ", " : "", array->file);
+    cli_json_begin(item, array->file, "  ");
+}
+
+void cli_json_end_array(cli_json *json)
+{
+    fputc(']', json->file);
+}

@@ -8,7 +8,7 @@ enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
     OPENS    = PRODUCT | CLI_CALIBRATE, /* a backend of the user's choice */
-    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST
+    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
 };
 
 /* The offset of a field, which does not compile if the field has another type. */
@@ -77,6 +77,10 @@ const cli_option cli_option_table[] = {
     {"progress", 0, CLI_MULTIPLY | CLI_CALIBRATE, &cli_kind_progress,
      FIELD(cli_progress_mode, progress),
      "Show progress on a terminal (auto, the default), always or never."},
+    {"json", 0, CLI_EXPLAIN | CLI_INFO | CLI_LIST, &cli_kind_flag, FIELD(int, json),
+     "Print JSON instead of words."},
+    {"verbose", 0, CLI_EXPLAIN, &cli_kind_flag, FIELD(int, verbose),
+     "Print the numbers behind the plan too, in the terms of docs/design.md."},
     {"quiet", 'q', OPENS | CLI_GENERATE, &cli_kind_flag, FIELD(int, quiet),
      "Print no notes and no summary on standard error."},
     {"help", 'h', ALL | CLI_PROGRAM, &cli_kind_flag, FIELD(int, help), "Print help."},

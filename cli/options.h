@@ -23,7 +23,7 @@ struct cli_options {
     cli_devices devices;
     cli_progress_mode progress;
     int transpose_a, transpose_b, deterministic, allow_tf32, verify;
-    int quiet, help, version;
+    int json, verbose, quiet, help, version;
 };
 
 typedef struct cli_option {

@@ -91,6 +91,11 @@ static void put_use(const hybrid_report *r)
                     100 * r->use[k].utilisation);
     fprintf(stderr, "; rates %s\n",
             r->rates_measured ? "measured" : "built in; see hybrid_spmm calibrate");
+}
+
+/* Where a GPU computes: the time in which the bus would move what it has to once. */
+static void put_reference(const hybrid_report *r)
+{
     fprintf(stderr, "  against  %s, operands and result moved once: speedup %.2f\n",
             cli_seconds(r->reference_s).s, r->speedup_over_reference);
 }
@@ -104,29 +109,38 @@ static void put_split(const hybrid_report *r)
                 r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
 }
 
+/* On the CPU the buffers of chunks are a part of host memory. */
+static void put_peak(const hybrid_report *r, int on_gpu)
+{
+    fprintf(stderr, "  peak     ");
+    if (on_gpu)
+        fprintf(stderr, "device %s, pinned %s, ", cli_bytes(r->peak_device_bytes).s,
+                cli_bytes(r->peak_pinned_bytes).s);
+    fprintf(stderr, "host %s\n", cli_bytes(r->peak_host_bytes).s);
+}
+
 void cli_summary_print(const cli_job *job)
 {
     const hybrid_report *r = &job->report;
     const double rate      = r->total_s > 0 ? (double)r->flops / r->total_s * 1e-9 : 0;
+    const int on_gpu       = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
 
     put_matrices(job);
     fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->variant,
             (long long)r->chunks, r->chunks == 1 ? "" : "s",
-            hybrid_engine_backend(job->engine) == HYBRID_CUDA
-                ? hybrid_engine_device(job->engine)
-                : "CPU");
+            on_gpu ? hybrid_engine_device(job->engine) : "CPU");
     fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
     cli_calls_print(&job->calls);
     if (r->predicted_s > 0)
         fprintf(stderr, "  expected %s\n", cli_seconds(r->predicted_s).s);
     put_use(r);
+    if (on_gpu)
+        put_reference(r);
     put_times(job);
     put_moved(r);
     put_split(r);
-    fprintf(stderr, "  peak     device %s, pinned %s, host %s\n",
-            cli_bytes(r->peak_device_bytes).s, cli_bytes(r->peak_pinned_bytes).s,
-            cli_bytes(r->peak_host_bytes).s);
+    put_peak(r, on_gpu);
     if (job->options->verify)
         fprintf(stderr, "  verify   passed\n");
 }

@@ -9,6 +9,7 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 
 enum {
     NEAR_ROWS     = 512,  /* between two rows, whose offsets are read together; */
@@ -253,10 +254,11 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
     return hy_fail(rows->file->ctx, HYBRID_NO_MEMORY,
-                   "row %lld of A touches %lld rows of B, which need %lld bytes of host "
-                   "memory: %lld of %lld are in use",
-                   (long long)row, (long long)rows->touched.count, (long long)bytes,
-                   (long long)used, (long long)meter->cap);
+                   "host memory is too small for the %lld rows of B that row %lld of A "
+                   "touches, of %s: %s of the budget of %s are in use; %s",
+                   (long long)rows->touched.count, (long long)row, hy_size(bytes).s,
+                   hy_size(used).s, hy_size(meter->cap).s,
+                   hy_memory_remedy(&rows->file->ctx->memory));
 }
 
 /* Look at fewer and fewer rows, until what they touch fits. */

@@ -50,6 +50,7 @@ struct hybrid_engine {
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
+    int64_t passes; /* over operands, that have begun: hybrid_event.pass */
 };
 
 /* What of a budget B or X takes at most, so that slots have the rest: usually; where A

@@ -59,5 +59,5 @@ hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int 
 hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out)
 {
     HY_TRY(begin(engine, path, out));
-    return hy_raw_read_csr(&engine->ctx, path, out);
+    return hy_memory_of(&engine->ctx, hy_raw_read_csr(&engine->ctx, path, out), path);
 }

@@ -98,14 +98,15 @@ hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec, hybrid_ty
                               uint64_t seed, hybrid_csr *out)
 {
     HY_TRY(begin_with(engine, spec, out));
-    return hy_generate(&engine->ctx, spec, type, seed, out);
+    return hy_memory_of(&engine->ctx, hy_generate(&engine->ctx, spec, type, seed, out),
+                        spec);
 }
 
 hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_type type,
                               hybrid_csr *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_read_mtx(&engine->ctx, path, type, out);
+    return hy_memory_of(&engine->ctx, hy_read_mtx(&engine->ctx, path, type, out), path);
 }
 
 static hybrid_status write_mtx(hybrid_engine *engine, const char *path,
@@ -129,7 +130,7 @@ hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_
                                 hybrid_dense *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_read_dense(&engine->ctx, path, type, out);
+    return hy_memory_of(&engine->ctx, hy_read_dense(&engine->ctx, path, type, out), path);
 }
 
 hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,

@@ -20,20 +20,14 @@ static const double LOOKS = 10;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
-/* Chunks of the host have a part of its memory, unless they have a cap of their own. */
+/* Chunks of the host are parts of host memory, unless the caller caps device memory. The
+   sentence names the row. */
 static hybrid_status no_room(const hy_product *product)
 {
-    hy_context *ctx           = &product->engine->ctx;
     const hy_backend *backend = product->backend;
 
-    if (backend->ops->copy || backend->device.cap > 0)
-        return HYBRID_NO_DEVICE_MEMORY;
-    hy_message_clear(&ctx->message);
-    return hy_fail(
-        ctx, HYBRID_NO_MEMORY,
-        "a row of the product does not fit host memory: %lld of %lld bytes are "
-        "in use",
-        (long long)hy_meter_used(&ctx->memory.meter), (long long)ctx->memory.meter.cap);
+    return backend->ops->copy || backend->device.cap > 0 ? HYBRID_NO_DEVICE_MEMORY
+                                                         : HYBRID_NO_MEMORY;
 }
 
 /* Of these candidates the cheapest whose backend can hold the work; none yet, if the host

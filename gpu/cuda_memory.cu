@@ -5,6 +5,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 #include "gpu/cuda_backend.cuh"
 
 /* ---- pinned memory ----
@@ -107,15 +108,18 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
 
     if (space != HY_DEVICE)
         return hy_fail(owner->ctx, HYBRID_NO_MEMORY,
-                       "no room for %zu more bytes of pinned memory: %lld in use", bytes,
-                       (long long)hy_meter_used(meter));
+                       "the system refuses to pin a buffer of %s: the engine has pinned "
+                       "%s; raise the limit on locked memory, or free some memory",
+                       hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
     return hy_fail(owner->ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "no room for %zu more bytes of device memory: the engine has %lld of "
-                   "its %lld, and %zu of the device's %zu are free on it",
-                   bytes, (long long)hy_meter_used(meter), (long long)meter->cap, free,
-                   all);
+                   "device memory is too small for a buffer of %s: %s of the budget of %s "
+                   "are in use, and %s of the %s of the device are free; raise "
+                   "device_bytes (--device-memory), or free memory of the device",
+                   hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s,
+                   hy_size(meter->cap).s, hy_size((int64_t)free).s,
+                   hy_size((int64_t)all).s);
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,

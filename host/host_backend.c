@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/extremes.h"
+#include "base/size_text.h"
 
 /* Lies in the 256 bytes before a buffer. */
 typedef struct hy_block {
@@ -153,9 +154,11 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
         trim(self);
         if (!hy_meter_take(meter, bytes))
             return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                           "a buffer of %zu bytes exceeds the cap of %lld device bytes, "
-                           "of which %lld are in use",
-                           bytes, (long long)meter->cap, (long long)hy_meter_used(meter));
+                           "device memory is too small for a buffer of %s: %s of the "
+                           "budget of %s are in use; raise device_bytes "
+                           "(--device-memory)",
+                           hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s,
+                           hy_size(meter->cap).s);
     }
     const hybrid_status status = hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1,
                                           "buffer of the host backend", &raw);

@@ -7,8 +7,8 @@
    Each product can be called at three levels, simplest first:
      one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with options
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
-     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_report,
-                hybrid_engine_trace
+     explained  hybrid_plan_explain, hybrid_plan_details, hybrid_plan_report,
+                hybrid_engine_report, hybrid_engine_trace, hybrid_engine_machine
 
    Errors     Every function that can fail returns a hybrid_status; 0 is success.
               After a failure, pointers and matrices that the call should have
@@ -44,8 +44,8 @@
               must be zero in options (BAD_ARGUMENT), and become zero in results. A
               struct_size is BAD_ARGUMENT if it is more than 4096, or less than a struct
               takes that ends with rates_path (hybrid_engine_options), host_share
-              (hybrid_plan_options), scaled (hybrid_calibration) or rates_measured
-              (hybrid_report).
+              (hybrid_plan_options), scaled (hybrid_calibration), rates_measured
+              (hybrid_report) or device_count (hybrid_machine).
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -262,6 +262,32 @@ HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
+
+/* What an engine has to work with. Start from HYBRID_MACHINE_INIT. */
+typedef struct hybrid_machine {
+    size_t      struct_size;     /* set by the initializer; do not touch */
+    int         processors;      /* logical processors of the machine */
+    int         cores;           /* cores that the affinity of the process and its control
+                                    groups leave */
+    int64_t     memory_bytes;    /* memory of the machine, without swap; 0 = unknown */
+    int64_t     group_bytes;     /* limit of the control groups on memory; 0 = none */
+    int64_t     host_bytes;      /* the engine's cap on host memory: that of the options, or
+                                    the lesser of the two above; 0 = none */
+    int64_t     host_bytes_used; /* of these in use: results count, pages that the engine
+                                    keeps for later ones do not */
+    const char *rates_path;      /* file of measured rates that plans use; "" = built-in
+                                    rates. Valid until the engine is calibrated */
+    const char *rates_date;      /* day of the measurement, as the file has it; or "" */
+    int         with_cuda;       /* 1: the library was built with CUDA */
+    int         device_count;    /* GPUs on which the engine computes */
+} hybrid_machine;
+
+#define HYBRID_MACHINE_INIT \
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+
+/* BAD_ARGUMENT if an argument is NULL or struct_size is wrong. */
+HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
+                                               hybrid_machine *out);
 
 /* Arrays of results live in pages that the engine keeps when they are freed,
    because touching fresh pages costs more than computing what goes in them; and
@@ -592,11 +618,16 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* ---- explain ------------------------------------------------------------- */
 
-/* Write the plan in words: features found, every candidate with its predicted
-   time or why it was refused, the choice, the chunks. Returns the length
-   needed without the final NUL, like snprintf; nothing is written if `text` is
-   NULL. */
+/* Writes the plan in plain words: the operands, the size of the result and whether it fits
+   host memory, who computes, by which algorithm and in how many parts, what is copied, the
+   predicted time, and the alternatives. Returns the length needed without the final NUL,
+   like snprintf(); nothing is written if `text` is NULL. */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
+
+/* Writes the numbers behind the plan in the same way, in the terms of docs/design.md:
+   features found, every candidate with its predicted time or why it was refused, chunks and
+   slots, and the estimate of each resource. */
+HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
 
 /* One registered variant, as the planner saw it. */
 typedef struct hybrid_candidate {
@@ -719,12 +750,16 @@ typedef struct hybrid_report {
                                 more than half of theirs, as it is where they only copy */
     int     rates_measured;  /* 1: the machine's rates were measured; 0: some of those in
                                 `use`, or what they were before the run, are built in */
+    int64_t predicted_nnz_out;      /* nnz_out, by the plan: of C an estimate from a sample;
+                                       0 of calls on files, and if alpha is 0 */
+    int64_t predicted_result_bytes; /* host memory for as many: C or Y; 0 if the result is
+                                       left on a device */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                         \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
-      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
+      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 
@@ -736,20 +771,33 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 
 /* ---- trace --------------------------------------------------------------- */
 
-/* One stage of one chunk. Times are nanoseconds of CLOCK_MONOTONIC, device
-   stages timed by device events and shifted to that clock. Strings live as long
-   as the engine. */
+/* One stage of one chunk: on a lane of a GPU, or by one thread of the CPU. A stage on which
+   several threads work has an event for each of them. Times are nanoseconds of
+   CLOCK_MONOTONIC; those of GPU stages are taken by CUDA events and shifted to that clock.
+   Events of one lane do not overlap. Strings live as long as the engine. */
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h", of other GPUs than the
-                                first "load1", "h2d1", ...; "caller": the thread that
-                                runs the product; "host": the CPU's part of a split one */
+    const char *lane;        /* "cpu3": a worker; "caller": the thread that runs the product;
+                                "load", "h2d", "run", "d2h": the first GPU; "load1",
+                                "h2d1", ...: other GPUs */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
-    int64_t     row_begin, row_end;
+    int64_t     row_begin, row_end; /* of the chunk */
     int64_t     begin_ns, end_ns;
-    int64_t     bytes, flops;
+    int64_t     bytes;       /* that the stage moves over the bus or in host memory, as
+                                hybrid_report counts them; 0 for kernels of a GPU */
+    int64_t     flops;       /* 2 * scalar products. Bytes and flops of a stage are divided
+                                among its threads in proportion to their times */
     int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
+    int         part, parts; /* 0 to parts - 1: which of the events of the stage this is */
+    int64_t     pass;        /* 0, 1, ...: the pass of the engine over its operands, which
+                                counts chunks from 0; a run has one pass, or one for each
+                                panel of operands in files */
+    hybrid_resource bound;   /* the resource that bounds the stage: the bus or the device on
+                                lanes of a GPU; of a thread HYBRID_HOST_MEMORY if its bytes
+                                took more than half of the memory rate that a worker has if
+                                all work, else HYBRID_CORES. HYBRID_RESOURCES: none of
+                                these, in events of your own */
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never
@@ -757,6 +805,37 @@ typedef struct hybrid_event {
    is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* Events that are kept until they are written:
+
+       hybrid_trace *trace;
+       hybrid_trace_create(engine, &trace);
+       hybrid_engine_trace(engine, hybrid_trace_add, trace);
+       hybrid_spgemm(engine, &A, &B, &C);
+       hybrid_engine_trace(engine, NULL, NULL);
+       hybrid_trace_write_json(trace, "trace.json");
+       hybrid_trace_destroy(trace);
+
+   Errors are omitted here. */
+typedef struct hybrid_trace hybrid_trace;
+
+/* Makes an empty trace. Destroy it with hybrid_trace_destroy(), before the engine. */
+HYBRID_API hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace);
+HYBRID_API void hybrid_trace_destroy(hybrid_trace *trace); /* NULL is fine */
+
+/* Copies an event to `trace`, a hybrid_trace. It is a hybrid_trace_fn, and may be called with
+   events of your own: strings are borrowed until the trace is destroyed, and a lane whose
+   name begins with main, reader or writer stands before or after those of the library. One
+   thread at a time. If there is no memory for an event, hybrid_trace_write_json() says so. */
+HYBRID_API void hybrid_trace_add(void *trace, const hybrid_event *event);
+
+/* Writes the events as Chrome Trace Event JSON, which ui.perfetto.dev opens: a line for each
+   lane, a bar for each event with its chunk, variant, bytes, flops and the resource that
+   bounds it, arrows from stage to stage of a chunk, and the memory in use. "otherData" is
+   what the last run of the engine used (hybrid_report): it is empty before the first run.
+   The file appears when it is complete, as at hybrid_write_mtx(). The trace may be added to
+   and written again. NO_MEMORY if an event was lost; IO_FAILED, with the system's reason. */
+HYBRID_API hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path);
 
 /* ---- progress ------------------------------------------------------------- */
 

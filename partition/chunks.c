@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/size_text.h"
 #include "partition/stamps.h"
 
 enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
@@ -72,9 +73,13 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                             const hy_features *f)
 {
-    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "row %lld needs %zu bytes of device memory, %zu are free for a chunk",
-                   (long long)row, device_bytes(cut, f), cut->slot_bytes);
+    return hy_fail(
+        ctx, HYBRID_NO_DEVICE_MEMORY,
+        "memory is too small for row %lld of the product: the buffers of the row "
+        "take %s, and a chunk may take %s of the budget; raise device_bytes "
+        "(--device-memory), or host_bytes (--host-memory) if the CPU computes",
+        (long long)row, hy_size((int64_t)device_bytes(cut, f)).s,
+        hy_size((int64_t)cut->slot_bytes).s);
 }
 
 /* ---- width of a panel -------------------------------------------------------- */

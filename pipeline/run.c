@@ -60,7 +60,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
         HY_TRY(hy_on_device_begin(side->site, &side->problem));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
-                                    &run->inbox, run->tracer.fn != NULL, room)
+                                    &run->inbox, run->tracer.to.fn != NULL, room)
                   : HYBRID_OK;
 }
 
@@ -114,7 +114,7 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
 }
 
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
-                             hy_sink *sink, hybrid_trace_fn trace, void *user,
+                             hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report)
 {
     const hy_site *first = sites->of[0].site;
@@ -124,8 +124,8 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first)) /* no device is to be fed */
         hy_pool_call_reserve(pool);
     begin_run(&run, sites, problem, sink);
-    run.tracer = (hy_tracer){
-        .fn = trace, .user = user, .report = report, .backend = first->backend};
+    run.tracer =
+        (hy_tracer){.to = *listener, .report = report, .backend = first->backend};
     begin_loads(&run);
     hy_drive(&run);
     finish_loads(&run);

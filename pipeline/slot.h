@@ -45,6 +45,7 @@ typedef struct hy_slot {
     int64_t seen_ns;       /* when the host last saw one reached */
     hy_mark *columns;      /* SpGEMM: when they have come packed, and values follow; or NULL */
     hy_passage passage[HY_STEPS];
+    hy_work_log log; /* of traced runs: who worked on which step of the chunk */
     hybrid_status status;
     int busy;     /* holds a chunk */
     int parked;   /* waits for its turn on the lanes */

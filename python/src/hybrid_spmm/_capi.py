@@ -179,6 +179,8 @@ class Report(Structure):
         ("use", Use * RESOURCES),
         ("bound", c_int),
         ("rates_measured", c_int),
+        ("predicted_nnz_out", c_int64),
+        ("predicted_result_bytes", c_int64),
     ]
 
 
@@ -198,6 +200,10 @@ class Event(Structure):
         ("flops", c_int64),
         ("device_bytes", c_int64),
         ("host_bytes", c_int64),
+        ("part", c_int),
+        ("parts", c_int),
+        ("pass", c_int64),
+        ("bound", c_int),
     ]
 
 

@@ -82,7 +82,7 @@ class Plan:
             handle.defer(destroy)
 
     def explain(self) -> str:
-        """Return the plan in words: features, candidates with predicted times, the choice.
+        """Return the plan in words: the size of the result, the algorithm, predicted times.
 
         Examples
         --------
