@@ -24,6 +24,7 @@ typedef struct hy_span {
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
     unsigned char *pinned; /* of each piece: 1 once it is; atomic */
+    int64_t *reached;      /* bytes beyond which no page is present; atomic */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
@@ -65,8 +66,12 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
    Pointers the pool never gave are ignored and return 0. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
-/* Unmap what is kept. */
+/* Unmaps all kept mappings. */
 void hy_results_trim(hy_context *ctx);
+
+/* Call number ctx->call failed, and every span that it reserved was released: kept mappings
+   become as they were before the call, and mappings that the call made are unmapped. */
+void hy_results_undo(hy_context *ctx);
 
 /* Plain array of results: reserved, counted and handed out in one go. */
 hybrid_status hy_results_array(hy_context *ctx, int64_t count, size_t size,

@@ -11,10 +11,24 @@
 #include "engine/struct_size.h"
 #include "engine/threads.h"
 #include "pipeline/lane_set.h"
+#include "pipeline/tenant.h"
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
     return engine->device ? engine->device : engine->host;
+}
+
+/* Host memory is short: idle plans and kept blocks of the host give theirs back. */
+static void relieve(hy_context *ctx)
+{
+    hy_backend *host = ((hybrid_engine *)ctx)->host;
+
+    if (!host)
+        return;
+    pthread_mutex_lock(&ctx->relief_lock);
+    hy_tenants_leave(host);
+    host->ops->trim(host, 0);
+    pthread_mutex_unlock(&ctx->relief_lock);
 }
 
 static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
@@ -199,6 +213,9 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
     hy_kept_init(&engine->ctx.kept);
+    pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
+    pthread_mutex_init(&engine->ctx.relief_lock, NULL);
+    engine->ctx.relieve = relieve;
     hy_spaces_init(&engine->spaces, &engine->ctx, engine->devices, &engine->device_count,
                    engine->device_text);
     engine->process            = getpid();
@@ -247,7 +264,20 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
     if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
+    engine->ctx.call++;
     return HYBRID_OK;
+}
+
+/* Gives back what the engine keeps since call number `since`; 0 means all. No lane works.
+ */
+static void give_back(hybrid_engine *engine, int64_t since)
+{
+    hy_lane_sets_trim(&engine->ctx, since);
+    engine->host->ops->trim(engine->host, since);
+    if (engine->host->ops->trim_scratch)
+        engine->host->ops->trim_scratch(engine->host, since);
+    for (int i = 0; i < engine->device_count; i++)
+        engine->devices[i]->ops->trim(engine->devices[i], since);
 }
 
 /* What a plan said of ways that failed it may have taken back, and others too: so this is
@@ -263,6 +293,10 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
     hy_progress_end(p, status);
     hy_narrow_free(&engine->ctx, &engine->narrow);
     hy_spaces_end(&engine->spaces);
+    if (status != HYBRID_OK) {
+        give_back(engine, engine->ctx.call);
+        hy_results_undo(&engine->ctx);
+    }
     return status;
 }
 
@@ -286,8 +320,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
-    hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
+    hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
+    hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
     hy_kept_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
@@ -296,6 +330,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     hy_pool_destroy(ctx, ctx->pool);
     hy_topology_close(ctx, engine->topology);
     hy_message_destroy(&ctx->message);
+    pthread_mutex_destroy(&ctx->tenants_lock);
+    pthread_mutex_destroy(&ctx->relief_lock);
     free(engine);
 }
 
@@ -328,11 +364,8 @@ void hybrid_engine_trim(hybrid_engine *engine)
 {
     if (!engine || hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(&engine->ctx);
+    give_back(engine, 0);
     hy_results_trim(&engine->ctx);
-    engine->host->ops->trim(engine->host);
-    for (int i = 0; i < engine->device_count; i++)
-        engine->devices[i]->ops->trim(engine->devices[i]);
 }
 
 void hybrid_engine_stream(hybrid_engine *engine, void *stream)
