@@ -180,12 +180,6 @@ static void take_out(hy_results *results, const mapping *m)
 
 /* ---- the pages ------------------------------------------------------------------- */
 
-/* Pages up to byte `end` of the span may be present from now on. */
-static void raise_reached(const hy_span *span, size_t end)
-{
-    hy_raise_to(span->reached, (int64_t)hy_pages_of(span->bytes, end));
-}
-
 static size_t pin_bytes(const hy_results *results)
 {
     return results->device ? results->device->ops->pin_bytes : 0;
@@ -272,19 +266,9 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     const size_t bytes = left < span->piece ? left : span->piece;
     if (at + bytes > span->touched && ctx->memory.strict)
         return; /* pinning makes the rest present, uncounted */
-    raise_reached(span, at + bytes);
+    hy_span_reach(span, at + bytes);
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
-}
-
-int hy_results_pinned(const hy_span *span, size_t begin, size_t end)
-{
-    if (span->piece == 0 || end > span->bytes)
-        return 0;
-    for (size_t k = begin / span->piece; k * span->piece < end; k++)
-        if (!__atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
-            return 0;
-    return 1;
 }
 
 /* Count `more` bytes; idle memory makes room if it must. */
@@ -312,36 +296,11 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
             (long long)hy_meter_used(&ctx->memory.meter),
             (long long)ctx->memory.meter.cap);
     span->counted = pages;
-    raise_reached(span, bytes);
+    hy_span_reach(span, bytes);
     pthread_mutex_lock(&ctx->results->lock);
     find(ctx->results, span->ptr)->now.counted = pages;
     pthread_mutex_unlock(&ctx->results->lock);
     return HYBRID_OK;
-}
-
-#if __has_attribute(disable_sanitizer_instrumentation) /* clang */
-#define NO_RACE __attribute__((disable_sanitizer_instrumentation))
-#else
-#define NO_RACE __attribute__((no_sanitize("thread")))
-#endif
-
-/* Others may be storing results in these pages already. That is no race: a fresh page
-   holds zeros, so putting 0 where 0 is makes it present and changes nothing; where there
-   is something else, the page is present. (Adding or or-ing 0 would not do: compilers
-   turn it into a read.) */
-NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
-{
-    if (begin < span->touched)
-        begin = span->touched;
-    if (end > span->bytes)
-        end = span->bytes;
-    if (begin < end)
-        raise_reached(span, end);
-    for (size_t at = begin / HY_PAGE * HY_PAGE; at < end; at += HY_PAGE) {
-        char zero = 0;
-        (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED);
-    }
 }
 
 void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)

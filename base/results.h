@@ -43,6 +43,9 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);
    huge ones if the mapping has such, on the host meter. Fails with NO_MEMORY and a sentence when the cap would be exceeded. */
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
 
+/* Notes that pages up to byte `end` may be present from now on. Any thread. */
+void hy_span_reach(const hy_span *span, size_t end);
+
 /* Touch the pages of [begin, end), clipped to the reservation, from the calling
    thread; pages known to be present are skipped. */
 void hy_results_touch(const hy_span *span, size_t begin, size_t end);

@@ -354,11 +354,7 @@ hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     if (path && !path[0])
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "calibrate: a file needs a name");
-    const hybrid_status status = hy_calibrate(engine, path, &set, fn, user, &found);
-    if (status != HYBRID_OK) { /* it made calls of its own, which left memory behind */
-        hybrid_engine_trim(engine);
-        return status;
-    }
+    HY_TRY(hy_calibrate(engine, path, &set, fn, user, &found));
     if (out)
         hy_struct_write(&hy_calibration_struct, &found, out);
     return HYBRID_OK;

@@ -11,24 +11,10 @@
 #include "engine/struct_size.h"
 #include "engine/threads.h"
 #include "pipeline/lane_set.h"
-#include "pipeline/tenant.h"
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
 {
     return engine->device ? engine->device : engine->host;
-}
-
-/* Host memory is short: idle plans and kept blocks of the host give theirs back. */
-static void relieve(hy_context *ctx)
-{
-    hy_backend *host = ((hybrid_engine *)ctx)->host;
-
-    if (!host)
-        return;
-    pthread_mutex_lock(&ctx->relief_lock);
-    hy_tenants_leave(host);
-    host->ops->trim(host, 0);
-    pthread_mutex_unlock(&ctx->relief_lock);
 }
 
 static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
@@ -215,7 +201,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     hy_kept_init(&engine->ctx.kept);
     pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
     pthread_mutex_init(&engine->ctx.relief_lock, NULL);
-    engine->ctx.relieve = relieve;
+    engine->ctx.relieve = hy_idle_relieve;
     hy_spaces_init(&engine->spaces, &engine->ctx, engine->devices, &engine->device_count,
                    engine->device_text);
     engine->process            = getpid();
@@ -268,18 +254,6 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
     return HYBRID_OK;
 }
 
-/* Gives back what the engine keeps since call number `since`; 0 means all. No lane works.
- */
-static void give_back(hybrid_engine *engine, int64_t since)
-{
-    hy_lane_sets_trim(&engine->ctx, since);
-    engine->host->ops->trim(engine->host, since);
-    if (engine->host->ops->trim_scratch)
-        engine->host->ops->trim_scratch(engine->host, since);
-    for (int i = 0; i < engine->device_count; i++)
-        engine->devices[i]->ops->trim(engine->devices[i], since);
-}
-
 /* What a plan said of ways that failed it may have taken back, and others too: so this is
    said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
@@ -294,8 +268,7 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
     hy_narrow_free(&engine->ctx, &engine->narrow);
     hy_spaces_end(&engine->spaces);
     if (status != HYBRID_OK) {
-        give_back(engine, engine->ctx.call);
-        hy_results_undo(&engine->ctx);
+        hy_idle_undo(engine);
     }
     return status;
 }
@@ -358,14 +331,6 @@ const char *hybrid_engine_device(const hybrid_engine *engine)
 int hybrid_engine_threads(const hybrid_engine *engine)
 {
     return engine ? hy_pool_threads(engine->ctx.pool) : 0;
-}
-
-void hybrid_engine_trim(hybrid_engine *engine)
-{
-    if (!engine || hy_engine_barred(engine))
-        return;
-    give_back(engine, 0);
-    hy_results_trim(&engine->ctx);
 }
 
 void hybrid_engine_stream(hybrid_engine *engine, void *stream)

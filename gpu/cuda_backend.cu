@@ -356,6 +356,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .alloc        = alloc,
     .free         = release,
     .trim         = trim,
+    .trim_scratch = nullptr,
     .lane_open    = hy_cuda_lane_open,
     .lane_close   = hy_cuda_lane_close,
     .lane_drain   = hy_cuda_lane_drain,
