@@ -14,7 +14,7 @@ struct hy_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool kept; /* freed, and here for reuse */
+    bool kept;    /* freed, and here for reuse */
     int64_t call; /* that made it (hy_context.call) */
     hy_block *next;
 };
