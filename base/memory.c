@@ -96,16 +96,22 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Kept pages of results make room before working memory is refused. */
+void hy_memory_relieve(struct hy_context *ctx)
+{
+    if (ctx->results)
+        hy_results_trim(ctx);
+    if (ctx->relieve)
+        ctx->relieve(ctx);
+}
+
+/* Idle memory makes room before working memory is refused. */
 static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;
 
     if (hy_meter_take(meter, bytes))
         return 1;
-    if (!ctx->results)
-        return 0;
-    hy_results_trim(ctx);
+    hy_memory_relieve(ctx);
     return hy_meter_take(meter, bytes);
 }
 

@@ -60,6 +60,9 @@ hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t 
                              const char *what);
 void hy_array_free_reused(struct hy_context *ctx, hy_reused *reused);
 
+/* Host memory is short: gives back what the engine keeps of it and nobody uses. */
+void hy_memory_relieve(struct hy_context *ctx);
+
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);
 

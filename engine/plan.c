@@ -26,8 +26,9 @@ static hybrid_status no_room(const hy_product *product)
 {
     const hy_backend *backend = product->backend;
 
-    return backend->ops->copy || backend->device.cap > 0 ? HYBRID_NO_DEVICE_MEMORY
-                                                         : HYBRID_NO_MEMORY;
+    if (backend->ops->copy || backend->device.cap > 0)
+        return hy_tenants_blame(backend);
+    return HYBRID_NO_MEMORY;
 }
 
 /* Of these candidates the cheapest whose backend can hold the work; none yet, if the host
@@ -371,7 +372,12 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 
     if (B && product->options.flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
-    return predict(plan, A, B);
+    HY_TRY(predict(plan, A, B));
+    for (int i = 0; i < plan->count; i++)
+        hy_site_rest(plan->portions[i].site, HYBRID_OK);
+    if (plan->split.host)
+        hy_site_rest(plan->split.host, HYBRID_OK);
+    return HYBRID_OK;
 }
 
 void hybrid_plan_destroy(hybrid_plan *plan)

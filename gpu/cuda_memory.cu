@@ -66,10 +66,11 @@ static void drop(hy_backend *owner, hy_block **link)
     hy_array_free(owner->ctx, gone);
 }
 
-static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space)
+static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
+                      int64_t since)
 {
     for (hy_block **link = &list->first; *link;)
-        if ((*link)->kept && (*link)->space == space)
+        if ((*link)->kept && (*link)->space == space && (*link)->call >= since)
             drop(owner, link);
         else
             link = &(*link)->next;
@@ -129,7 +130,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
     void *ptr = take(owner, space, bytes);
     if (!ptr) {
-        drop_kept(list, owner, space);
+        drop_kept(list, owner, space, 0);
         ptr = take(owner, space, bytes);
     }
     if (!ptr) {
@@ -138,7 +139,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
         return no_room(owner, space, bytes);
     }
     *out        = static_cast<hy_block *>(record);
-    **out       = hy_block{ptr, bytes, space, false, list->first};
+    **out       = hy_block{ptr, bytes, space, false, owner->ctx->call, list->first};
     list->first = *out;
     return HYBRID_OK;
 }
@@ -188,10 +189,10 @@ void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
     *buffer = hy_buffer{};
 }
 
-void hy_blocks_trim(hy_block_list *list, hy_backend *owner)
+void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since)
 {
     pthread_mutex_lock(&list->lock);
-    drop_kept(list, owner, HY_DEVICE);
-    drop_kept(list, owner, HY_PINNED);
+    drop_kept(list, owner, HY_DEVICE, since);
+    drop_kept(list, owner, HY_PINNED, since);
     pthread_mutex_unlock(&list->lock);
 }

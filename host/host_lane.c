@@ -312,16 +312,25 @@ done:
     return status;
 }
 
+void hy_host_lane_drain(hy_lane *base)
+{
+    lane *l = of(base);
+
+    pthread_mutex_lock(&l->lock);
+    while (l->busy)
+        pthread_cond_wait(&l->idle, &l->lock);
+    l->status   = HYBRID_OK;
+    l->reported = 0;
+    pthread_mutex_unlock(&l->lock);
+}
+
 void hy_host_lane_close(hy_lane *base)
 {
     if (!base)
         return;
     lane *l         = of(base);
     hy_context *ctx = base->backend->ctx;
-    pthread_mutex_lock(&l->lock);
-    while (l->busy)
-        pthread_cond_wait(&l->idle, &l->lock);
-    pthread_mutex_unlock(&l->lock);
+    hy_host_lane_drain(base);
     pthread_cond_destroy(&l->idle);
     pthread_mutex_destroy(&l->lock);
     hy_array_free(ctx, l->ring);

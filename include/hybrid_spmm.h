@@ -292,7 +292,15 @@ HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
 /* Arrays of results live in pages that the engine keeps when they are freed,
    because touching fresh pages costs more than computing what goes in them; and
    plans leave buffers, streams and threads to the next plan. This gives what is
-   kept and not in use back to the system. */
+   kept and not in use back to the system.
+
+   A call that fails, for whatever reason, leaves nothing behind: afterwards the engine holds
+   no more memory than before the call.
+
+   Live plans share device_bytes. A plan that no call runs gives its device memory to calls
+   that need it, and allocates it again when it runs. Only rows of A that stay on the device
+   (HYBRID_RESIDENT) are never given away; other plans are made for the memory that these
+   leave, and NO_DEVICE_MEMORY names the plan that holds most. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
 /* The cudaStream_t with which operands and results in the memory of a GPU are used, of that

@@ -113,9 +113,25 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
     return status;
 }
 
-hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
-                             hy_sink *sink, const hy_listener *listener,
-                             hybrid_report *report)
+/* ---- the sites --------------------------------------------------------------------- */
+
+/* They have the device memory that they gave to others while they rested. */
+static hybrid_status wake_sites(const hy_sites *sites)
+{
+    for (int i = 0; i < sites->count; i++)
+        HY_TRY(hy_site_work(sites->of[i].site));
+    return HYBRID_OK;
+}
+
+static void rest_sites(const hy_sites *sites, hybrid_status status)
+{
+    for (int i = 0; i < sites->count; i++)
+        hy_site_rest(sites->of[i].site, status);
+}
+
+static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
+                               hy_sink *sink, const hy_listener *listener,
+                               hybrid_report *report)
 {
     const hy_site *first = sites->of[0].site;
     hy_pool *pool        = first->ctx->pool;
@@ -135,5 +151,17 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
     report->host_bytes += sink->own_bytes;
     if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
         run.status = hy_progress_check(&first->ctx->progress);
-    return end_sink(sink, run.status);
+    return run.status;
+}
+
+hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
+                             hy_sink *sink, const hy_listener *listener,
+                             hybrid_report *report)
+{
+    hybrid_status status = wake_sites(sites);
+
+    if (status == HYBRID_OK)
+        status = run_sites(sites, problem, sink, listener, report);
+    rest_sites(sites, status);
+    return end_sink(sink, status);
 }

@@ -79,8 +79,7 @@ static hybrid_status open_marks(hy_slot *slot)
 }
 
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
-                           hy_slot *slot)
+                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot)
 {
     hybrid_status status;
 
@@ -89,7 +88,6 @@ hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
     slot->backend  = backend;
     slot->lane_set = lane_set;
     slot->stages   = stages;
-    slot->device   = device;
     slot->pinned   = pinned;
     if (!lane_set) {
         slot->run = backend->caller_lane;

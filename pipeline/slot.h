@@ -65,11 +65,10 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
                             const hy_rates *rates);
 
-/* Get marks of the lane set, which is borrowed, as the blocks are, and may be NULL. On
-   failure nothing is held. */
+/* Get marks of the lane set, which is borrowed, as the pinned block is, and may be NULL. The
+   slot has no device memory yet. On failure nothing is held. */
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
-                           hy_slot *slot);
+                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot);
 void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
 /* Bytes [at, at + bytes) of a block. */
