@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/printable.h"
 
 /* NULL: the context's. */
 static _Thread_local hy_message *kept_aside;
@@ -49,14 +50,16 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
                       ...)
 {
     hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    char text[HY_MESSAGE_BYTES];
     va_list args;
 
     va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     pthread_mutex_lock(&message->lock);
     if (message->text[0] == '\0')
-        vsnprintf(message->text, sizeof message->text, format, args);
+        hy_printable(message->text, sizeof message->text, text);
     pthread_mutex_unlock(&message->lock);
-    va_end(args);
     return status;
 }
 

@@ -972,8 +972,8 @@ HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *pat
         "values": {"file": "a.bin", "offset": 72}}
 
    "format" comes first. "type" is f32 or f64, of "row_ptr" i32 or i64; "order" is row or col;
-   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings know
-   the escapes \", \\ and \/. BAD_FILE names file, line and reason: the JSON is of another
+   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings are
+   UTF-8 and may hold any escape of JSON but \u0000. BAD_FILE names file, line and reason: the JSON is of another
    form, or a file is no regular one or ends before the last number. IO_FAILED, with the
    system's reason, if one cannot be opened or read. */
 
