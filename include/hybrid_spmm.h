@@ -926,6 +926,9 @@ HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
 
 /* ---- files and generated matrices ------------------------------------------ */
 
+/* Paths of the functions below: /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N stand for
+   open files of the process, which are read or written from their present offset on. */
+
 /* Matrix Market coordinate file, plain or gzip: real, integer or pattern (read
    as ones); general, symmetric or skew-symmetric (expanded). Duplicates are
    summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free().

@@ -238,7 +238,7 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     struct stat st;
     hybrid_status status;
 
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = hy_open(path, O_RDONLY);
     if (fd < 0)
         return fail_system(ctx, path, "open");
     if (fstat(fd, &st) != 0) {
@@ -246,7 +246,7 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     } else if (S_ISDIR(st.st_mode)) {
         errno  = EISDIR;
         status = fail_system(ctx, path, "read");
-    } else if (S_ISREG(st.st_mode)) {
+    } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
         status = map_file(ctx, fd, (size_t)st.st_size, input);
     } else {
         return read_pipe(ctx, fd, input);

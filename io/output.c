@@ -22,11 +22,11 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
                    strerror(errno));
 }
 
-/* Devices and pipes must not be replaced by a file. */
+/* Devices, pipes and open files of the process must not be replaced by a file. */
 static int is_special(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return hy_is_descriptor(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 /* FNV-1a */
@@ -86,7 +86,7 @@ hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out)
     HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
     out->buffer = array;
     out->name   = out->direct ? path : out->partial;
-    out->fd = out->direct ? open(path, O_WRONLY | O_CLOEXEC) : open_partial(out->name);
+    out->fd     = out->direct ? hy_open(path, O_WRONLY) : open_partial(out->name);
     if (out->fd < 0)
         HY_TRY_ELSE_DONE(fail_system(ctx, out->name, "write"));
     return HYBRID_OK;
