@@ -5,6 +5,7 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "base/results.h"
+#include "io/foreign.h"
 #include "io/mtx.h"
 #include "io/npy.h"
 
@@ -128,6 +129,13 @@ static hybrid_status read_array(hy_context *ctx, hy_input *input, hybrid_type ty
 
 /* ---- either --------------------------------------------------------------------- */
 
+static hybrid_status refuse(hy_context *ctx, const hy_input *input)
+{
+    HY_TRY(hy_foreign_refuse(ctx, input, 1));
+    return hy_fail(ctx, HYBRID_BAD_FILE,
+                   "%s: neither a .npy file nor a Matrix Market file", input->path);
+}
+
 static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,
                                 hybrid_dense *out)
 {
@@ -136,8 +144,7 @@ static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type ty
     if (hy_npy_is(input))
         status = read_npy(ctx, input, type, out);
     else if (input->bytes > 0 && input->text[0] != '%')
-        status = hy_fail(ctx, HYBRID_BAD_FILE,
-                         "%s: neither a .npy file nor a Matrix Market file", input->path);
+        status = refuse(ctx, input);
     else
         status = read_array(ctx, input, type, out);
     hy_input_close(ctx, input);
