@@ -106,7 +106,8 @@ hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_ty
                               hybrid_csr *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_memory_of(&engine->ctx, hy_read_mtx(&engine->ctx, path, type, out), path);
+    const hybrid_status status = hy_read_mtx(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 static hybrid_status write_mtx(hybrid_engine *engine, const char *path,
@@ -130,7 +131,8 @@ hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_
                                 hybrid_dense *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_memory_of(&engine->ctx, hy_read_dense(&engine->ctx, path, type, out), path);
+    const hybrid_status status = hy_read_dense(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
@@ -138,5 +140,5 @@ hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
 {
     HY_TRY(begin_with(engine, path, matrix));
     HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
-    return hy_write_npy(&engine->ctx, path, matrix);
+    return hy_engine_end(engine, hy_write_npy(&engine->ctx, path, matrix));
 }

@@ -57,6 +57,7 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
     const size_t size   = hy_value_size(c->from_type);
     (void)part;
 
+    hy_input_took(c->ctx, c->input, (end - begin) * (int64_t)size);
     if (c->from_type == c->to_type)
         memcpy((char *)c->to + (size_t)(c->before + begin) * size,
                c->from + (size_t)begin * size, (size_t)(end - begin) * size);
@@ -141,6 +142,7 @@ static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type ty
 {
     hybrid_status status;
 
+    hy_input_begin(ctx, input);
     if (hy_npy_is(input))
         status = read_npy(ctx, input, type, out);
     else if (input->bytes > 0 && input->text[0] != '%')

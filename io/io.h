@@ -56,7 +56,8 @@ typedef struct hy_input {
     int64_t lines;            /* before the window */
     struct hy_stream *stream; /* NULL, or where later windows come from */
     void *map;                /* NULL, or the mapping that holds the file */
-    size_t map_bytes;
+    size_t map_bytes;         /* of the mapping, which is longer than the file */
+    int64_t file_bytes;       /* -1 if unknown */
     void *array; /* NULL, or the array that holds the text, */
     size_t room; /* up to so many bytes of it */
 } hy_input;
@@ -70,6 +71,11 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
    bytes of the file. Pointers into the text are no longer good. */
 hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from);
 void hy_input_close(hy_context *ctx, hy_input *input); /* zeroed is fine */
+
+/* A call begins that reads the input to its end, and tells how far it is (base/progress.h). */
+void hy_input_begin(hy_context *ctx, const hy_input *input);
+/* So many bytes of the text have been taken in. By any thread. */
+void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes);
 
 /* Bytes of the text that belong to the head of the file. */
 static inline size_t hy_input_head(const hy_input *input)

@@ -32,6 +32,7 @@ typedef struct writer {
     const hybrid_csr *A;
     hy_numbers *numbers;
     hy_output *output;
+    int64_t bytes;                /* of the header and of all text that is formatted */
     int64_t room;                 /* pieces that a batch holds */
     batch batches[2], *formatted; /* one is formatted, the other one written */
 } writer;
@@ -129,6 +130,18 @@ static int64_t pieces_from(const writer *w, int64_t begin)
     return hy_lesser(all - begin, w->room);
 }
 
+/* The size of the file, as long as entries take as many bytes as those of the first
+   `begin` pieces. */
+static void expect_bytes(writer *w, int64_t begin)
+{
+    const double entries = (double)hy_lesser(begin * PIECE_ENTRIES, w->A->nnz);
+
+    for (int64_t i = 0; i < w->formatted->pieces; i++)
+        w->bytes += w->formatted->bytes[i];
+    const double rest = (double)w->bytes / entries * ((double)w->A->nnz - entries);
+    hy_progress_resize(&w->ctx->progress, w->bytes + (int64_t)rest);
+}
+
 /* The last round formats nothing and writes the last batch. */
 static hybrid_status write_batches(writer *w)
 {
@@ -143,6 +156,7 @@ static hybrid_status write_batches(writer *w)
         if (w->formatted->pieces == 0)
             return HYBRID_OK;
         begin += w->formatted->pieces;
+        expect_bytes(w, begin);
     }
 }
 
@@ -159,9 +173,9 @@ static hybrid_status open_batch(writer *w, batch *b)
 }
 
 static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A,
-                                   hy_output *output)
+                                   int64_t header_bytes, hy_output *output)
 {
-    writer w = {.ctx = ctx, .A = A, .output = output};
+    writer w = {.ctx = ctx, .A = A, .output = output, .bytes = header_bytes};
     hybrid_status status;
 
     w.room = 2 * (int64_t)hy_pool_threads(ctx->pool);
@@ -189,9 +203,10 @@ hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *
                  "%%%%MatrixMarket matrix coordinate real general\n"
                  "%lld %lld %lld\n",
                  (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    hy_progress_begin_file(&ctx->progress, length);
     HY_TRY(hy_output_open(ctx, path, &output));
     hybrid_status status = hy_output_write(ctx, &output, header, (size_t)length);
     if (status == HYBRID_OK)
-        status = write_entries(ctx, A, &output);
+        status = write_entries(ctx, A, length, &output);
     return hy_output_finish(ctx, &output, status);
 }

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 enum {
-    BUFFER_BYTES = 1 << 20,
-    ENDING_BYTES = sizeof ".2147483647.partial" - 1,
-    HASH_BYTES   = sizeof ".0123456789abcdef" - 1
+    BUFFER_BYTES  = 1 << 20,
+    AT_ONCE_BYTES = 1 << 24, /* between two looks whether the call is to end */
+    ENDING_BYTES  = sizeof ".2147483647.partial" - 1,
+    HASH_BYTES    = sizeof ".0123456789abcdef" - 1
 };
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
@@ -100,13 +101,15 @@ static hybrid_status write_all(hy_context *ctx, hy_output *output, const char *d
                                size_t bytes)
 {
     while (bytes > 0) {
-        const ssize_t put = write(output->fd, data, bytes);
+        const ssize_t put = write(output->fd, data, hy_smaller(bytes, AT_ONCE_BYTES));
         if (put < 0 && errno != EINTR)
             return fail_system(ctx, output->name, "write");
         if (put > 0) {
             data += put;
             bytes -= (size_t)put;
+            hy_progress_add(&ctx->progress, put);
         }
+        HY_TRY(hy_progress_check(&ctx->progress));
     }
     return HYBRID_OK;
 }
