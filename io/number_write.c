@@ -18,7 +18,13 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* digits * 10^exponent; at most 17 digits, of which the last ones may be 0. */
+/* A function that is compiled anew for each constant argument. */
+#define SPECIALIZED static inline __attribute__((always_inline))
+
+/* Digits that every value of a type can be told apart with. */
+enum { F64_DIGITS = 17, F32_DIGITS = 9 };
+
+/* digits * 10^exponent; the last digits may be 0. */
 typedef struct decimal {
     uint64_t digits;
     int exponent;
@@ -39,33 +45,40 @@ static int floor_log10(int q, int narrow)
 }
 
 /* Leading 128 bits of 10^e, plus 1 in the last place: above 10^e, as the proof wants it.
- */
-static wide power_above(const hy_numbers *numbers, int e)
+   Of a float 64 bits do, in the upper half. */
+SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
 {
     const int at = e - HY_LEAST_POWER;
 
+    if (most_digits == F32_DIGITS)
+        return (wide)(numbers->high[at] + 1) << 64;
     return ((wide)numbers->high[at] << 64 | numbers->low[at]) + 1;
 }
 
-/* x * power / 2^128, with the last bit set if the quotient is not whole. */
-static uint64_t scale_to_odd(wide power, uint64_t x)
+/* x * power / 2^128, with the last bit set if the quotient is not whole. For a float, x
+   has 32 bits, and only the upper 32 bits behind the point are looked at. */
+SPECIALIZED uint64_t scale_to_odd(wide power, uint64_t x, int most_digits)
 {
-    const wide low  = (wide)(uint64_t)power * x;
-    const wide high = (power >> 64) * x + (uint64_t)(low >> 64);
+    const wide upper = (power >> 64) * x;
 
-    return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+    if (most_digits == F32_DIGITS)
+        return (uint64_t)(upper >> 64) | ((uint32_t)(upper >> 32) > 1);
+    const wide all = upper + (uint64_t)((wide)(uint64_t)power * x >> 64);
+    return (uint64_t)(all >> 64) | ((uint64_t)all > 1);
 }
 
 /* The value is c * 2^q. `narrow`: c is a power of two, and the next smaller value is only
    half as far away as the next larger one. */
-static decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *numbers)
+SPECIALIZED decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *numbers,
+                             int most_digits)
 {
-    const int k          = floor_log10(q, narrow);
-    const int shift      = q + floor_log2_power10(-k) + 1;
-    const wide power     = power_above(numbers, -k);
-    const uint64_t below = scale_to_odd(power, (4 * c - 2 + (uint64_t)narrow) << shift);
-    const uint64_t value = scale_to_odd(power, (4 * c) << shift);
-    const uint64_t above = scale_to_odd(power, (4 * c + 2) << shift);
+    const int k      = floor_log10(q, narrow);
+    const int shift  = q + floor_log2_power10(-k) + 1;
+    const wide power = power_above(numbers, -k, most_digits);
+    const uint64_t below =
+        scale_to_odd(power, (4 * c - 2 + (uint64_t)narrow) << shift, most_digits);
+    const uint64_t value = scale_to_odd(power, (4 * c) << shift, most_digits);
+    const uint64_t above = scale_to_odd(power, (4 * c + 2) << shift, most_digits);
     const uint64_t odd   = c & 1; /* an end of the interval rounds to an even c only */
     const uint64_t least = below + odd, most = above - odd;
     const uint64_t digits = value / 4, tens = digits / 10;
@@ -89,9 +102,9 @@ static decimal shortest_f64(double value, const hy_numbers *numbers)
     const int exponent      = (int)(bits >> 52 & 0x7ff);
     const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
     if (exponent == 0)
-        return shortest(fraction, -1074, 0, numbers);
+        return shortest(fraction, -1074, 0, numbers, F64_DIGITS);
     return shortest(fraction | (uint64_t)1 << 52, exponent - 1075,
-                    fraction == 0 && exponent > 1, numbers);
+                    fraction == 0 && exponent > 1, numbers, F64_DIGITS);
 }
 
 static decimal shortest_f32(float value, const hy_numbers *numbers)
@@ -102,15 +115,13 @@ static decimal shortest_f32(float value, const hy_numbers *numbers)
     const int exponent      = (int)(bits >> 23 & 0xff);
     const uint32_t fraction = bits & (((uint32_t)1 << 23) - 1);
     if (exponent == 0)
-        return shortest(fraction, -149, 0, numbers);
+        return shortest(fraction, -149, 0, numbers, F32_DIGITS);
     return shortest(fraction | (uint32_t)1 << 23, exponent - 150,
-                    fraction == 0 && exponent > 1, numbers);
+                    fraction == 0 && exponent > 1, numbers, F32_DIGITS);
 }
 
 /* ---- text ---------------------------------------------------------------------------
  */
-
-enum { DIGITS = 17 };
 
 /* Zeros in front of the first digit that is not 0, and behind the last one, of eight that
    are not all 0. */
@@ -124,8 +135,8 @@ static int zeros_behind(uint64_t digits)
     return __builtin_clzll(digits) / 8;
 }
 
-/* Makes d.digits have DIGITS digits by zeros at the end. */
-static decimal widen(decimal d)
+/* Makes d.digits have `most` digits by zeros at the end. */
+SPECIALIZED decimal widen(decimal d, int most)
 {
     static const uint64_t power10[] = {UINT64_C(1),
                                        UINT64_C(10),
@@ -149,34 +160,38 @@ static decimal widen(decimal d)
     const int guess                 = (bits * 1233) >> 12; /* digits, or one less */
     const int count                 = guess + (d.digits >= power10[guess]);
 
-    return (decimal){d.digits * power10[DIGITS - count], d.exponent - (DIGITS - count)};
+    return (decimal){d.digits * power10[most - count], d.exponent - (most - count)};
 }
 
-/* Writes DIGITS digits. Returns how many are left without the zeros at the end. */
-static int put_digits(char *p, uint64_t digits)
+/* Writes `most` digits. Returns how many are left without the zeros at the end. */
+SPECIALIZED int put_digits(char *p, uint64_t digits, int most)
 {
     const uint64_t eight = 100000000, upper = digits / eight;
-    const uint64_t middle = hy_split_digits((uint32_t)(upper % eight));
-    const uint64_t last   = hy_split_digits((uint32_t)(digits % eight));
+    const uint64_t last = hy_split_digits((uint32_t)(digits % eight));
 
-    *p = (char)('0' + upper / eight);
+    hy_store8(p + most - 8, last | HY_ASCII_ZEROS);
+    if (most == F32_DIGITS) {
+        *p = (char)('0' + upper);
+        return last ? most - zeros_behind(last) : 1;
+    }
+    const uint64_t middle = hy_split_digits((uint32_t)(upper % eight));
+    *p                    = (char)('0' + upper / eight);
     hy_store8(p + 1, middle | HY_ASCII_ZEROS);
-    hy_store8(p + 9, last | HY_ASCII_ZEROS);
-    return last ? DIGITS - zeros_behind(last) : middle ? 9 - zeros_behind(middle) : 1;
+    return last ? most - zeros_behind(last) : middle ? 9 - zeros_behind(middle) : 1;
 }
 
 /* 0.00125; the first digit counts for 10^power, power < 0. */
-static char *put_fraction(char *p, uint64_t digits, int power)
+SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
 {
     memcpy(p, "0.000", 5);
     p += 1 - power;
-    return p + put_digits(p, digits);
+    return p + put_digits(p, digits, most);
 }
 
 /* 12.5 or 1200 */
-static char *put_plain(char *p, uint64_t digits, int power)
+SPECIALIZED char *put_plain(char *p, uint64_t digits, int power, int most)
 {
-    const int count = put_digits(p + 1, digits), whole = power + 1;
+    const int count = put_digits(p + 1, digits, most), whole = power + 1;
 
     for (int i = 0; i < whole; i++)
         p[i] = p[i + 1];
@@ -185,9 +200,9 @@ static char *put_plain(char *p, uint64_t digits, int power)
 }
 
 /* 1.25e-300 */
-static char *put_scientific(char *p, uint64_t digits, int power)
+SPECIALIZED char *put_scientific(char *p, uint64_t digits, int power, int most)
 {
-    const int count = put_digits(p + 1, digits);
+    const int count = put_digits(p + 1, digits, most);
 
     p[0] = p[1];
     p[1] = '.';
@@ -197,15 +212,15 @@ static char *put_scientific(char *p, uint64_t digits, int power)
     return hy_write_uint(p + (power < 0), (uint64_t)(power < 0 ? -power : power));
 }
 
-static char *put_finite(char *p, decimal d)
+SPECIALIZED char *put_finite(char *p, decimal d, int most)
 {
-    const decimal full = widen(d);
-    const int power    = full.exponent + DIGITS - 1;
+    const decimal full = widen(d, most);
+    const int power    = full.exponent + most - 1;
 
-    if (power < -4 || power >= DIGITS)
-        return put_scientific(p, full.digits, power);
-    return power < 0 ? put_fraction(p, full.digits, power)
-                     : put_plain(p, full.digits, power);
+    if (power < -4 || power >= most)
+        return put_scientific(p, full.digits, power, most);
+    return power < 0 ? put_fraction(p, full.digits, power, most)
+                     : put_plain(p, full.digits, power, most);
 }
 
 char *hy_write_uint(char *p, uint64_t x)
@@ -235,6 +250,7 @@ char *hy_write_real(char *p, double value, hybrid_type type, const hy_numbers *n
         memcpy(p, isnan(size) ? "nan" : "inf", 3);
         return p + 3;
     }
-    return put_finite(p, type == HYBRID_F64 ? shortest_f64(size, numbers)
-                                            : shortest_f32((float)size, numbers));
+    return type == HYBRID_F64
+               ? put_finite(p, shortest_f64(size, numbers), F64_DIGITS)
+               : put_finite(p, shortest_f32((float)size, numbers), F32_DIGITS);
 }
