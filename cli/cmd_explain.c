@@ -76,12 +76,13 @@ static void put_operands(cli_json *json, const cli_job *job)
     const hybrid_csr *B    = job->right;
     const int64_t cols     = B ? B->cols : job->X.cols;
     const int64_t in_right = B ? B->nnz : job->X.rows * job->X.cols;
+    const cli_options *o   = job->options;
+    const char *right      = o->input[1] ? o->input[1] : job->right_name.s;
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
-    cli_json_text(json, "type", job->options->type == HYBRID_F64 ? "f64" : "f32");
-    put_matrix(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz);
-    put_matrix(json, B ? "B" : "X", job->right_name, B ? B->rows : job->X.rows, cols,
-               in_right);
+    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
+    put_matrix(json, "A", o->input[0], job->A.rows, job->A.cols, job->A.nnz);
+    put_matrix(json, B ? "B" : "X", right, B ? B->rows : job->X.rows, cols, in_right);
     put_matrix(json, B ? "C" : "Y", NULL, job->A.rows, cols,
                job->report.predicted_nnz_out);
 }
@@ -151,12 +152,14 @@ int cli_explain(const cli_options *options)
     cli_job job = {.options = options, .explains = 1};
     int code    = cli_job_check(options);
 
+    cli_progress_open(options->progress, options->quiet);
     if (code == CLI_DONE)
         code = cli_job_open(&job);
     if (code == CLI_DONE)
         code = cli_job_load(&job);
     if (code == CLI_DONE)
         code = cli_job_plan(&job);
+    cli_progress_clear();
     if (code == CLI_DONE)
         code = options->json ? print_json(&job) : print_words(&job);
     cli_job_close(&job);

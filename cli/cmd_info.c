@@ -14,7 +14,7 @@
 
 static void put_size(const char *name, int64_t rows, int64_t cols)
 {
-    printf("%s\n", name);
+    printf("%s\n", cli_operand_title(name).s);
     printf("rows           %s\n", cli_count(rows).s);
     printf("columns        %s\n", cli_count(cols).s);
 }
@@ -164,11 +164,18 @@ int cli_info(const cli_options *options)
     hybrid_csr A          = {0};
     hybrid_dense X        = {0};
     int code              = CLI_DONE, dense;
+    hybrid_type type      = options->type;
     hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, "", &code);
 
     if (!engine)
         return code;
-    code = cli_operand_read(engine, name, options->type, options->seed, &A, &X, &dense);
+    cli_progress_open(options->progress, 0);
+    if (!type)
+        code = cli_operand_type(engine, name, &type);
+    if (code == CLI_DONE)
+        code = cli_operand_read(engine, name, type ? type : HYBRID_F64, options->seed, &A,
+                                &X, &dense);
+    cli_progress_clear();
     if (code == CLI_DONE)
         code = dense ? tell_dense(options, &X) : tell_sparse(engine, options, &A);
     hybrid_csr_free(engine, &A);

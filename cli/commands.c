@@ -55,7 +55,7 @@ const cli_command cli_commands[] = {
     {"multiply", CLI_MULTIPLY, cli_multiply, "A [B]", 1, 2, "compute A*B, A*A or A*X",
      "A is a sparse matrix: FILE.mtx, FILE.mtx.gz, FILE.json or gen:KIND:ARGS. B is a "
      "sparse matrix too, or a dense matrix X: FILE.npy, a Matrix Market array file or "
-     "FILE.json. Without B, A is multiplied by itself.\n"
+     "FILE.json. Without B, A is multiplied by itself. - is standard input.\n"
      "\n"
      "FILE.json describes raw arrays, as hybrid_spmm.h specifies. These arrays stay in "
      "their files and are read in pieces, so they may exceed memory. gen:KIND:ARGS is a "

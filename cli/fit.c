@@ -17,7 +17,9 @@ cli_fit cli_fit_of(const cli_job *job)
     hybrid_machine machine = HYBRID_MACHINE_INIT;
     cli_fit fit            = {.free = INT64_MAX};
 
-    fit.needed = job->report.predicted_result_bytes + bytes_of_x(job);
+    fit.needed = bytes_of_x(job);
+    if (!job->Y.data) /* Y of a random X is made with X */
+        fit.needed += job->report.predicted_result_bytes;
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
         machine.host_bytes == 0)
         return fit;
@@ -38,5 +40,5 @@ int cli_fit_check(const cli_job *job, double times)
         "%s are free; raise --host-memory%s, or take the result in parts "
         "(hybrid_spgemm_each in C)",
         cli_bytes(fit.needed).s, cli_bytes(fit.free).s, cli_bytes(fit.budget).s,
-        job->options->type == HYBRID_F64 ? ", use --type f32" : "");
+        job->type == HYBRID_F64 ? ", use --type f32" : "");
 }

@@ -3,6 +3,7 @@
 #define CLI_JOB_H
 
 #include "cli/calls.h"
+#include "cli/operand.h"
 #include "cli/options.h"
 #include "hybrid_spmm.h"
 
@@ -22,7 +23,9 @@ typedef struct cli_job {
     cli_calls calls; /* of the product; the report is that of the last one */
     int64_t cpu_ns;  /* CPU time of the process when the last step ended */
     double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
-    char left_name[128], right_name[128];                  /* as the summary says them */
+    int64_t begin_ns;                                      /* when the command began */
+    hybrid_type type;                                      /* of all values */
+    cli_title left_name, right_name;                       /* as the summary says them */
 } cli_job;
 
 /* Each returns 0 or an exit code, after saying what went wrong. */

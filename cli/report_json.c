@@ -23,19 +23,20 @@ static void put_problem(cli_json *json, const cli_job *job)
 {
     const cli_options *o = job->options;
     const hybrid_csr *B  = job->right;
+    const char *right    = o->input[1] ? o->input[1] : job->right_name.s;
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
-    cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
     cli_json_truth(json, "transpose_a", o->transpose_a);
     cli_json_truth(json, "transpose_b", o->transpose_b);
     cli_json_count(json, "seed", o->seed);
-    put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
+    put_operand(json, "A", o->input[0], job->A.rows, job->A.cols, job->A.nnz, 0);
     if (B) {
-        put_operand(json, "B", job->right_name, B->rows, B->cols, B->nnz, 0);
+        put_operand(json, "B", right, B->rows, B->cols, B->nnz, 0);
         put_operand(json, "C", o->output, job->C.rows, job->C.cols, job->C.nnz, 0);
     } else {
-        put_operand(json, "X", job->right_name, job->X.rows, job->X.cols,
-                    job->X.rows * job->X.cols, 1);
+        put_operand(json, "X", right, job->X.rows, job->X.cols, job->X.rows * job->X.cols,
+                    1);
         put_operand(json, "Y", o->output, job->Y.rows, job->Y.cols,
                     job->Y.rows * job->Y.cols, 1);
     }

@@ -108,9 +108,8 @@ hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_ty
                               hybrid_csr *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_engine_end(
-        engine,
-        hy_memory_of(&engine->ctx, hy_read_mtx(&engine->ctx, path, type, out), path));
+    const hybrid_status status = hy_read_mtx(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 static hybrid_status write_mtx(hybrid_engine *engine, const char *path,
@@ -134,9 +133,8 @@ hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_
                                 hybrid_dense *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_engine_end(
-        engine,
-        hy_memory_of(&engine->ctx, hy_read_dense(&engine->ctx, path, type, out), path));
+    const hybrid_status status = hy_read_dense(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,

@@ -866,6 +866,10 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
    allocated or pinned; a chunk that the GPU has begun, which is waited for; the file system;
    a row of C with 10^8 entries that one worker sorts; single rows of 10^8 entries where all
    columns are checked, or verified; and while hybrid_each_fn or hybrid_trace_fn runs.
+   hybrid_read_mtx(), hybrid_read_dense(), hybrid_write_mtx() and hybrid_write_npy() call fn
+   in the same way with bytes of the file in place of rows: those read or written, and the size
+   of the file. While text is written the size is an estimate that changes, and of a pipe that
+   is read it is -1. A call that waits for bytes of a pipe does not call fn meanwhile.
    From inside fn, calls on this engine and its plans are refused, as at
    hybrid_spgemm_each(). fn returns: it is not left by an exception or longjmp(). */
 HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
@@ -946,6 +950,9 @@ HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
 
 /* ---- files and generated matrices ------------------------------------------ */
 
+/* Paths of the functions below: /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N stand for
+   open files of the process, which are read or written from their present offset on. */
+
 /* Matrix Market coordinate file, plain or gzip: real, integer or pattern (read
    as ones); general, symmetric or skew-symmetric (expanded). Duplicates are
    summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free().
@@ -992,8 +999,8 @@ HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *pat
         "values": {"file": "a.bin", "offset": 72}}
 
    "format" comes first. "type" is f32 or f64, of "row_ptr" i32 or i64; "order" is row or col;
-   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings know
-   the escapes \", \\ and \/. BAD_FILE names file, line and reason: the JSON is of another
+   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings are
+   UTF-8 and may hold any escape of JSON but \u0000. BAD_FILE names file, line and reason: the JSON is of another
    form, or a file is no regular one or ends before the last number. IO_FAILED, with the
    system's reason, if one cannot be opened or read. */
 
