@@ -239,13 +239,13 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
         begin_use(ctx, m);
         pthread_mutex_unlock(&results->lock);
     }
-    *out = (hy_span){m->ptr,
-                     m->bytes,
-                     m->now.touched,
-                     m->now.counted,
-                     m->pieces > 0 ? pin_bytes(results) : 0,
-                     m->pinned,
-                     &m->now.reached};
+    *out = (hy_span){.ptr     = m->ptr,
+                     .bytes   = m->bytes,
+                     .touched = m->now.touched,
+                     .counted = m->now.counted,
+                     .piece   = m->pieces > 0 ? pin_bytes(results) : 0,
+                     .pinned  = m->pinned,
+                     .reached = &m->now.reached};
     return HYBRID_OK;
 }
 
@@ -339,7 +339,7 @@ int64_t hy_results_kept_bytes(hy_results *results)
 
     pthread_mutex_lock(&results->lock);
     for (const mapping *m = results->first; m; m = m->next)
-        bytes += m->kept ? (int64_t)m->counted : 0;
+        bytes += m->kept ? (int64_t)m->now.counted : 0;
     pthread_mutex_unlock(&results->lock);
     return bytes;
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ._accelerate import Acceleration, accelerate
 from ._engine import Engine, default_engine
 from ._errors import (
     ArgumentError,
@@ -44,6 +45,7 @@ from ._trace import Trace
 __version__ = "0.2.0"
 
 __all__ = [
+    "Acceleration",
     "ArgumentError",
     "CancelledError",
     "DeviceError",
@@ -67,6 +69,8 @@ __all__ = [
     "Trace",
     "UnsupportedError",
     "Use",
+    "accelerate",
+    "aslinearoperator",
     "default_engine",
     "last_report",
     "matmul",
@@ -227,6 +231,46 @@ def matmul_rows(A: Any, B: Any, **options: Any) -> Iterator[tuple[int, Any]]:
     True
     """
     return default_engine().matmul_rows(A, B, **options)
+
+
+def aslinearoperator(A: Any) -> Any:
+    """Return a SciPy LinearOperator whose products the library computes.
+
+    A is planned at the first product, and its transpose at the first product with that. Both
+    stay on the GPU as far as its memory allows. ``eigsh``, ``svds``, ``lobpcg``, ``cg`` and
+    the other functions of SciPy that take operators use them.
+
+    Parameters
+    ----------
+    A : SciPy sparse array or matrix, shape (m, n)
+        Values of integers and bools are converted to float64. A must not be changed while
+        the operator is in use.
+
+    Returns
+    -------
+    scipy.sparse.linalg.LinearOperator
+        With shape (m, n) and A's dtype. Products with float64 vectors are of float64, and
+        those with complex vectors are two real products.
+
+    Raises
+    ------
+    MatrixError
+        If offsets or indices of A are out of range.
+    OperandTypeError
+        If A is not sparse, or its values are of float16, complex or another type.
+    HostMemoryError, DeviceMemoryError
+        By this function or a product, if memory is exhausted.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, numpy as np, scipy.sparse as sp
+    >>> from scipy.sparse.linalg import eigsh
+    >>> A = sp.csr_array(np.diag(np.arange(100.0)))
+    >>> op = hs.aslinearoperator(A)
+    >>> eigsh(op, k=2, return_eigenvectors=False).round(6)
+    array([98., 99.])
+    """
+    return default_engine().aslinearoperator(A)
 
 
 def pin(X: Any) -> Pin:

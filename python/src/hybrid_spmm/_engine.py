@@ -214,6 +214,12 @@ class Engine:
         """Multiply by panels on this engine; see :func:`hybrid_spmm.matmul_rows`."""
         return multiply_rows(self, A, B, **options)
 
+    def aslinearoperator(self, A: Any) -> Any:
+        """Return a LinearOperator on this engine; see :func:`hybrid_spmm.aslinearoperator`."""
+        from ._operator import Operator  # imports scipy.sparse.linalg
+
+        return Operator(self, A)
+
     def pin(self, X: Any) -> Pin:
         """Pin an array for this engine; see :func:`hybrid_spmm.pin`."""
         return Pin(self._alive(), pinnable(X))
