@@ -164,7 +164,7 @@ def test_reports_of_engines_and_plans(engine, rng):
     plan(A, A)
     assert plan.report().reused_pattern and not report.reused_pattern
     assert "flops" in report._repr_html_() and "<pre>" in plan._repr_html_()
-    assert "spgemm" in plan.explain()
+    assert len(plan.explain()) > 100 and "spgemm" in plan.details()
 
 
 def test_options_of_plans(engine, rng):

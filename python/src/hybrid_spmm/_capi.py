@@ -246,6 +246,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_plan_destroy": (None, [PTR]),
     "hybrid_plan_refresh": (None, [PTR]),
     "hybrid_plan_explain": (c_size_t, [PTR, PTR, c_size_t]),
+    "hybrid_plan_details": (c_size_t, [PTR, PTR, c_size_t]),
     "hybrid_plan_candidate": (INT, [PTR, INT, PTR]),
     "hybrid_plan_report": (INT, [PTR, PTR]),
     "hybrid_csr_check": (INT, [PTR, PTR]),
