@@ -95,7 +95,7 @@ const cli_command cli_commands[] = {
      "counts as another device.",
      NULL, calibrate_examples},
     {"doctor", CLI_DOCTOR, cli_doctor, "", 0, 0,
-     "check driver, GPUs, memory limits and rates of this machine",
+     "check driver, GPUs, limits and rates of this machine",
      "Prints what the library finds: the NVIDIA driver, GPUs, cores, memory of the "
      "machine "
      "and limits of its control group, the rates by which products are planned, and the "

@@ -114,13 +114,13 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
                        hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
-    return hy_fail(owner->ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "device memory is too small for a buffer of %s: %s of the budget of %s "
-                   "are in use, and %s of the %s of the device are free; raise "
-                   "device_bytes (--device-memory), or free memory of the device",
-                   hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s,
-                   hy_size(meter->cap).s, hy_size((int64_t)free).s,
-                   hy_size((int64_t)all).s);
+    return hy_fail(
+        owner->ctx, HYBRID_NO_DEVICE_MEMORY,
+        "device memory is too small for a buffer of %s: %s of the budget of %s "
+        "are in use, and %s of the %s of the device are free; raise "
+        "device_bytes (--device-memory), or free memory of the device",
+        hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s, hy_size(meter->cap).s,
+        hy_size((int64_t)free).s, hy_size((int64_t)all).s);
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,

@@ -139,7 +139,7 @@ static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
     return event;
 }
 
-/* What bounds a stage on one of the device's lanes. */
+/* The resource that bounds a stage on one of the device's lanes. */
 static hybrid_resource lane_bound(const hy_slot *slot, hy_where where)
 {
     if (where == HY_ON_IN)

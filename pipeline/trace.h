@@ -5,7 +5,7 @@
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
 
-/* Who is told of events. */
+/* The receiver of a run's events. */
 typedef struct hy_listener {
     hybrid_trace_fn fn; /* NULL: nobody */
     void *user;

@@ -63,7 +63,7 @@ static void a_matrix_that_is_made_or_read(void **state)
     (void)state;
     assert_int_equal(hybrid_generate(engine, "er:60000,20", HYBRID_F64, 1, &A),
                      HYBRID_NO_MEMORY);
-    SAYS(engine, "er:60000,20: ", "values of 9.2 MiB", "of the budget of 8.0 MiB",
+    SAYS(engine, "er:60000,20", " of 14.5 MiB", "of the budget of 8.0 MiB",
          "raise host_bytes (--host-memory)");
     assert_int_equal(
         hybrid_dense_create(engine, 60000, 30, HYBRID_ROW_MAJOR, HYBRID_F64, &X),
