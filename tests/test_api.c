@@ -290,15 +290,15 @@ static void an_engine_that_cannot_open_says_why(void **state)
  * ---------------------------------------------------------------- */
 
 typedef struct events {
-    int64_t count, places, backwards, last_chunk;
+    int64_t places, multiplies, backwards, last_chunk;
 } events;
 
 static void record(void *user, const hybrid_event *event)
 {
     events *e = user;
 
-    e->count++;
     e->places += strcmp(event->stage, "place") == 0;
+    e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;
     e->last_chunk = event->chunk;
     assert_non_null(event->lane);
@@ -326,7 +326,7 @@ static void every_chunk_is_traced_and_reported(void **state)
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
     hybrid_engine_trace(engine, NULL, NULL);
     assert_int_equal(e.places, 18);
-    assert_int_equal(e.count, 36); /* multiply and place */
+    assert_true(e.multiplies >= 18); /* one for each worker that took part */
     assert_int_equal(e.backwards, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_int_equal(report.nnz_out, C.nnz);
