@@ -38,7 +38,7 @@ grep -q '^speeds      built in' out || fail "the rates of another number of thre
 expect 0 calibrate --backend host --threads 1 --output one.rates --quiet
 [ ! -s err ] || fail "--quiet is not quiet"
 explain --threads 1 --rates one.rates
-grep -q '^rates     measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
+grep -q '^speeds      measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
 expect 0 multiply -q gen:band:9,1 --backend host --threads 1 --rates one.rates
 expect 1 explain -q gen:band:9,1 --backend host --threads 2 --rates one.rates
 says "'one.rates' was measured on .*, 1 core, and this engine computes on .*, 2 cores"
@@ -55,7 +55,7 @@ expect 0 generate band:9,1 -q -o A.mtx
 expect 0 info A.mtx --threads 2
 expect 0 calibrate --backend host --threads 2 -q
 explain
-grep -q '^rates     measured' out || fail "calibrating again did not help"
+grep -q '^speeds      measured' out || fail "calibrating again did not help"
 
 # without a GPU it says so in one line
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err || {
