@@ -33,7 +33,7 @@ int cli_utf8_length(const char *text)
     return length;
 }
 
-/* Of ASCII, or U+0080 to U+009F. */
+/* Returns 1 for a control character of ASCII, and for U+0080 to U+009F. */
 static int is_control(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -45,7 +45,7 @@ static int floor_log10(int q, int narrow)
 }
 
 /* Leading 128 bits of 10^e, plus 1 in the last place: above 10^e, as the proof wants it.
-   Of a float 64 bits do, in the upper half. */
+   For a float, 64 bits are enough; the lower half is 0. */
 SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
 {
     const int at = e - HY_LEAST_POWER;
@@ -93,7 +93,7 @@ SPECIALIZED decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *nu
     return (decimal){digits + (value > middle || (value == middle && (digits & 1))), k};
 }
 
-/* Of a finite value that is not 0. */
+/* The value is finite and not 0. */
 static decimal shortest_f64(double value, const hy_numbers *numbers)
 {
     uint64_t bits;
