@@ -75,7 +75,8 @@ typedef struct hy_turning {
 
 /* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta * to[...]
    for i < rows, j < cols, and 0 for cols <= j < filled. With alpha 1 and beta 0 bits are
-   copied. `from` is not read if alpha is 0, nor `to` if beta is. Strides in elements. */
+   copied. If alpha is 0, `from` is not read, and the result is beta * to. If beta is 0, `to`
+   is not read, and the result is alpha * from. If both are 0, it is +0. Strides in elements. */
 typedef struct hy_combining {
     void *to;
     const void *from;
@@ -114,16 +115,22 @@ typedef struct hy_backend_ops {
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
     /* Aligned to 256 bytes, unset. Counted on self->device or self->pinned. Freed
-       blocks may be kept for the next alloc, and stay counted until trim. */
+       blocks may be kept for the next alloc, and stay counted until trim.
+       trim: gives back kept blocks that were made in call number `since` (ctx->call) or
+       later; 0 means all. From any thread.
+       trim_scratch (optional): the same of workspaces that workers keep. No lane works. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            hy_buffer *out);
     void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes it; empty is fine */
-    void (*trim)(hy_backend *self);                    /* give kept blocks back */
+    void (*trim)(hy_backend *self, int64_t since);
+    void (*trim_scratch)(hy_backend *self, int64_t since);
 
     /* urgent: its kernels are short, and go before those of other lanes. */
     hybrid_status (*lane_open)(hy_backend *self, const char *name, int urgent,
                                hy_lane **out);
     void (*lane_close)(hy_lane *lane); /* after its work is done; NULL is fine */
+    /* Returns when all work of the lane is done or skipped. The lane has no error then. */
+    void (*lane_drain)(hy_lane *lane);
 
     /* (optional) NULL when the backend computes on host memory in place. `dst` or
        `src` is device memory, the other pinned; or both are device memory. */

@@ -160,10 +160,15 @@ int64_t hy_cgroup_memory(const char *root)
     return (int64_t)read_limit(root, &memory);
 }
 
-int64_t hy_memory_limit(void)
+int64_t hy_machine_memory(void)
 {
     const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const double machine = pages > 0 && page > 0 ? (double)pages * (double)page : 0;
 
-    return (int64_t)lesser_limit(machine, (double)hy_cgroup_memory(""));
+    return pages > 0 && page > 0 ? pages * page : 0;
+}
+
+int64_t hy_memory_limit(void)
+{
+    return (int64_t)lesser_limit((double)hy_machine_memory(),
+                                 (double)hy_cgroup_memory(""));
 }

@@ -13,7 +13,10 @@ int hy_cgroup_cores(const char *root);
 /* Bytes of memory; 0 = no limit. */
 int64_t hy_cgroup_memory(const char *root);
 
-/* The same, or what the machine has if that is less; 0 if neither is known. */
+/* Bytes of memory that the machine has, without swap; 0 = unknown. */
+int64_t hy_machine_memory(void);
+
+/* The lesser of both limits; 0 if neither is known. */
 int64_t hy_memory_limit(void);
 
 #endif /* HY_CGROUP_H */

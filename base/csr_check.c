@@ -107,7 +107,8 @@ DEFINE_FALLS(int64_t)
 
 typedef struct falling {
     const hybrid_csr *A;
-    int found; /* atomic */
+    int found;     /* some fall, or are negative; atomic */
+    int64_t first; /* row that is bad; atomic */
 } falling;
 
 static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
@@ -122,20 +123,32 @@ static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+static hybrid_status find_first(void *arg, int part, int64_t begin, int64_t end)
+{
+    falling *f = arg;
+
+    (void)part;
+    if (begin > __atomic_load_n(&f->first, __ATOMIC_RELAXED))
+        return HYBRID_OK;
+    while (begin < end && !bad_offsets(f->A, begin))
+        begin++;
+    if (begin < end)
+        hy_lower_to(&f->first, begin);
+    return HYBRID_OK;
+}
+
 /* Offsets that go from 0 to nnz and never fall are all within. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
-    falling f   = {A, 0};
-    int64_t row = 0;
+    falling f = {A, 0, INT64_MAX};
 
     HY_TRY(check_ends(ctx, A, name));
     HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, OFFSETS_FINE,
                             find_falling, &f));
     if (!f.found)
         return HYBRID_OK;
-    while (!bad_offsets(A, row))
-        row++;
-    return report_offsets(ctx, A, name, row);
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, find_first, &f));
+    return report_offsets(ctx, A, name, f.first);
 }
 
 /* ---- all rules ----------------------------------------------------------------------

@@ -123,6 +123,20 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
     return HYBRID_OK;
 }
 
+/* A helper draws. Its entry is complete before the helper leaves the loop, so that
+   whoever ends the loop finds the entry. */
+static hybrid_status draw_logged(hy_loop *l, int index)
+{
+    const int64_t begin_ns = hy_now_ns();
+
+    if (!has_pieces(l))
+        return HYBRID_OK;
+    hy_work_begin(l->work);
+    const hybrid_status status = draw(l, index, 1);
+    hy_work_end(index, begin_ns, hy_now_ns());
+    return status;
+}
+
 /* Without the lock, if nobody is wanted; 1: it was the last. Its caller may be gone then.
  */
 static int leaves_quietly(hy_loop *l, int *last)
@@ -169,7 +183,7 @@ static void help(hy_task *task, int index)
     int last             = 0;
 
     __atomic_store_n(&me->loop, l, __ATOMIC_RELAXED);
-    const hybrid_status status = draw(l, index, 1);
+    const hybrid_status status = l->work.log ? draw_logged(l, index) : draw(l, index, 1);
     __atomic_store_n(&me->loop, NULL, __ATOMIC_RELAXED);
 
     if (status != HYBRID_OK || has_pieces(l) || !leaves_quietly(l, &last))
@@ -271,7 +285,8 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .end     = end,
                      .grain   = grain,
                      .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0,
-                     .part    = hy_pool_worker(pool)};
+                     .part    = hy_pool_worker(pool),
+                     .work    = hy_work_now()};
 }
 
 /* So many pieces are worth waking a worker. */

@@ -8,6 +8,7 @@
 #include "base/extremes.h"
 #include "base/pages.h"
 #include "base/results.h"
+#include "base/size_text.h"
 
 enum {
     ALIGNMENT = 64,
@@ -95,17 +96,42 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Kept pages of results make room before working memory is refused. */
+void hy_memory_relieve(struct hy_context *ctx)
+{
+    if (ctx->results)
+        hy_results_trim(ctx);
+    if (ctx->relieve)
+        ctx->relieve(ctx);
+}
+
+/* Idle memory makes room before working memory is refused. */
 static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;
 
     if (hy_meter_take(meter, bytes))
         return 1;
-    if (!ctx->results)
-        return 0;
-    hy_results_trim(ctx);
+    hy_memory_relieve(ctx);
     return hy_meter_take(meter, bytes);
+}
+
+const char *hy_memory_remedy(const hy_memory *memory)
+{
+    return memory->strict
+               ? "raise host_bytes (--host-memory)"
+               : "the machine, or the control group of the process, has no more";
+}
+
+hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
+                             const char *remedy)
+{
+    const hy_memory *memory = &ctx->memory;
+
+    return hy_fail(ctx, HYBRID_NO_MEMORY,
+                   "host memory is too small for %s of %s: %s of the budget of %s are in "
+                   "use; %s%s",
+                   what, hy_size(bytes).s, hy_size(hy_meter_used(&memory->meter)).s,
+                   hy_size(memory->meter.cap).s, hy_memory_remedy(memory), remedy);
 }
 
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
@@ -124,15 +150,13 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     if (mapped)
         bytes = hy_pages_of(HY_PAGE, bytes);
     if (!count_bytes(ctx, bytes))
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "%s needs %zu bytes of host memory: %lld of %lld are in use", what,
-                       bytes, (long long)hy_meter_used(&memory->meter),
-                       (long long)memory->meter.cap);
+        return hy_memory_full(ctx, what, (int64_t)bytes, "");
     void *block = allocate(memory, bytes);
     if (!block) {
         hy_meter_give(&memory->meter, bytes);
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s needs %zu bytes of host memory", what,
-                       bytes);
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "the system refuses %s of host memory for %s: free some memory",
+                       hy_size((int64_t)bytes).s, what);
     }
     const uintptr_t start =
         ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);

@@ -34,6 +34,15 @@ typedef struct hy_memory {
                          fails; 0 = none does */
 } hy_memory;
 
+/* Fails with NO_MEMORY because the cap leaves no room for `what`, which takes `bytes` in all.
+   The sentence names both, the cap, what is in use, and what to do: to raise the cap, and
+   `remedy`, which continues the sentence or is empty. */
+hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
+                             const char *remedy);
+
+/* Says what to do about a cap on host memory that is too small. Static. */
+const char *hy_memory_remedy(const hy_memory *memory);
+
 /* count * size bytes, 64-byte aligned, unset. NULL only when count * size is 0.
    Fails with NO_MEMORY and a sentence; `what` names the array in it. */
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
@@ -50,6 +59,9 @@ typedef struct hy_reused {
 hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t bytes,
                              const char *what);
 void hy_array_free_reused(struct hy_context *ctx, hy_reused *reused);
+
+/* Host memory is short: gives back what the engine keeps of it and nobody uses. */
+void hy_memory_relieve(struct hy_context *ctx);
 
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);

@@ -3,8 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/context.h"
+#include "base/printable.h"
+
+enum { NAME_BYTES = 256 }; /* of a file that a sentence begins with */
 
 /* NULL: the context's. */
 static _Thread_local hy_message *kept_aside;
@@ -48,13 +52,31 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
                       ...)
 {
     hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    char text[HY_MESSAGE_BYTES];
     va_list args;
 
     va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     pthread_mutex_lock(&message->lock);
     if (message->text[0] == '\0')
-        vsnprintf(message->text, sizeof message->text, format, args);
+        hy_printable(message->text, sizeof message->text, text);
     pthread_mutex_unlock(&message->lock);
-    va_end(args);
+    return status;
+}
+
+hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status, const char *name)
+{
+    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    char text[HY_MESSAGE_BYTES], shown[NAME_BYTES];
+
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    hy_printable(shown, sizeof shown, name);
+    pthread_mutex_lock(&message->lock);
+    memcpy(text, message->text, sizeof text);
+    if (!strstr(text, shown))
+        snprintf(message->text, sizeof message->text, "%s: %.700s", shown, text);
+    pthread_mutex_unlock(&message->lock);
     return status;
 }

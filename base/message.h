@@ -39,10 +39,16 @@ void hy_message_aside(hy_message *aside);
 void hy_message_hush(hy_message *unheard);
 void hy_message_heed(hy_message *unheard);
 
-/* Keep the sentence unless there is one already, and return `status`, so that a
-   caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. */
+/* Keep the sentence, in which hy_printable() replaces control characters of names, unless
+   there is one already, and return `status`, so that a caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. */
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
+
+/* Puts "name: " before the sentence if `status` is NO_MEMORY and the sentence does not
+   name it already, so that it tells for which file or matrix memory ran out. Returns
+   `status`. */
+hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status,
+                           const char *name);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "base/backend.h"
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 
 enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes at a time */ };
 
@@ -95,9 +96,9 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     if (status != HYBRID_NO_MEMORY)
         return status;
     return hy_fail(ctx, HYBRID_NO_MEMORY,
-                   "the system does not pin %zu bytes: too much is pinned, or "
-                   "some of these bytes are by other means",
-                   pin->bytes);
+                   "the system refuses to pin an array of %s: too much is pinned, or a "
+                   "part of the array is pinned by other means",
+                   hy_size((int64_t)pin->bytes).s);
 }
 
 static void unpin_all(hy_context *ctx, const hy_pin *pin)

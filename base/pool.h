@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/topology.h"
+#include "base/work_log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,6 +97,10 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
                                int64_t end, int64_t grain, int fine, hy_loop_fn fn,
                                void *arg);
 
+/* Sets each byte of an array, in such a loop (pool_set.c). */
+hybrid_status hy_pool_set(hy_pool *pool, hy_urgency urgency, void *array, int byte,
+                          int64_t bytes);
+
 /* Whether loops of HY_COMPUTE follow each other so closely that workers who helped in the
    last one may still look for the next. */
 int hy_pool_goes_on(const hy_pool *pool);
@@ -113,6 +118,7 @@ typedef struct hy_loop {
     uint64_t idle;        /* helpers that it wants at first, but for whom nobody is woken */
     uint64_t people;      /* helpers that may still join, and that are inside; atomic */
     hybrid_status status; /* the first error; with the pool's lock */
+    hy_work_on work;      /* what the thread that began the loop works on */
 } hy_loop;
 
 /* hy_pool_for() in two halves: between them the caller does something else, or begins the

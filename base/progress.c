@@ -41,6 +41,9 @@ static void tell(hy_progress *p, int64_t rows_done)
 static int64_t rows_done(const hy_progress *p)
 {
     const int64_t done = __atomic_load_n(&p->done, __ATOMIC_RELAXED);
+
+    if (p->rows < 0)
+        return done;
     const double share = p->units > 0 ? (double)done / (double)p->units : 0;
     const double rows = share * (double)p->rows, most = (double)(p->rows - 1);
 
@@ -65,6 +68,19 @@ void hy_progress_expect(hy_progress *p, int64_t units)
         p->units = units;
 }
 
+void hy_progress_begin_file(hy_progress *p, int64_t bytes)
+{
+    hy_progress_begin(p, bytes);
+    if (p->fn)
+        hy_progress_expect(p, bytes);
+}
+
+void hy_progress_resize(hy_progress *p, int64_t bytes)
+{
+    if (hy_progress_asked(p))
+        p->rows = p->units = bytes;
+}
+
 void hy_progress_keep(hy_progress *p)
 {
     p->is_kept = 1;
@@ -76,7 +92,7 @@ void hy_progress_end(hy_progress *p, hybrid_status status)
         return;
     hy_progress_keep(p);
     if (status == HYBRID_OK)
-        tell(p, p->rows);
+        tell(p, p->rows < 0 ? rows_done(p) : p->rows);
     __atomic_store_n(&p->active, 0, __ATOMIC_RELAXED);
 }
 

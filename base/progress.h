@@ -34,7 +34,7 @@ typedef struct hy_progress {
     int is_kept;      /* the result is the caller's: the function ends nothing any more */
     int calling;      /* the function is being called, or another one of the caller */
     pthread_t caller;
-    int64_t next_ns, rows, told, units;
+    int64_t next_ns, rows, told, units; /* rows < 0: unknown, and units are told */
     char apart[128];
     int64_t done; /* of the units; atomic */
 } hy_progress;
@@ -46,6 +46,13 @@ void hy_progress_init(hy_progress *progress);
    of what a call does expect less. */
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
+
+/* A call begins that reads or writes a file of `bytes` bytes, -1 if that is unknown. A byte is
+   one unit, and takes the place of a row. */
+void hy_progress_begin_file(hy_progress *progress, int64_t bytes);
+
+/* Replaces the size of the file by a better estimate. By the thread that makes the call. */
+void hy_progress_resize(hy_progress *progress, int64_t bytes);
 
 /* What was made is the caller's from here on, whatever the function returns. */
 void hy_progress_keep(hy_progress *progress);

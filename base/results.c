@@ -1,7 +1,10 @@
 /* base/results.c - pages for arrays that the caller will own.
 
-   A mapping is in use (reserved or handed out) or kept. A kept one holds on to its pages,
-   so it stays counted on the host meter until it is used again or unmapped. */
+   A mapping is in use (reserved or handed out) or kept. A kept mapping holds on to its
+   pages, so it stays counted on the host meter until it is used again or unmapped.
+
+   Each mapping remembers the pages that it had when the present call first reserved it.
+   If the call fails, pages beyond those go back to the system. */
 #include "base/results.h"
 
 #include <errno.h>
@@ -10,22 +13,32 @@
 #include <sys/mman.h>
 
 #include "base/backend.h"
+#include "base/extremes.h"
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 
 enum {
     WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
     KEPT_MOST = 32 /* mappings kept; then the one kept longest goes */
 };
 
+/* Leading bytes of a mapping. */
+typedef struct extent {
+    size_t touched;  /* bytes whose pages are known to be present */
+    size_t counted;  /* bytes on the host meter */
+    int64_t reached; /* bytes beyond which no page is present; atomic */
+} extent;
+
 typedef struct mapping {
     struct mapping *next;
     char *ptr;
     size_t bytes;
-    size_t touched; /* leading bytes that are present */
-    size_t counted; /* bytes of it on the host meter */
+    extent now;
+    extent before; /* as call number `call` first reserved the mapping */
+    int64_t call;
     int kept;
-    size_t pieces;          /* that can be pinned */
+    size_t pieces;          /* number of pieces that can be pinned */
     unsigned char pinned[]; /* of each piece: 1 once it is; atomic */
 } mapping;
 
@@ -54,7 +67,7 @@ static void unmap(hy_context *ctx, hy_backend *device, mapping *m)
         if (m->pinned[k])
             device->ops->unpin(device, m->ptr + k * device->ops->pin_bytes);
     munmap(m->ptr, m->bytes);
-    hy_meter_give(&ctx->memory.meter, m->counted);
+    hy_meter_give(&ctx->memory.meter, m->now.counted);
     hy_array_free(ctx, m);
 }
 
@@ -89,20 +102,40 @@ static mapping *find(hy_results *results, const void *ptr)
     return NULL;
 }
 
-/* The smallest kept mapping that is large enough, so that a result computed again finds
-   its own pages; among equal ones the one with most pages present. Not one with so many
-   pages that a small result would sit on what a later one needs. */
+/* Returns the smallest kept mapping that is large enough, so that a result computed again
+   finds its own pages; among equal mappings the one with most pages present. A mapping is
+   left out if a result of `bytes` bytes would occupy pages that a later result needs. */
 static mapping *find_kept(hy_results *results, size_t bytes)
 {
-    const size_t pages = bytes < HY_PAGE ? HY_PAGE : bytes;
+    const size_t pages = hy_pages_round(bytes);
     mapping *best      = NULL;
 
     for (mapping *m = results->first; m; m = m->next)
-        if (m->kept && m->bytes >= bytes && m->touched / WASTE <= pages &&
+        if (m->kept && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
             (!best || m->bytes < best->bytes ||
-             (m->bytes == best->bytes && m->touched > best->touched)))
+             (m->bytes == best->bytes && m->now.touched > best->now.touched)))
             best = m;
     return best;
+}
+
+/* Gives pages of the mapping back that it did not have before the present call. */
+static void give_back(hy_context *ctx, mapping *m)
+{
+    hy_backend *device = ctx->results->device;
+    const size_t begin = hy_pages_of(m->bytes, (size_t)m->before.reached);
+
+    for (size_t k = 0; k < m->pieces; k++) {
+        const size_t at  = k * device->ops->pin_bytes;
+        const size_t end = hy_smaller(at + device->ops->pin_bytes, m->bytes);
+        if (m->pinned[k] && end > begin) {
+            device->ops->unpin(device, m->ptr + at);
+            m->pinned[k] = 0;
+        }
+    }
+    if (begin < m->bytes)
+        madvise(m->ptr + begin, m->bytes - begin, MADV_DONTNEED);
+    hy_meter_give(&ctx->memory.meter, m->now.counted - m->before.counted);
+    m->now = m->before;
 }
 
 /* Unmap all kept mappings but the `most` that were released last. */
@@ -119,6 +152,16 @@ static void keep_only(hy_context *ctx, int most)
             link = &m->next;
         }
     }
+}
+
+/* A mapping that the call has used before keeps the extent that it had before the call.
+ */
+static void begin_use(const hy_context *ctx, mapping *m)
+{
+    if (m->call != ctx->call)
+        m->before = m->now;
+    m->call = ctx->call;
+    m->kept = 0;
 }
 
 static void push(hy_results *results, mapping *m)
@@ -156,13 +199,15 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     memset(m, 0, sizeof(mapping) + pieces);
     m->bytes  = rounded;
     m->pieces = pieces;
+    m->call   = ctx->call;
     m->ptr    = hy_pages_map(rounded);
     if (!m->ptr) {
         const int error = errno;
         hy_array_free(ctx, m);
         return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "no address space for a result of %zu bytes (error %d)", rounded,
-                       error);
+                       "the system refuses address space for a result of %s: %s; raise "
+                       "its limit (ulimit -v)",
+                       hy_size((int64_t)rounded).s, strerror(error));
     }
     if (ctx->pool)
         hy_topology_spread(hy_pool_topology(ctx->pool), m->ptr, rounded);
@@ -180,24 +225,27 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
         return HYBRID_OK;
     if (bytes > INT64_MAX / 2 || hy_memory_fails(&ctx->memory))
         return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "no address space for a result of %zu bytes", bytes);
+                       "the system refuses address space for a result of %s",
+                       hy_size(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes).s);
     pthread_mutex_lock(&results->lock);
     m = find_kept(results, bytes);
     if (m)
-        m->kept = 0;
+        begin_use(ctx, m);
     pthread_mutex_unlock(&results->lock);
     if (!m) {
         HY_TRY(map_new(ctx, bytes, &m));
         pthread_mutex_lock(&results->lock);
         push(results, m);
+        begin_use(ctx, m);
         pthread_mutex_unlock(&results->lock);
     }
-    *out = (hy_span){m->ptr,
-                     m->bytes,
-                     m->touched,
-                     m->counted,
-                     m->pieces > 0 ? pin_bytes(results) : 0,
-                     m->pinned};
+    *out = (hy_span){.ptr     = m->ptr,
+                     .bytes   = m->bytes,
+                     .touched = m->now.touched,
+                     .counted = m->now.counted,
+                     .piece   = m->pieces > 0 ? pin_bytes(results) : 0,
+                     .pinned  = m->pinned,
+                     .reached = &m->now.reached};
     return HYBRID_OK;
 }
 
@@ -221,26 +269,17 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     const size_t bytes = left < span->piece ? left : span->piece;
     if (at + bytes > span->touched && ctx->memory.strict)
         return; /* pinning makes the rest present, uncounted */
+    hy_span_reach(span, at + bytes);
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
-int hy_results_pinned(const hy_span *span, size_t begin, size_t end)
-{
-    if (span->piece == 0 || end > span->bytes)
-        return 0;
-    for (size_t k = begin / span->piece; k * span->piece < end; k++)
-        if (!__atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
-            return 0;
-    return 1;
-}
-
-/* Count `more` bytes; kept pages make room if they must. */
+/* Count `more` bytes; idle memory makes room if it must. */
 static int count(hy_context *ctx, size_t more)
 {
     if (hy_meter_take(&ctx->memory.meter, more))
         return 1;
-    hy_results_trim(ctx);
+    hy_memory_relieve(ctx);
     return hy_meter_take(&ctx->memory.meter, more);
 }
 
@@ -249,44 +288,19 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
     if (bytes <= span->counted)
         return HYBRID_OK;
     if (bytes > span->bytes)
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "a result of %zu bytes exceeds its bound of %zu", bytes,
-                       span->bytes);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "a result of %s exceeds its bound of %s",
+                       hy_size((int64_t)bytes).s, hy_size((int64_t)span->bytes).s);
     const size_t pages = hy_pages_of(span->bytes, bytes), more = pages - span->counted;
     if (!count(ctx, more))
-        return hy_fail(
-            ctx, HYBRID_NO_MEMORY,
-            "a result needs %zu more bytes of host memory: %lld of %lld are in use", more,
-            (long long)hy_meter_used(&ctx->memory.meter),
-            (long long)ctx->memory.meter.cap);
+        return hy_memory_full(ctx, span->what ? span->what : "a result",
+                              (int64_t)(bytes > span->total ? bytes : span->total),
+                              span->remedy ? span->remedy : "");
     span->counted = pages;
+    hy_span_reach(span, bytes);
     pthread_mutex_lock(&ctx->results->lock);
-    find(ctx->results, span->ptr)->counted = pages;
+    find(ctx->results, span->ptr)->now.counted = pages;
     pthread_mutex_unlock(&ctx->results->lock);
     return HYBRID_OK;
-}
-
-#if __has_attribute(disable_sanitizer_instrumentation) /* clang */
-#define NO_RACE __attribute__((disable_sanitizer_instrumentation))
-#else
-#define NO_RACE __attribute__((no_sanitize("thread")))
-#endif
-
-/* Others may be storing results in these pages already. That is no race: a fresh page
-   holds zeros, so putting 0 where 0 is makes it present and changes nothing; where there
-   is something else, the page is present. (Adding or or-ing 0 would not do: compilers
-   turn it into a read.) */
-NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
-{
-    if (begin < span->touched)
-        begin = span->touched;
-    if (end > span->bytes)
-        end = span->bytes;
-    for (size_t at = begin / HY_PAGE * HY_PAGE; at < end; at += HY_PAGE) {
-        char zero = 0;
-        (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED);
-    }
 }
 
 void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
@@ -295,8 +309,8 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
         return;
     pthread_mutex_lock(&ctx->results->lock);
     mapping *m = find(ctx->results, span->ptr);
-    if (used > m->touched)
-        m->touched = used;
+    if (used > m->now.touched)
+        m->now.touched = used;
     pthread_mutex_unlock(&ctx->results->lock);
 }
 
@@ -319,11 +333,41 @@ int hy_results_release(hy_context *ctx, void *ptr)
     return found;
 }
 
+int64_t hy_results_kept_bytes(hy_results *results)
+{
+    int64_t bytes = 0;
+
+    pthread_mutex_lock(&results->lock);
+    for (const mapping *m = results->first; m; m = m->next)
+        bytes += m->kept ? (int64_t)m->now.counted : 0;
+    pthread_mutex_unlock(&results->lock);
+    return bytes;
+}
+
 void hy_results_trim(hy_context *ctx)
 {
     pthread_mutex_lock(&ctx->results->lock);
     keep_only(ctx, 0);
     pthread_mutex_unlock(&ctx->results->lock);
+}
+
+void hy_results_undo(hy_context *ctx)
+{
+    hy_results *results = ctx->results;
+
+    pthread_mutex_lock(&results->lock);
+    for (mapping *m = results->first, *next; m; m = next) {
+        next = m->next;
+        if (!m->kept || m->call != ctx->call)
+            continue;
+        if (m->before.reached > 0) {
+            give_back(ctx, m);
+        } else {
+            take_out(results, m);
+            unmap(ctx, results->device, m);
+        }
+    }
+    pthread_mutex_unlock(&results->lock);
 }
 
 hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
@@ -337,10 +381,9 @@ hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const ch
         return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
                        (long long)n, size);
     if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "%s: %lld x %zu bytes are more than the host memory of %lld", what,
-                       (long long)n, size, (long long)cap);
+        return hy_memory_full(ctx, what, n * (int64_t)size, "");
     HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
+    span.what                  = what;
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
     if (status != HYBRID_OK) {
         hy_results_release(ctx, span.ptr);

@@ -24,6 +24,11 @@ typedef struct hy_span {
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
     unsigned char *pinned; /* of each piece: 1 once it is; atomic */
+    const char *what;      /* name in sentences; NULL = "a result" */
+    size_t total;          /* bytes of the result of which this is an array, perhaps an
+                              estimate; 0 = unknown */
+    const char *remedy;    /* what else to do if there is no room, after a comma; or NULL */
+    int64_t *reached;      /* bytes beyond which no page is present; atomic */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
@@ -41,6 +46,9 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);
 /* The first `bytes` of the span are about to be written: count the pages that hold them,
    huge ones if the mapping has such, on the host meter. Fails with NO_MEMORY and a sentence when the cap would be exceeded. */
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
+
+/* Notes that pages up to byte `end` may be present from now on. Any thread. */
+void hy_span_reach(const hy_span *span, size_t end);
 
 /* Touch the pages of [begin, end), clipped to the reservation, from the calling
    thread; pages known to be present are skipped. */
@@ -65,8 +73,15 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
    Pointers the pool never gave are ignored and return 0. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
-/* Unmap what is kept. */
+/* Bytes on the host meter of what is kept: they are free for what needs them. */
+int64_t hy_results_kept_bytes(hy_results *results);
+
+/* Unmaps all kept mappings. */
 void hy_results_trim(hy_context *ctx);
+
+/* Call number ctx->call failed, and every span that it reserved was released: kept mappings
+   become as they were before the call, and mappings that the call made are unmapped. */
+void hy_results_undo(hy_context *ctx);
 
 /* Plain array of results: reserved, counted and handed out in one go. */
 hybrid_status hy_results_array(hy_context *ctx, int64_t count, size_t size,

@@ -189,7 +189,7 @@ int cli_arguments_read(const cli_command *command, int argc, char **argv,
     char shorts[2 * CLI_OPTIONS_MOST + 2];
     int code;
 
-    *out   = (cli_options){.seed = 1, .type = HYBRID_F64, .repeat = 1};
+    *out   = (cli_options){.seed = 1, .repeat = 1};
     optind = 1;
     opterr = 0;
     make_tables(command, longs, shorts);

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/fit.h"
+#include "cli/format.h"
 #include "cli/job.h"
 #include "cli/now.h"
 #include "cli/operand.h"
@@ -29,17 +31,8 @@ static int check(multiply *m)
     if (cli_outputs_same(o->output, o->trace) || cli_outputs_same(o->output, o->report) ||
         cli_outputs_same(o->trace, o->report))
         return cli_fail(CLI_USAGE, "--output, --trace and --report need different files");
-    if (o->output && dense && !cli_ends_in(o->output, ".npy") &&
-        strncmp(o->output, "/dev/", 5) != 0)
-        return cli_fail(CLI_USAGE, "the result is dense: give '%s' a name ending in .npy",
-                        o->output);
-    if (o->output && !dense &&
-        (cli_ends_in(o->output, ".npy") || cli_ends_in(o->output, ".gz")))
-        return cli_fail(CLI_USAGE,
-                        "the result is sparse, written as plain Matrix Market: give '%s' "
-                        "a name ending in .mtx",
-                        o->output);
-    return cli_job_check(o);
+    const int code = cli_format_check(o, dense);
+    return code == CLI_DONE ? cli_job_check(o) : code;
 }
 
 static int claim(multiply *m)
@@ -51,25 +44,14 @@ static int claim(multiply *m)
         code = cli_output_claim(o->output, &m->output);
     if (code == CLI_DONE && o->trace)
         code = cli_output_claim(o->trace, &m->trace);
-    if (code == CLI_DONE && o->report && strcmp(o->report, "-") != 0)
+    if (code == CLI_DONE && o->report)
         code = cli_output_claim(o->report, &m->report);
     return code;
 }
 
-static int on_progress(void *user, int64_t rows_done, int64_t rows)
-{
-    (void)user;
-    cli_progress_rows(rows_done, rows);
-    return cli_signals_came();
-}
-
 static int open_engine(multiply *m)
 {
-    const int code = cli_job_open(&m->job);
-
-    if (code == CLI_DONE)
-        hybrid_engine_progress(m->job.engine, on_progress, NULL);
-    return code;
+    return cli_job_open(&m->job);
 }
 
 static int load(multiply *m)
@@ -77,9 +59,15 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
+/* An estimate may be off: a result that exceeds memory by less than this is tried. */
+static const double SURE = 1.25;
+
 static int plan(multiply *m)
 {
-    return cli_job_has_files(&m->job) ? CLI_DONE : cli_job_plan(&m->job);
+    cli_job *job   = &m->job;
+    const int code = cli_job_has_files(job) ? CLI_DONE : cli_job_plan(job);
+
+    return code == CLI_DONE && job->plan ? cli_fit_check(job, SURE) : code;
 }
 
 /* ---- the product
@@ -91,8 +79,7 @@ static void on_event(void *user, const hybrid_event *event)
 
     if (!job->variant && event->variant[0])
         job->variant = event->variant;
-    if (job->options->trace)
-        cli_trace_add(&job->trace, event);
+    hybrid_trace_add(job->trace, event);
 }
 
 static hybrid_status run_plan(cli_job *job)
@@ -135,9 +122,8 @@ static int run_once(cli_job *job)
 
 static int make_y(cli_job *job)
 {
-    const hybrid_status status =
-        hybrid_dense_create(job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR,
-                            job->options->type, &job->Y);
+    const hybrid_status status = hybrid_dense_create(
+        job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR, job->type, &job->Y);
 
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
@@ -152,11 +138,12 @@ static int run(multiply *m)
         hybrid_engine_trace(job->engine, on_event, job);
     if (cli_job_has_files(job))
         job->report = (hybrid_report)HYBRID_REPORT_INIT;
-    if (code == CLI_DONE && !job->right)
+    if (code == CLI_DONE && !job->right && !job->Y.data)
         code = make_y(job);
     for (int64_t i = 0; i < repeat && code == CLI_DONE; i++)
         code = run_once(job);
     hybrid_engine_trace(job->engine, NULL, NULL);
+    cli_job_pause(job);
     return code;
 }
 
@@ -201,7 +188,7 @@ static int write_result(multiply *m)
 
     if (!m->output.path)
         return CLI_DONE;
-    cli_progress_phase("writing", m->output.path);
+    cli_progress_file("writing", cli_output_title(job->options->output).s);
     const hybrid_status status =
         job->right ? hybrid_write_mtx(job->engine, m->output.path, &job->C)
                    : hybrid_write_npy(job->engine, m->output.path, &job->Y);
@@ -214,27 +201,20 @@ static int write_result(multiply *m)
 
 static int write_trace(multiply *m)
 {
-    FILE *file;
+    cli_job *job = &m->job;
 
     if (!m->trace.path)
         return CLI_DONE;
-    file = cli_output_stream(&m->trace);
-    if (!file)
-        return CLI_FILE;
-    const int code = cli_trace_write(&m->job.trace, &m->job.report, file);
-    return code == CLI_DONE ? cli_output_publish(&m->trace) : code;
+    const hybrid_status status = hybrid_trace_write_json(job->trace, m->trace.path);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
 static int write_report(multiply *m)
 {
     FILE *file;
 
-    if (!m->job.options->report)
+    if (!m->report.path)
         return CLI_DONE;
-    if (!m->report.path) {
-        cli_report_write(&m->job, stdout);
-        return CLI_DONE;
-    }
     file = cli_output_stream(&m->report);
     if (!file)
         return CLI_FILE;
@@ -255,7 +235,7 @@ int cli_multiply(const cli_options *options)
     static int (*const steps[])(multiply *) = {
         check,  claim,        open_engine, load,         plan,     run,
         verify, write_result, write_trace, write_report, summarize};
-    multiply m = {.job    = {.options = options},
+    multiply m = {.job    = {.options = options, .begin_ns = cli_now_ns()},
                   .output = CLI_OUTPUT_NONE,
                   .trace  = CLI_OUTPUT_NONE,
                   .report = CLI_OUTPUT_NONE};

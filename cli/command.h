@@ -15,7 +15,8 @@ enum {
     CLI_LIST      = 1u << 3,
     CLI_GENERATE  = 1u << 4,
     CLI_CALIBRATE = 1u << 5,
-    CLI_PROGRAM   = 1u << 6 /* before any command: hybrid_spmm --version */
+    CLI_DOCTOR    = 1u << 6,
+    CLI_PROGRAM   = 1u << 7 /* before any command: hybrid_spmm --version */
 };
 
 /* A row of a list in --help and in a manual page. A NULL name ends the list. */
@@ -51,5 +52,6 @@ int cli_info(const cli_options *options);
 int cli_list(const cli_options *options);
 int cli_generate(const cli_options *options);
 int cli_calibrate(const cli_options *options);
+int cli_doctor(const cli_options *options);
 
 #endif /* CLI_COMMAND_H */

@@ -55,7 +55,7 @@ const cli_command cli_commands[] = {
     {"multiply", CLI_MULTIPLY, cli_multiply, "A [B]", 1, 2, "compute A*B, A*A or A*X",
      "A is a sparse matrix: FILE.mtx, FILE.mtx.gz, FILE.json or gen:KIND:ARGS. B is a "
      "sparse matrix too, or a dense matrix X: FILE.npy, a Matrix Market array file or "
-     "FILE.json. Without B, A is multiplied by itself.\n"
+     "FILE.json. Without B, A is multiplied by itself. - is standard input.\n"
      "\n"
      "FILE.json describes raw arrays, as hybrid_spmm.h specifies. These arrays stay in "
      "their files and are read in pieces, so they may exceed memory. gen:KIND:ARGS is a "
@@ -65,9 +65,11 @@ const cli_command cli_commands[] = {
      NULL, multiply_examples},
     {"explain", CLI_EXPLAIN, cli_explain, "A [B]", 1, 2,
      "tell how a product would be computed",
-     "Reads the operands as multiply does, and prints features of the matrices, "
-     "candidate "
-     "algorithms with predicted times, and chunks. Nothing is computed.",
+     "Reads the operands as multiply does, and prints the size of the result and whether "
+     "it "
+     "fits memory, who computes, the algorithm and its predicted time, what is copied, "
+     "and "
+     "the alternatives. Nothing is computed.",
      NULL, explain_examples},
     {"info", CLI_INFO, cli_info, "FILE", 1, 1,
      "read and check a matrix, and tell what is in it",
@@ -92,6 +94,15 @@ const cli_command cli_commands[] = {
      "Without a GPU the CPU is measured alone. With another number of threads the CPU "
      "counts as another device.",
      NULL, calibrate_examples},
+    {"doctor", CLI_DOCTOR, cli_doctor, "", 0, 0,
+     "check driver, GPUs, limits and rates of this machine",
+     "Prints what the library finds: the NVIDIA driver, GPUs, cores, memory of the "
+     "machine "
+     "and limits of its control group, the rates by which products are planned, and the "
+     "optional parts that were built. For each problem a line says how to mend it, and "
+     "the "
+     "exit code is 1.",
+     NULL, NULL},
     {0}};
 
 const cli_term cli_exit_codes[] = {

@@ -4,31 +4,66 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "cli/gpus.h"
 #include "cli/now.h"
 #include "cli/operand.h"
 #include "cli/say.h"
 #include "cli/shapes.h"
 #include "cli/signals.h"
 
+static int64_t cpu_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void cli_job_pause(cli_job *job)
+{
+    job->cpu_ns = cpu_now_ns();
+}
+
+/* Cores; but for reading and writing during which no core was busy for half of the time,
+   none of the resources that the library knows: files. */
+static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
+{
+    const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
+    const int64_t busy_ns = cpu_now_ns() - job->cpu_ns;
+
+    return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
+}
+
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
 {
+    const int64_t end_ns     = cli_now_ns();
     const hybrid_event event = {.stage    = stage,
                                 .variant  = "",
                                 .lane     = lane,
                                 .chunk    = -1,
                                 .begin_ns = begin_ns,
-                                .end_ns   = cli_now_ns(),
-                                .bytes    = bytes};
+                                .end_ns   = end_ns,
+                                .bytes    = bytes,
+                                .parts    = 1,
+                                .bound    = bound_of(job, stage, end_ns - begin_ns)};
 
-    if (job->options->trace)
-        cli_trace_add(&job->trace, &event);
-    return (double)(event.end_ns - begin_ns) * 1e-9;
+    hybrid_trace_add(job->trace, &event);
+    cli_job_pause(job);
+    return (double)(end_ns - begin_ns) * 1e-9;
 }
 
 /* ---- engine ---------------------------------------------------------------------------
  */
+
+static int on_progress(void *user, int64_t done, int64_t total)
+{
+    (void)user;
+    cli_progress_tell(done, total);
+    return cli_signals_came();
+}
 
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code)
@@ -46,12 +81,30 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.host_bytes   = options->host_bytes;
     wanted.message      = message;
     wanted.message_size = sizeof message;
-    wanted.rates_path   = rates;
+    wanted.rates_path   = rates && strcmp(rates, "-") == 0 ? "/dev/stdin" : rates;
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
+    hybrid_engine_progress(engine, on_progress, NULL);
     if (status == HYBRID_OK)
         return engine;
     *code = cli_fail_status(status, message);
     return NULL;
+}
+
+/* A GPU that is not there needs no words. One that was asked for, or that is there and
+   cannot be used, does. */
+static void tell_of_gpu(const cli_job *job)
+{
+    const cli_options *o = job->options;
+    const cli_gpus gpus  = cli_gpus_look("");
+    const int asked      = o->device > 0 || o->devices.count > 0;
+
+    if (o->quiet || o->backend != HYBRID_AUTO ||
+        hybrid_engine_backend(job->engine) != HYBRID_HOST ||
+        !(asked || cli_gpus_present(&gpus)))
+        return;
+    cli_note("the CPU computes, because the GPU cannot be used: %s; see 'hybrid_spmm "
+             "doctor'",
+             hybrid_engine_device(job->engine));
 }
 
 int cli_job_open(cli_job *job)
@@ -60,11 +113,13 @@ int cli_job_open(cli_job *job)
     int code             = CLI_DONE;
 
     job->engine = cli_engine_open(o, o->backend, o->rates, &code);
-    if (job->engine && o->backend == HYBRID_AUTO && !o->quiet &&
-        hybrid_engine_backend(job->engine) == HYBRID_HOST)
-        cli_note("computing on the CPU, there is no GPU: %s",
-                 hybrid_engine_device(job->engine));
-    return code;
+    if (!job->engine)
+        return code;
+    tell_of_gpu(job);
+    cli_job_pause(job);
+    const hybrid_status status =
+        o->trace ? hybrid_trace_create(job->engine, &job->trace) : HYBRID_OK;
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
 /* ---- operands
@@ -84,6 +139,9 @@ int cli_job_check(const cli_options *o)
 {
     const int dense = o->input[1] && cli_operand_is_dense(o->input[1]);
 
+    if (o->input[1] && cli_operand_is_standard_input(o->input[0]) &&
+        cli_operand_is_standard_input(o->input[1]))
+        return cli_fail(CLI_USAGE, "A and B cannot both be standard input");
     if (o->dense_cols && o->input[1])
         return cli_fail(CLI_USAGE, "--dense-cols stands instead of B: leave out '%s'",
                         o->input[1]);
@@ -114,11 +172,16 @@ static int make_x(cli_job *job)
 
     if (job->explains) {
         job->X = (hybrid_dense){job->A.cols,      o->dense_cols, o->dense_cols,
-                                HYBRID_ROW_MAJOR, NULL,          o->type};
+                                HYBRID_ROW_MAJOR, NULL,          job->type};
         return CLI_DONE;
     }
+    /* Y comes before the numbers of X, so that sizes that do not fit are refused at once
+     */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
-                                               HYBRID_ROW_MAJOR, o->type, &job->X);
+                                               HYBRID_ROW_MAJOR, job->type, &job->X);
+    if (status == HYBRID_OK)
+        status = hybrid_dense_create(job->engine, job->A.rows, o->dense_cols,
+                                     HYBRID_ROW_MAJOR, job->type, &job->Y);
     if (status == HYBRID_OK)
         status = hybrid_dense_random(job->engine, o->seed, &job->X);
     if (status != HYBRID_OK)
@@ -149,7 +212,7 @@ static int open_left(cli_job *job)
     if (job->A.type == 0)
         return cli_fail(CLI_INPUT, "%s: holds a dense matrix, no sparse one",
                         o->input[0]);
-    return cli_operand_check_type(o->input[0], job->A.type, o->type);
+    return cli_operand_check_type(o->input[0], job->A.type, job->type);
 }
 
 static int open_right(cli_job *job)
@@ -158,14 +221,14 @@ static int open_right(cli_job *job)
     const hybrid_status status =
         hybrid_file_open(job->engine, o->input[1], &job->right_file);
 
-    snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
+    job->right_name = cli_operand_title(o->input[1]);
     if (status != HYBRID_OK)
         return cli_fail_engine(job->engine, status);
     job->B     = hybrid_file_csr(job->right_file);
     job->X     = hybrid_file_dense(job->right_file);
     job->right = job->X.type == 0 ? &job->B : NULL;
     return cli_operand_check_type(o->input[1], job->right ? job->B.type : job->X.type,
-                                  o->type);
+                                  job->type);
 }
 
 /* B as it is named, or as the options make it; right_name says which. */
@@ -174,24 +237,24 @@ static int load_right(cli_job *job)
     const cli_options *o = job->options;
     int dense            = 0;
 
-    job->right = &job->A;
-    snprintf(job->right_name, sizeof job->right_name, "A");
+    job->right      = &job->A;
+    job->right_name = cli_operand_title("A");
     if (stays(job, o->input[1], o->transpose_b))
         return open_right(job);
     if (o->input[1]) {
         const int64_t begin = cli_now_ns();
-        const int code      = cli_operand_read(job->engine, o->input[1], o->type, o->seed,
-                                               &job->B, &job->X, &dense);
+        const int code = cli_operand_read(job->engine, o->input[1], job->type, o->seed,
+                                          &job->B, &job->X, &dense);
         if (code != CLI_DONE)
             return code;
         job->read_s +=
             cli_job_step(job, cli_operand_spec(o->input[1]) ? "make B" : "read B",
                          "reader", begin, file_bytes(o->input[1]));
-        job->right = dense ? NULL : &job->B;
-        snprintf(job->right_name, sizeof job->right_name, "%.100s", o->input[1]);
+        job->right      = dense ? NULL : &job->B;
+        job->right_name = cli_operand_title(o->input[1]);
     } else if (o->dense_cols) {
-        job->right = NULL;
-        snprintf(job->right_name, sizeof job->right_name, "random");
+        job->right      = NULL;
+        job->right_name = cli_operand_title("random");
     }
     return CLI_DONE;
 }
@@ -203,22 +266,50 @@ static int load_left(cli_job *job)
     const int64_t begin  = cli_now_ns();
     int dense;
 
-    snprintf(job->left_name, sizeof job->left_name, "%.100s", name);
+    job->left_name = cli_operand_title(name);
     if (stays(job, name, o->transpose_a || (o->transpose_b && !o->input[1])))
         return open_left(job);
     const int code =
-        cli_operand_read(job->engine, name, o->type, o->seed, &job->A, NULL, &dense);
+        cli_operand_read(job->engine, name, job->type, o->seed, &job->A, NULL, &dense);
     if (code == CLI_DONE)
         job->read_s = cli_job_step(job, cli_operand_spec(name) ? "make A" : "read A",
                                    "reader", begin, file_bytes(name));
     return code;
 }
 
+/* The type of --type or, without it, that of operands in files: of JSON, which is not
+   converted, or else of .npy. Text has no type. */
+static int find_type(cli_job *job)
+{
+    const cli_options *o = job->options;
+    int in_json          = 0;
+
+    job->type = o->type ? o->type : HYBRID_F64;
+    for (int i = 0; i < CLI_INPUTS && o->input[i] && !o->type; i++) {
+        hybrid_type type  = job->type;
+        const int is_json = cli_operand_is_json(o->input[i]);
+        const int code    = cli_operand_type(job->engine, o->input[i], &type);
+        if (code != CLI_DONE)
+            return code;
+        if (in_json && is_json && type != job->type)
+            return cli_fail(CLI_INPUT,
+                            "'%s' and '%s' hold values of different types, which are not "
+                            "converted",
+                            o->input[0], o->input[1]);
+        if (type && !in_json)
+            job->type = type;
+        in_json |= is_json;
+    }
+    return CLI_DONE;
+}
+
 int cli_job_load(cli_job *job)
 {
     const cli_options *o = job->options;
-    int code             = load_left(job);
+    int code             = find_type(job);
 
+    if (code == CLI_DONE)
+        code = load_left(job);
     if (code == CLI_DONE)
         code = load_right(job);
     if (code == CLI_DONE)
@@ -280,10 +371,10 @@ int cli_job_plan(cli_job *job)
 
 void cli_job_close(cli_job *job)
 {
-    cli_trace_free(&job->trace);
     cli_calls_close(&job->calls);
     if (!job->engine)
         return;
+    hybrid_trace_destroy(job->trace);
     hybrid_plan_destroy(job->plan);
     hybrid_csr_free(job->engine, &job->A);
     hybrid_csr_free(job->engine, &job->B);

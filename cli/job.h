@@ -3,8 +3,8 @@
 #define CLI_JOB_H
 
 #include "cli/calls.h"
+#include "cli/operand.h"
 #include "cli/options.h"
-#include "cli/trace_json.h"
 #include "hybrid_spmm.h"
 
 typedef struct cli_job {
@@ -19,10 +19,13 @@ typedef struct cli_job {
     hybrid_plan *plan; /* NULL if one stays: there is one for each panel */
     hybrid_report report;
     const char *variant; /* that computes */
-    cli_trace trace;
+    hybrid_trace *trace; /* NULL unless it is asked for */
     cli_calls calls; /* of the product; the report is that of the last one */
+    int64_t cpu_ns;  /* CPU time of the process when the last step ended */
     double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
-    char left_name[128], right_name[128];                  /* as the summary says them */
+    int64_t begin_ns;                                      /* when the command began */
+    hybrid_type type;                                      /* of all values */
+    cli_title left_name, right_name;                       /* as the summary says them */
 } cli_job;
 
 /* Each returns 0 or an exit code, after saying what went wrong. */
@@ -48,7 +51,10 @@ void cli_job_close(cli_job *job);
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
 
-/* A step of this program ends: put it in the trace and return its seconds. */
+/* The step that follows begins now, although the last one ended before. */
+void cli_job_pause(cli_job *job);
+
+/* A step of this program ends: puts it in the trace and returns its seconds. */
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes);
 

@@ -3,44 +3,19 @@
 
 #include <math.h>
 
-/* Bytes of the UTF-8 character at `p` (RFC 3629), 0 if it is none. */
-static int character_length(const unsigned char *p)
-{
-    unsigned low = 0x80, high = 0xbf; /* of the second byte */
-    int length;
-
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4)
-        return 0;
-    length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (p[0] == 0xe0)
-        low = 0xa0;
-    else if (p[0] == 0xed)
-        high = 0x9f;
-    else if (p[0] == 0xf0)
-        low = 0x90;
-    else if (p[0] == 0xf4)
-        high = 0x8f;
-    if (p[1] < low || p[1] > high)
-        return 0;
-    for (int i = 2; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
+#include "cli/utf8.h"
 
 void cli_json_string(FILE *file, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
+    const char *p = text;
 
     fputc('"', file);
     while (*p) {
-        const int length = character_length(p);
+        const int length = cli_utf8_length(p);
         if (length == 0)
             fputs("\\ufffd", file);
-        else if (*p < 0x20 || *p == 0x7f)
-            fprintf(file, "\\u%04x", *p);
+        else if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            fprintf(file, "\\u%04x", (unsigned)*p);
         else if (*p == '"' || *p == '\\')
             fprintf(file, "\\%c", *p);
         else
@@ -96,4 +71,28 @@ void cli_json_real(cli_json *json, const char *key, double value)
         fprintf(json->file, "%.9g", value);
     else
         fputs("null", json->file);
+}
+
+void cli_json_truth(cli_json *json, const char *key, int truth)
+{
+    cli_json_key(json, key);
+    fputs(truth ? "true" : "false", json->file);
+}
+
+void cli_json_begin_array(cli_json *json, const char *key)
+{
+    cli_json_key(json, key);
+    fputc('[', json->file);
+    json->items = 0;
+}
+
+void cli_json_item(cli_json *array, cli_json *item)
+{
+    fputs(array->items++ > 0 ? ", " : "", array->file);
+    cli_json_begin(item, array->file, "  ");
+}
+
+void cli_json_end_array(cli_json *json)
+{
+    fputc(']', json->file);
 }

@@ -1,6 +1,7 @@
 /* cli/kinds.c - kinds of values of options. */
 #include "cli/kinds.h"
 
+#include "cli/format.h"
 #include "cli/progress.h"
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -68,7 +69,8 @@ static int read_split(const cli_kind *kind, const char *text, void *field)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-static const cli_word types[]    = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {0}};
+static const cli_word types[]   = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {0}};
+static const cli_word formats[] = {{"mtx", CLI_FORMAT_MTX}, {"npy", CLI_FORMAT_NPY}, {0}};
 static const cli_word backends[] = {
     {"auto", HYBRID_AUTO}, {"host", HYBRID_HOST}, {"cuda", HYBRID_CUDA}, {0}};
 static const cli_word splits[] = {{"auto", HYBRID_SPLIT_AUTO},
@@ -132,6 +134,8 @@ const cli_kind cli_kind_split = {.placeholder = "HOW",
                                  .words = splits};
 const cli_kind cli_kind_type  = {
      .placeholder = "f32|f64", .rule = "f32 or f64", .read = read_word, .words = types};
+const cli_kind cli_kind_format = {
+    .placeholder = "mtx|npy", .rule = "mtx or npy", .read = read_word, .words = formats};
 const cli_kind cli_kind_backend  = {.placeholder = "WHERE",
                                     .rule        = "auto, host or cuda",
                                     .read        = read_word,

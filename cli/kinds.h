@@ -54,6 +54,7 @@ extern const cli_kind cli_kind_seed;      /* (uint64_t) */
 extern const cli_kind cli_kind_size;      /* (size_t) bytes, above 0 */
 extern const cli_kind cli_kind_split;     /* (cli_split) */
 extern const cli_kind cli_kind_type;      /* (hybrid_type) */
+extern const cli_kind cli_kind_format;    /* (cli_format) */
 extern const cli_kind cli_kind_backend;   /* (hybrid_backend) */
 extern const cli_kind cli_kind_progress;  /* (cli_progress_mode) */
 

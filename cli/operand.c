@@ -3,10 +3,9 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include "cli/options.h"
+#include "cli/peek.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 
@@ -15,28 +14,27 @@ const char *cli_operand_spec(const char *name)
     return strncmp(name, "gen:", 4) == 0 ? name + 4 : NULL;
 }
 
-/* The beginning of a file, inflated. 0 bytes if it cannot be read: who reads it will say
-   why; and of a pipe, from which nobody could read it again. */
-static void peek(const char *path, char *text, unsigned bytes)
+int cli_operand_is_standard_input(const char *name)
 {
-    struct stat st;
-    int got = 0;
+    return strcmp(name, "-") == 0;
+}
 
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        gzFile file = gzopen(path, "re");
-        got         = file ? gzread(file, text, bytes - 1) : 0;
-        gzclose(file);
-    }
-    text[got > 0 ? got : 0] = '\0';
+const char *cli_operand_path(const char *name)
+{
+    return cli_operand_is_standard_input(name) ? "/dev/stdin" : name;
+}
+
+cli_title cli_operand_title(const char *name)
+{
+    return cli_title_of(name, "standard input");
 }
 
 /* "%%MatrixMarket matrix array ..." */
-static int has_array_banner(const char *path)
+static int has_array_banner(char *text)
 {
     static const char *const words[] = {"%%MatrixMarket", "matrix", "array"};
-    char text[1024], *rest = text;
+    char *rest                       = text;
 
-    peek(path, text, sizeof text);
     text[strcspn(text, "\r\n")] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *word = strtok_r(rest, " \t", &rest);
@@ -46,27 +44,58 @@ static int has_array_banner(const char *path)
     return 1;
 }
 
+/* The beginning of a .npy file, whose dictionary begins at byte 10 or 12. */
+static const char npy_magic[] = "\x93NUMPY";
+enum { NPY_DICTIONARY = 12 };
+
+static int is_npy(const char *text, size_t bytes)
+{
+    return bytes > NPY_DICTIONARY && memcmp(text, npy_magic, sizeof npy_magic - 1) == 0;
+}
+
 int cli_operand_is_json(const char *name)
 {
     return !cli_operand_spec(name) && cli_ends_in(name, ".json");
 }
 
-/* {"format": "hybrid-dense", ... */
-static int is_dense_json(const char *name)
-{
-    char text[1024];
-
-    if (!cli_operand_is_json(name))
-        return 0;
-    peek(name, text, sizeof text);
-    return strstr(text, "\"hybrid-dense\"") != NULL;
-}
-
 int cli_operand_is_dense(const char *name)
 {
+    char text[CLI_PEEK_BYTES];
+
     if (cli_operand_spec(name))
         return 0;
-    return cli_ends_in(name, ".npy") || is_dense_json(name) || has_array_banner(name);
+    const size_t bytes = cli_peek(name, text);
+    if (cli_operand_is_json(name)) /* {"format": "hybrid-dense", ... */
+        return strstr(text, "\"hybrid-dense\"") != NULL;
+    return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
+}
+
+static int json_type(hybrid_engine *engine, const char *name, hybrid_type *type)
+{
+    hybrid_file *file;
+    const hybrid_status status = hybrid_file_open(engine, name, &file);
+
+    if (status != HYBRID_OK)
+        return cli_fail_engine(engine, status);
+    *type = hybrid_file_csr(file).type;
+    if (!*type)
+        *type = hybrid_file_dense(file).type;
+    hybrid_file_close(file);
+    return CLI_DONE;
+}
+
+int cli_operand_type(hybrid_engine *engine, const char *name, hybrid_type *type)
+{
+    char text[CLI_PEEK_BYTES];
+
+    *type = (hybrid_type)0;
+    if (cli_operand_spec(name))
+        return CLI_DONE;
+    if (cli_operand_is_json(name))
+        return json_type(engine, name, type);
+    if (is_npy(text, cli_peek(name, text)))
+        *type = strstr(text + NPY_DICTIONARY, "<f4") ? HYBRID_F32 : HYBRID_F64;
+    return CLI_DONE;
 }
 
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
@@ -75,7 +104,9 @@ int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
 
     if (is == wanted)
         return CLI_DONE;
-    return cli_fail(CLI_USAGE, "'%s' holds %s, which is not converted: give --type %s",
+    return cli_fail(CLI_USAGE,
+                    "'%s' holds %s, which is not converted: give --type %s, or leave out "
+                    "--type",
                     name, word, word);
 }
 
@@ -92,19 +123,22 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
                      uint64_t seed, hybrid_csr *sparse, hybrid_dense *dense,
                      int *is_dense)
 {
-    const char *spec = cli_operand_spec(name);
+    const char *spec = cli_operand_spec(name), *path = cli_operand_path(name);
     hybrid_status status;
 
-    cli_progress_phase(spec ? "making" : "reading", name);
+    if (spec)
+        cli_progress_phase("making", name);
+    else
+        cli_progress_file("reading", cli_operand_title(name).s);
     *is_dense = 0;
     if (cli_operand_is_json(name))
         return read_json(engine, name, type, sparse);
     *is_dense = dense && cli_operand_is_dense(name);
     if (*is_dense)
-        status = hybrid_read_dense(engine, name, type, dense);
+        status = hybrid_read_dense(engine, path, type, dense);
     else if (spec)
         status = hybrid_generate(engine, spec, type, seed, sparse);
     else
-        status = hybrid_read_mtx(engine, name, type, sparse);
+        status = hybrid_read_mtx(engine, path, type, sparse);
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(engine, status);
 }

@@ -8,7 +8,7 @@ enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
     OPENS    = PRODUCT | CLI_CALIBRATE, /* a backend of the user's choice */
-    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST
+    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
 };
 
 /* The offset of a field, which does not compile if the field has another type. */
@@ -17,11 +17,18 @@ enum {
 
 const cli_option cli_option_table[] = {
     {"output", 'o', CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, output),
-     "Write the result to FILE: .mtx if it is sparse, .npy if it is dense."},
+     "Write the result to FILE: .mtx if it is sparse, .npy if it is dense, - for "
+     "standard "
+     "output."},
     {"output", 'o', CLI_GENERATE, &cli_kind_file, FIELD(const char *, output),
-     "Write the matrix to FILE.mtx."},
+     "Write the matrix to FILE.mtx, or to standard output if FILE is -."},
+    {"format", 0, CLI_MULTIPLY | CLI_GENERATE, &cli_kind_format,
+     FIELD(cli_format, format),
+     "Format of the result, whatever the name ends in: mtx if it is sparse, npy if it is "
+     "dense."},
     {"output", 'o', CLI_CALIBRATE, &cli_kind_file, FIELD(const char *, output),
-     "Write the rates to FILE, which --rates reads. The default is a file in "
+     "Write the rates to FILE, which --rates reads, or to standard output if FILE is -. "
+     "The default is a file in "
      "$XDG_CACHE_HOME/hybrid_spmm, or $HOME/.cache/hybrid_spmm, that is named after the "
      "device."},
     {"dense-cols", 0, PRODUCT, &cli_kind_columns, FIELD(int64_t, dense_cols),
@@ -30,8 +37,11 @@ const cli_option cli_option_table[] = {
      "Multiply the transpose of A."},
     {"transpose-b", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_b),
      "Multiply by the transpose of B, or of A if there is no B."},
-    {"type", 0, COMPUTES, &cli_kind_type, FIELD(hybrid_type, type),
+    {"type", 0, CLI_GENERATE, &cli_kind_type, FIELD(hybrid_type, type),
      "Type of the values. The default is f64."},
+    {"type", 0, PRODUCT | CLI_INFO, &cli_kind_type, FIELD(hybrid_type, type),
+     "Type of the values. The default is the type of operands in files that have one, or "
+     "f64."},
     {"seed", 0, COMPUTES, &cli_kind_seed, FIELD(uint64_t, seed),
      "Seed of all random numbers. The default is 1."},
     {"backend", 0, OPENS, &cli_kind_backend, FIELD(hybrid_backend, backend),
@@ -71,12 +81,18 @@ const cli_option cli_option_table[] = {
      "Compute the product N times, and print the time of each call. The result and the "
      "report are those of the last call."},
     {"trace", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, trace),
-     "Write a timeline, which ui.perfetto.dev opens, to FILE."},
+     "Write a timeline, which ui.perfetto.dev opens, to FILE, or to standard output if "
+     "FILE "
+     "is -."},
     {"report", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, report),
      "Write sizes, times and bytes as JSON to FILE, or to standard output if FILE is -."},
-    {"progress", 0, CLI_MULTIPLY | CLI_CALIBRATE, &cli_kind_progress,
+    {"progress", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_progress,
      FIELD(cli_progress_mode, progress),
      "Show progress on a terminal (auto, the default), always or never."},
+    {"json", 0, CLI_EXPLAIN | CLI_INFO | CLI_LIST, &cli_kind_flag, FIELD(int, json),
+     "Print JSON instead of words."},
+    {"verbose", 0, CLI_EXPLAIN, &cli_kind_flag, FIELD(int, verbose),
+     "Print the numbers behind the plan too, in the terms of docs/design.md."},
     {"quiet", 'q', OPENS | CLI_GENERATE, &cli_kind_flag, FIELD(int, quiet),
      "Print no notes and no summary on standard error."},
     {"help", 'h', ALL | CLI_PROGRAM, &cli_kind_flag, FIELD(int, help), "Print help."},

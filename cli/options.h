@@ -4,6 +4,7 @@
 #define CLI_OPTIONS_H
 
 #include "cli/command.h"
+#include "cli/format.h"
 #include "cli/kinds.h"
 #include "cli/progress.h"
 #include "hybrid_spmm.h"
@@ -22,8 +23,9 @@ struct cli_options {
     cli_split split;
     cli_devices devices;
     cli_progress_mode progress;
+    cli_format format;
     int transpose_a, transpose_b, deterministic, allow_tf32, verify;
-    int quiet, help, version;
+    int json, verbose, quiet, help, version;
 };
 
 typedef struct cli_option {

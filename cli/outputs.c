@@ -42,6 +42,31 @@ static int no_memory(void)
     return cli_fail(CLI_MEMORY, "no memory for the name of a file");
 }
 
+int cli_is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
+cli_title cli_output_title(const char *name)
+{
+    return cli_title_of(name, "standard output");
+}
+
+/* Standard output is open already, whatever it leads to. */
+static int claim_standard(cli_output *out)
+{
+    *out        = (cli_output)CLI_OUTPUT_NONE;
+    out->path   = strdup("/dev/stdout");
+    out->shared = 1;
+    if (!out->path)
+        return no_memory();
+    if (fcntl(STDOUT_FILENO, F_GETFL) >= 0)
+        return CLI_DONE;
+    const int code = fail_write("standard output");
+    cli_output_close(out);
+    return code;
+}
+
 /* A device or a pipe has no partial name, and opening it may wait or be seen. */
 static int claim_special(const struct stat *st, cli_output *out)
 {
@@ -152,6 +177,9 @@ static int claim_partial(cli_output *out)
 int cli_output_claim(const char *path, cli_output *out)
 {
     struct stat st;
+
+    if (cli_is_standard_output(path))
+        return claim_standard(out);
     const int exists = stat(path, &st) == 0, error = errno;
     const int special = exists && !S_ISREG(st.st_mode);
 
@@ -191,6 +219,8 @@ static char *resolved(const char *path)
 
 int cli_outputs_same(const char *a, const char *b)
 {
+    if (a && b && (cli_is_standard_output(a) || cli_is_standard_output(b)))
+        return cli_is_standard_output(a) && cli_is_standard_output(b);
     char *first = a && b ? resolved(a) : NULL, *second = first ? resolved(b) : NULL;
     const int same = second ? strcmp(first, second) == 0 : a && b && strcmp(a, b) == 0;
 
@@ -201,7 +231,9 @@ int cli_outputs_same(const char *a, const char *b)
 
 FILE *cli_output_stream(cli_output *output)
 {
-    output->file = fopen(output->partial ? output->partial : output->path, "we");
+    output->file = output->shared
+                       ? stdout
+                       : fopen(output->partial ? output->partial : output->path, "we");
     if (!output->file)
         fail_write(output->path);
     return output->file;
@@ -212,7 +244,7 @@ int cli_output_publish(cli_output *output)
     const int bad = ferror(output->file);
 
     errno            = bad ? EIO : 0;
-    const int closed = fclose(output->file);
+    const int closed = output->shared ? fflush(output->file) : fclose(output->file);
     output->file     = NULL;
     if (closed != 0 || bad ||
         (output->partial && rename(output->partial, output->path) != 0))
@@ -223,7 +255,7 @@ int cli_output_publish(cli_output *output)
 
 void cli_output_close(cli_output *output)
 {
-    if (output->file)
+    if (output->file && !output->shared)
         fclose(output->file);
     if (output->slot >= 0) {
         unlink(output->partial);

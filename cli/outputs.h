@@ -10,18 +10,27 @@
 
 #include <stdio.h>
 
+#include "cli/utf8.h"
+
 typedef struct cli_output {
     char *path;    /* where the file will be, links resolved */
     char *partial; /* NULL for what is no regular file: written directly */
     FILE *file;    /* NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* in the list of what a signal removes */
+    int shared;    /* standard output, which is not closed */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \
     {                                                                                    \
-        NULL, NULL, NULL, -1, -1                                                         \
+        NULL, NULL, NULL, -1, -1, 0                                                         \
     }
+
+/* Whether the name is "-" or /dev/stdout. */
+int cli_is_standard_output(const char *path);
+
+/* The name as sentences have it. */
+cli_title cli_output_title(const char *name);
 
 /* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);

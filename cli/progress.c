@@ -16,8 +16,9 @@ enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
 static struct {
     int shown, terminal, colour;
-    volatile sig_atomic_t drawn; /* there is a line to take off */
-    int runs;                    /* the product, and rows are told */
+    volatile sig_atomic_t drawn;      /* there is a line to take off */
+    enum { PHASE, ROWS, BYTES } told; /* nothing, rows of a run, or bytes of a file */
+    char file[LINE_BYTES];            /* BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;
@@ -70,37 +71,73 @@ static void draw(const char *text)
     fflush(stderr);
 }
 
+static void begin(const char *verb, const char *name, int told)
+{
+    line.told     = told;
+    line.begin_ns = cli_now_ns();
+    line.drawn_ns = line.begin_ns;
+    snprintf(line.file, sizeof line.file, "%s%s%s", verb, name[0] ? " " : "", name);
+}
+
 void cli_progress_phase(const char *verb, const char *name)
 {
-    char text[LINE_BYTES];
+    begin(verb, name, PHASE);
+    if (line.shown && line.terminal)
+        draw(line.file);
+}
 
-    line.runs = 0;
-    if (!line.shown || !line.terminal)
-        return;
-    snprintf(text, sizeof text, "%s%s%s", verb, name[0] ? " " : "", name);
-    draw(text);
+void cli_progress_file(const char *verb, const char *name)
+{
+    cli_progress_phase(verb, name);
+    line.told = BYTES;
 }
 
 void cli_progress_begin(const hybrid_report *plan)
 {
-    line.runs     = 1;
-    line.begin_ns = cli_now_ns();
-    line.drawn_ns = line.begin_ns;
-    line.flops    = plan->flops;
+    begin("", "", ROWS);
+    line.flops = plan->flops;
 }
 
-void cli_progress_rows(int64_t rows_done, int64_t rows)
+/* Seconds that are left, if the rest goes on as before. */
+static cli_text time_left(double done, double seconds)
 {
-    const int64_t now = cli_now_ns();
+    const cli_text unknown = {"?"};
+
+    return done > 0 ? cli_clock(seconds * (1 - done) / done) : unknown;
+}
+
+static void draw_rows(int64_t rows_done, int64_t rows, double s)
+{
     const double done = rows > 0 ? (double)rows_done / (double)rows : 1;
-    const double s    = (double)(now - line.begin_ns) * 1e-9;
     char text[LINE_BYTES];
 
-    if (!line.shown || !line.runs || now - line.drawn_ns < REDRAW_NS)
-        return;
     snprintf(text, sizeof text, "%3.0f %%  row %lld of %lld  %.1f GFLOP/s  %s left",
              100 * done, (long long)rows_done, (long long)rows,
-             done * (double)line.flops / s * 1e-9,
-             done > 0 ? cli_clock(s * (1 - done) / done).s : "?");
+             done * (double)line.flops / s * 1e-9, time_left(done, s).s);
     draw(text);
+}
+
+/* Of a pipe, the total is unknown. */
+static void draw_bytes(int64_t bytes, int64_t total, double s)
+{
+    const double done = total > 0 ? (double)bytes / (double)total : 1;
+    char text[2 * LINE_BYTES];
+
+    if (total < 0)
+        snprintf(text, sizeof text, "%s  %s  %s/s", line.file, cli_bytes(bytes).s,
+                 cli_bytes((int64_t)((double)bytes / s)).s);
+    else
+        snprintf(text, sizeof text, "%s  %3.0f %%  %s of %s  %s left", line.file,
+                 100 * done, cli_bytes(bytes).s, cli_bytes(total).s,
+                 time_left(done, s).s);
+    draw(text);
+}
+
+void cli_progress_tell(int64_t done, int64_t total)
+{
+    const int64_t now = cli_now_ns();
+    const double s    = (double)(now - line.begin_ns) * 1e-9;
+
+    if (line.shown && line.told != PHASE && now - line.drawn_ns >= REDRAW_NS)
+        (line.told == ROWS ? draw_rows : draw_bytes)(done, total, s);
 }

@@ -18,9 +18,15 @@ void cli_progress_open(cli_progress_mode mode, int quiet);
 /* Show "verb name" until something else is shown; the name may be empty. */
 void cli_progress_phase(const char *verb, const char *name);
 
-/* A run begins, planned as `plan` says; then so many of its rows are done. */
+/* A file is read or written: show "verb name", then what cli_progress_tell() tells of it. */
+void cli_progress_file(const char *verb, const char *name);
+
+/* So many rows of a run are done, or bytes of a file, of which there are -1 if that is unknown.
+   Shows nothing during another phase. */
+void cli_progress_tell(int64_t done, int64_t total);
+
+/* A run begins, planned as `plan` says. */
 void cli_progress_begin(const hybrid_report *plan);
-void cli_progress_rows(int64_t rows_done, int64_t rows);
 
 /* Take the line off the screen, before other text and at the end. */
 void cli_progress_clear(void);

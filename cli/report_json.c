@@ -4,12 +4,6 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-static void put_truth(cli_json *json, const char *key, int truth)
-{
-    cli_json_key(json, key);
-    fputs(truth ? "true" : "false", json->file);
-}
-
 static void put_operand(cli_json *json, const char *key, const char *name, int64_t rows,
                         int64_t cols, int64_t nnz, int dense)
 {
@@ -29,19 +23,20 @@ static void put_problem(cli_json *json, const cli_job *job)
 {
     const cli_options *o = job->options;
     const hybrid_csr *B  = job->right;
+    const char *right    = o->input[1] ? o->input[1] : job->right_name.s;
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
-    cli_json_text(json, "type", o->type == HYBRID_F64 ? "f64" : "f32");
-    put_truth(json, "transpose_a", o->transpose_a);
-    put_truth(json, "transpose_b", o->transpose_b);
+    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_truth(json, "transpose_a", o->transpose_a);
+    cli_json_truth(json, "transpose_b", o->transpose_b);
     cli_json_count(json, "seed", o->seed);
-    put_operand(json, "A", job->left_name, job->A.rows, job->A.cols, job->A.nnz, 0);
+    put_operand(json, "A", o->input[0], job->A.rows, job->A.cols, job->A.nnz, 0);
     if (B) {
-        put_operand(json, "B", job->right_name, B->rows, B->cols, B->nnz, 0);
+        put_operand(json, "B", right, B->rows, B->cols, B->nnz, 0);
         put_operand(json, "C", o->output, job->C.rows, job->C.cols, job->C.nnz, 0);
     } else {
-        put_operand(json, "X", job->right_name, job->X.rows, job->X.cols,
-                    job->X.rows * job->X.cols, 1);
+        put_operand(json, "X", right, job->X.rows, job->X.cols, job->X.rows * job->X.cols,
+                    1);
         put_operand(json, "Y", o->output, job->Y.rows, job->Y.cols,
                     job->Y.rows * job->Y.cols, 1);
     }
@@ -56,8 +51,8 @@ static void put_place(cli_json *json, const cli_job *job)
     cli_json_text(json, "variant", job->variant);
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));
-    put_truth(json, "deterministic", job->options->deterministic);
-    put_truth(json, "allow_tf32", job->options->allow_tf32);
+    cli_json_truth(json, "deterministic", job->options->deterministic);
+    cli_json_truth(json, "allow_tf32", job->options->allow_tf32);
 }
 
 static void put_use(cli_json *json, const hybrid_report *r)
@@ -84,7 +79,7 @@ static void put_use(cli_json *json, const hybrid_report *r)
 void cli_report_usage(cli_json *json, const hybrid_report *r)
 {
     cli_json_text(json, "bound", hybrid_resource_text(r->bound));
-    put_truth(json, "rates_measured", r->rates_measured);
+    cli_json_truth(json, "rates_measured", r->rates_measured);
     cli_json_real(json, "bus_utilisation", r->bus_utilisation);
     put_use(json, r);
     cli_json_real(json, "reference_s", r->reference_s);
@@ -118,8 +113,8 @@ static void put_report(cli_json *json, const hybrid_report *r)
         cli_json_int(json, "other_h2d_bytes", r->other_h2d_bytes);
     else
         cli_json_text(json, "other_h2d_bytes", NULL);
-    put_truth(json, "gathered", r->gathered);
-    put_truth(json, "reused_pattern", r->reused_pattern);
+    cli_json_truth(json, "gathered", r->gathered);
+    cli_json_truth(json, "reused_pattern", r->reused_pattern);
     cli_json_int(json, "host_chunks", r->host_chunks);
     cli_json_int(json, "host_products", r->host_products);
     cli_json_real(json, "host_s", r->host_s);

@@ -5,13 +5,19 @@
 #include <stdio.h>
 
 #include "cli/progress.h"
+#include "cli/utf8.h"
 
+enum { SENTENCE_BYTES = 8192 }; /* room for a path of the longest */
+
+/* Names of files may hold anything: a terminal must not obey it. */
 static void say(const char *format, va_list args)
 {
+    char text[SENTENCE_BYTES], printable[2 * SENTENCE_BYTES];
+
+    vsnprintf(text, sizeof text, format, args);
+    cli_printable(printable, sizeof printable, text);
     cli_progress_clear();
-    fputs("hybrid_spmm: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "hybrid_spmm: %s\n", printable);
 }
 
 int cli_fail(int code, const char *format, ...)

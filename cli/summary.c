@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "cli/now.h"
+#include "cli/outputs.h"
 #include "cli/text.h"
 
 /* "  A      8 000 x 8 000   195 112 entries   name" */
@@ -15,9 +17,9 @@ static void put_matrix(const char *letter, int64_t rows, int64_t cols, int64_t e
 
 static void put_matrices(const cli_job *job)
 {
-    const cli_options *o = job->options;
-    const hybrid_csr *B  = job->right;
-    const char *output   = o->output ? o->output : "";
+    const cli_options *o   = job->options;
+    const hybrid_csr *B    = job->right;
+    const cli_title output = cli_output_title(o->output ? o->output : "");
 
     const char *left  = o->transpose_a ? "A'" : "A";
     const char *right = !B               ? "X"
@@ -25,17 +27,17 @@ static void put_matrices(const cli_job *job)
                                          : (o->input[1] ? "B" : "A");
 
     fprintf(stderr, "%s = %s %s   %s\n", B ? "C" : "Y", left, right,
-            o->type == HYBRID_F64 ? "f64" : "f32");
-    put_matrix(left, job->A.rows, job->A.cols, job->A.nnz, job->left_name);
+            job->type == HYBRID_F64 ? "f64" : "f32");
+    put_matrix(left, job->A.rows, job->A.cols, job->A.nnz, job->left_name.s);
     if (B && o->input[1])
-        put_matrix(right, B->rows, B->cols, B->nnz, job->right_name);
+        put_matrix(right, B->rows, B->cols, B->nnz, job->right_name.s);
     if (!B)
         put_matrix(right, job->X.rows, job->X.cols, job->X.rows * job->X.cols,
-                   job->right_name);
+                   job->right_name.s);
     if (B)
-        put_matrix("C", job->C.rows, job->C.cols, job->C.nnz, output);
+        put_matrix("C", job->C.rows, job->C.cols, job->C.nnz, output.s);
     else
-        put_matrix("Y", job->Y.rows, job->Y.cols, job->report.nnz_out, output);
+        put_matrix("Y", job->Y.rows, job->Y.cols, job->report.nnz_out, output.s);
 }
 
 static void put_seconds(const char *name, double seconds)
@@ -57,10 +59,12 @@ static void put_times(const cli_job *job)
     put_seconds("finish", r->finish_s);
     put_seconds("d2h", r->d2h_s);
     put_seconds("place", r->place_s);
-    fprintf(stderr, "  (busy, summed over chunks)\n  around  ");
+    fprintf(stderr, "  (busy, summed over chunks)\n  total    %s in all:",
+            cli_seconds((double)(cli_now_ns() - job->begin_ns) * 1e-9).s);
     put_seconds("read", job->read_s);
     put_seconds("transpose", job->transpose_s);
     put_seconds("plan", job->plan_s);
+    put_seconds("compute", r->total_s);
     put_seconds("verify", job->verify_s);
     put_seconds("write", job->write_s);
     fputc('\n', stderr);
@@ -91,6 +95,11 @@ static void put_use(const hybrid_report *r)
                     100 * r->use[k].utilisation);
     fprintf(stderr, "; rates %s\n",
             r->rates_measured ? "measured" : "built in; see hybrid_spmm calibrate");
+}
+
+/* Where a GPU computes: the time in which the bus would move what it has to once. */
+static void put_reference(const hybrid_report *r)
+{
     fprintf(stderr, "  against  %s, operands and result moved once: speedup %.2f\n",
             cli_seconds(r->reference_s).s, r->speedup_over_reference);
 }
@@ -104,29 +113,38 @@ static void put_split(const hybrid_report *r)
                 r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
 }
 
+/* On the CPU the buffers of chunks are a part of host memory. */
+static void put_peak(const hybrid_report *r, int on_gpu)
+{
+    fprintf(stderr, "  peak     ");
+    if (on_gpu)
+        fprintf(stderr, "device %s, pinned %s, ", cli_bytes(r->peak_device_bytes).s,
+                cli_bytes(r->peak_pinned_bytes).s);
+    fprintf(stderr, "host %s\n", cli_bytes(r->peak_host_bytes).s);
+}
+
 void cli_summary_print(const cli_job *job)
 {
     const hybrid_report *r = &job->report;
     const double rate      = r->total_s > 0 ? (double)r->flops / r->total_s * 1e-9 : 0;
+    const int on_gpu       = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
 
     put_matrices(job);
     fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->variant,
             (long long)r->chunks, r->chunks == 1 ? "" : "s",
-            hybrid_engine_backend(job->engine) == HYBRID_CUDA
-                ? hybrid_engine_device(job->engine)
-                : "CPU");
+            on_gpu ? hybrid_engine_device(job->engine) : "CPU");
     fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
     cli_calls_print(&job->calls);
     if (r->predicted_s > 0)
         fprintf(stderr, "  expected %s\n", cli_seconds(r->predicted_s).s);
     put_use(r);
+    if (on_gpu)
+        put_reference(r);
     put_times(job);
     put_moved(r);
     put_split(r);
-    fprintf(stderr, "  peak     device %s, pinned %s, host %s\n",
-            cli_bytes(r->peak_device_bytes).s, cli_bytes(r->peak_pinned_bytes).s,
-            cli_bytes(r->peak_host_bytes).s);
+    put_peak(r, on_gpu);
     if (job->options->verify)
         fprintf(stderr, "  verify   passed\n");
 }

@@ -37,49 +37,47 @@ static int64_t expected_rows(const hy_a_panels *p, int64_t begin)
 /* Of these rows the first that fit, one at least. */
 static int64_t rows_that_fit(const hy_a_panels *p, const int64_t *offset, int64_t rows)
 {
-    while (rows > 1 && panel_bytes(p->file, rows, offset[rows] - offset[0]) > p->bytes)
+    while (rows > 1 && panel_bytes(p->file, rows, offset[rows]) > p->bytes)
         rows = hy_greater(1, rows - rows / 8 - 1);
     return rows;
 }
 
-/* Offsets of the rows from `begin` on, of as many as the panel gets. */
-static hybrid_status read_offsets(const hy_a_panels *p, int64_t begin, hy_a_panel *panel)
+/* Reads the offsets of the rows from `begin` on, as many as the panel holds. *first is
+   the offset of row `begin`, and is subtracted from all. */
+static hybrid_status read_offsets(const hy_a_panels *p, int64_t begin, hy_a_panel *panel,
+                                  int64_t *first)
 {
     int64_t rows = expected_rows(p, begin);
 
     HY_TRY(make_room(p, panel, hy_greater(p->bytes, aligned((rows + 1) * 8))));
     int64_t *offset = panel->block.array;
-    HY_TRY(hy_csr_file_offsets(p->file, begin, rows, offset));
+    HY_TRY(hy_csr_file_offsets(p->file, begin, rows, first, offset));
     rows                = rows_that_fit(p, offset, rows);
-    const int64_t first = offset[0], nnz = offset[rows] - first;
+    const int64_t nnz   = offset[rows];
     const int64_t bytes = panel_bytes(p->file, rows, nnz);
     if (bytes > panel->block.bytes) { /* one row, and larger than panels are */
         HY_TRY(make_room(p, panel, bytes));
         offset    = panel->block.array;
-        offset[0] = first;
-        offset[1] = first + nnz;
+        offset[0] = 0;
+        offset[1] = nnz;
     }
-    panel->A         = p->file->shape;
-    panel->A.rows    = rows;
-    panel->A.nnz     = nnz;
-    panel->A.row_ptr = offset;
-    panel->begin     = begin;
+    panel->A             = p->file->shape;
+    panel->A.rows        = rows;
+    panel->A.nnz         = nnz;
+    panel->A.row_ptr     = offset;
+    panel->A.offset_type = HYBRID_I64;
+    panel->begin         = begin;
     return HYBRID_OK;
 }
 
 static hybrid_status read_panel(const hy_a_panels *p, int64_t begin, hy_a_panel *panel)
 {
     hybrid_csr *A = &panel->A;
+    int64_t first;
 
-    HY_TRY(read_offsets(p, begin, panel));
-    int64_t *offset     = A->row_ptr;
-    const int64_t first = offset[0];
-    char *entries       = (char *)offset + aligned((A->rows + 1) * 8);
-    for (int64_t i = 0; i <= A->rows; i++)
-        offset[i] -= first;
-    A->offset_type = HYBRID_I64;
-    A->col         = entries;
-    A->val         = entries + aligned(A->nnz * 4);
+    HY_TRY(read_offsets(p, begin, panel, &first));
+    A->col = (char *)A->row_ptr + aligned((A->rows + 1) * 8);
+    A->val = (char *)A->col + aligned(A->nnz * 4);
     HY_TRY(hy_csr_file_cols(p->file, first, A->nnz, A->col));
     return hy_csr_file_vals(p->file, first, A->nnz, A->val);
 }

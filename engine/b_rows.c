@@ -9,6 +9,7 @@
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 
 enum {
     NEAR_ROWS     = 512,  /* between two rows, whose offsets are read together; */
@@ -16,6 +17,7 @@ enum {
     NEAR_ENTRIES  = 512,  /* the same of entries */
     PIECE_BYTES   = 32 << 10,
     ROWS_GRAIN    = 2048, /* that a worker takes at a time */
+    OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
     ROW_BYTES     = 4 + 8 + 8 /* of what is known of a row of B */
 };
@@ -48,13 +50,15 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
 
     (void)part;
     for (int64_t i = begin, next; i < end; i = next) {
-        const int64_t first = listed[i];
-        next                = window_end(listed, i, end);
-        HY_TRY(hy_csr_file_offsets(g->rows->file, first, listed[next - 1] + 1 - first,
+        const int64_t row = listed[i];
+        int64_t first;
+        next = window_end(listed, i, end);
+        HY_TRY(hy_csr_file_offsets(g->rows->file, row, listed[next - 1] + 1 - row, &first,
                                    window));
         for (int64_t k = i; k < next; k++) {
-            g->at[k]    = window[listed[k] - first];
-            g->count[k] = window[listed[k] - first + 1] - g->at[k];
+            const int64_t *offset = window + (listed[k] - row);
+            g->at[k]              = first + offset[0];
+            g->count[k]           = offset[1] - offset[0];
         }
     }
     return HYBRID_OK;
@@ -155,15 +159,27 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 
 typedef struct renumbering {
     const hy_b_rows *rows;
-    const int32_t *col;
+    const hybrid_csr *A;
+    int64_t begin, first; /* row of A that is the first of the part, and its offset */
 } renumbering;
+
+static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
+{
+    const renumbering *n = arg;
+    int64_t *to          = n->rows->A.row_ptr;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        to[i] = hy_offset(n->A, n->begin + i) - n->first;
+    return HYBRID_OK;
+}
 
 static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
 {
     const renumbering *n = arg;
 
     (void)part;
-    hy_renumber(&n->rows->touched, n->col + begin, end - begin,
+    hy_renumber(&n->rows->touched, hy_cols(n->A) + n->first + begin, end - begin,
                 hy_cols(&n->rows->A) + begin);
     return HYBRID_OK;
 }
@@ -175,7 +191,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     hy_context *ctx     = rows->file->ctx;
     hybrid_csr *part    = &rows->A;
     const int64_t first = hy_offset(A, begin);
-    renumbering n       = {rows, hy_cols(A) + first};
+    renumbering n       = {rows, A, begin, first};
     const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
 
     *part      = *A;
@@ -188,8 +204,8 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     HY_TRY(hy_array_reuse(ctx, &rows->of_a, cols + part->nnz * 4, "rows of A"));
     part->row_ptr = rows->of_a.array;
     part->col     = (char *)rows->of_a.array + cols;
-    for (int64_t i = 0; i <= part->rows; i++)
-        ((int64_t *)part->row_ptr)[i] = hy_offset(A, begin + i) - first;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, part->rows + 1, OFFSETS_GRAIN, take_offsets,
+                       &n));
     return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);
 }
 
@@ -238,10 +254,11 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
     return hy_fail(rows->file->ctx, HYBRID_NO_MEMORY,
-                   "row %lld of A touches %lld rows of B, which need %lld bytes of host "
-                   "memory: %lld of %lld are in use",
-                   (long long)row, (long long)rows->touched.count, (long long)bytes,
-                   (long long)used, (long long)meter->cap);
+                   "host memory is too small for the %lld rows of B that row %lld of A "
+                   "touches, of %s: %s of the budget of %s are in use; %s",
+                   (long long)rows->touched.count, (long long)row, hy_size(bytes).s,
+                   hy_size(used).s, hy_size(meter->cap).s,
+                   hy_memory_remedy(&rows->file->ctx->memory));
 }
 
 /* Look at fewer and fewer rows, until what they touch fits. */

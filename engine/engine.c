@@ -199,6 +199,9 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
     hy_kept_init(&engine->ctx.kept);
+    pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
+    pthread_mutex_init(&engine->ctx.relief_lock, NULL);
+    engine->ctx.relieve = hy_idle_relieve;
     hy_spaces_init(&engine->spaces, &engine->ctx, engine->devices, &engine->device_count,
                    engine->device_text);
     engine->process            = getpid();
@@ -247,6 +250,7 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
     if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
+    engine->ctx.call++;
     return HYBRID_OK;
 }
 
@@ -263,6 +267,9 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
     hy_progress_end(p, status);
     hy_narrow_free(&engine->ctx, &engine->narrow);
     hy_spaces_end(&engine->spaces);
+    if (status != HYBRID_OK) {
+        hy_idle_undo(engine);
+    }
     return status;
 }
 
@@ -286,8 +293,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx); /* first: lanes need the backends and the pool */
-    hy_pins_close(ctx);     /* then these: the device has pages of both pinned */
+    hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
+    hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
     hy_kept_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
@@ -296,6 +303,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     hy_pool_destroy(ctx, ctx->pool);
     hy_topology_close(ctx, engine->topology);
     hy_message_destroy(&ctx->message);
+    pthread_mutex_destroy(&ctx->tenants_lock);
+    pthread_mutex_destroy(&ctx->relief_lock);
     free(engine);
 }
 
@@ -322,17 +331,6 @@ const char *hybrid_engine_device(const hybrid_engine *engine)
 int hybrid_engine_threads(const hybrid_engine *engine)
 {
     return engine ? hy_pool_threads(engine->ctx.pool) : 0;
-}
-
-void hybrid_engine_trim(hybrid_engine *engine)
-{
-    if (!engine || hy_engine_barred(engine))
-        return;
-    hy_lane_sets_trim(&engine->ctx);
-    hy_results_trim(&engine->ctx);
-    engine->host->ops->trim(engine->host);
-    for (int i = 0; i < engine->device_count; i++)
-        engine->devices[i]->ops->trim(engine->devices[i]);
 }
 
 void hybrid_engine_stream(hybrid_engine *engine, void *stream)

@@ -50,6 +50,7 @@ struct hybrid_engine {
     hybrid_report report; /* of the last run that finished; all zero: there was none */
     hybrid_trace_fn trace;
     void *trace_user;
+    int64_t passes; /* over operands, that have begun: hybrid_event.pass */
 };
 
 /* What of a budget B or X takes at most, so that slots have the rest: usually; where A
@@ -81,9 +82,16 @@ int hy_engine_barred(const hybrid_engine *engine);
    where it is barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
-/* A public call ends that told its progress, if it came to that, or narrowed or fetched
-   operands: their copies go. Returns `status`. */
+/* A public call ends; every call that may allocate ends here. Copies of narrowed or fetched
+   operands go. If the call failed, memory that it made and the engine keeps goes too: the
+   engine holds no more than before the call. Returns `status`. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
+
+/* idle.c: the present call failed; what it made goes, and what earlier calls left stays. */
+void hy_idle_undo(hybrid_engine *engine);
+
+/* idle.c: hy_context.relieve. Idle plans and kept blocks of the host give memory back. */
+void hy_idle_relieve(hy_context *ctx);
 
 /* The backend on which products run unless a variant says otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);

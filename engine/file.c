@@ -9,12 +9,11 @@ static hybrid_status begin(hybrid_engine *engine, const char *path, const void *
     return HYBRID_OK;
 }
 
-hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
+static hybrid_status open_file(hybrid_engine *engine, const char *path,
                                hybrid_file **file)
 {
     void *memory;
 
-    HY_TRY(begin(engine, path, file));
     HY_TRY(hy_array(&engine->ctx, 1, sizeof(hybrid_file), "a file", &memory));
     hybrid_file *made          = memory;
     made->engine               = engine;
@@ -24,6 +23,13 @@ hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
     else
         *file = made;
     return status;
+}
+
+hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
+                               hybrid_file **file)
+{
+    HY_TRY(begin(engine, path, file));
+    return hy_engine_end(engine, open_file(engine, path, file));
 }
 
 void hybrid_file_close(hybrid_file *file)
@@ -59,5 +65,7 @@ hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int 
 hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out)
 {
     HY_TRY(begin(engine, path, out));
-    return hy_raw_read_csr(&engine->ctx, path, out);
+    return hy_engine_end(
+        engine,
+        hy_memory_of(&engine->ctx, hy_raw_read_csr(&engine->ctx, path, out), path));
 }

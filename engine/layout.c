@@ -5,6 +5,7 @@
 #include "base/extremes.h"
 #include "partition/chunks.h"
 #include "pipeline/pack_cache.h"
+#include "pipeline/tenant.h"
 
 enum { QUICK = 4 /* times fewer bytes are sent sooner than read */ };
 
@@ -70,8 +71,9 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
-    layout->resident_bytes = hy_product_sent(product, &layout->image);
-    layout->shared_bytes   = product->second_there ? 0 : kept;
+    layout->resident_bytes  = hy_product_sent(product, &layout->image);
+    layout->shared_bytes    = product->second_there ? 0 : kept;
+    layout->converted_bytes = product->second_there ? kept : 0;
     const hybrid_status status =
         layout->shared_bytes > 0 ? find_needs(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)
@@ -100,15 +102,23 @@ void hy_layout_free(const hy_product *product, hy_layout *layout)
 
 /* ---- packs that stay -------------------------------------------------------------- */
 
+void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout)
+{
+    const size_t memory = product->rates.memory;
+    const size_t others = hy_tenants_transient(product->backend);
+    const int lasts     = (product->options.flags & HYBRID_RESIDENT) != 0;
+    const size_t most   = lasts ? memory - hy_smaller(memory, others) : SIZE_MAX;
+
+    hy_pack_cache_choose(&product->rates, layout->depth,
+                         memory - hy_smaller(memory, shared), most, layout->chunks,
+                         layout->count);
+}
+
 void hy_layout_keep(const hy_product *product, hy_layout *layout)
 {
-    const size_t image  = hy_align(hy_image_room(&layout->image));
-    const size_t shared = layout->count == 0      ? 0
-                          : product->second_there ? room_of(product, image)
-                                                  : layout->shared_bytes;
-
-    hy_pack_cache_choose(&product->rates, layout->depth, product->rates.memory - shared,
-                         layout->chunks, layout->count);
+    hy_layout_keep_beside(
+        product, layout->count == 0 ? 0 : layout->shared_bytes + layout->converted_bytes,
+        layout);
 }
 
 int hy_layout_keeps_all(const hy_layout *layout)

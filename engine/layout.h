@@ -28,6 +28,8 @@ typedef struct hy_layout {
     hy_image if_pinned;    /* of X in runs with X and Y pinned; if it has column blocks */
     size_t resident_bytes; /* of B or X sent to the device, if it is not gathered */
     size_t shared_bytes;   /* and its room there; 0 if it is */
+    size_t converted_bytes; /* room for what kernels cannot read of a B or X that the caller
+                               has on the device */
     hy_chunk *chunks;
     int64_t count;
     hy_ways_up ways_up; /* of all ways that were compared, this one too */
@@ -53,6 +55,10 @@ void hy_layout_free(const hy_product *product, hy_layout *layout);
 
 /* Packs of A that stay get their places, as many as fit. */
 void hy_layout_keep(const hy_product *product, hy_layout *layout);
+
+/* The same beside `shared` bytes of B or X. Packs that last from run to run leave other live
+   plans the device memory that these need to run. */
+void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout);
 int hy_layout_keeps_all(const hy_layout *layout);
 
 #endif /* HY_LAYOUT_H */

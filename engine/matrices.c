@@ -43,7 +43,7 @@ void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)
 hybrid_status hybrid_csr_check(hybrid_engine *engine, const hybrid_csr *A)
 {
     HY_TRY(hy_engine_begin(engine));
-    return hy_check_rules(&engine->ctx, A, "A");
+    return hy_engine_end(engine, hy_check_rules(&engine->ctx, A, "A"));
 }
 
 static hybrid_status transpose(hybrid_engine *engine, const hybrid_csr *A, hybrid_csr *T)
@@ -71,10 +71,11 @@ hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows, int64_t c
                            order, &matrix, type};
 
     HY_TRY(hy_check_dense(ctx, &matrix, "the matrix"));
-    HY_TRY(hy_results_array(ctx, rows * cols, hy_value_size(type), "a dense matrix",
-                            &matrix.data));
-    *out = matrix;
-    return HYBRID_OK;
+    const hybrid_status status = hy_results_array(ctx, rows * cols, hy_value_size(type),
+                                                  "a dense matrix", &matrix.data);
+    if (status == HYBRID_OK)
+        *out = matrix;
+    return hy_engine_end(engine, status);
 }
 
 void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix)
@@ -91,21 +92,24 @@ hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
 {
     HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
-    return hy_dense_random(&engine->ctx, seed, matrix);
+    return hy_engine_end(engine, hy_dense_random(&engine->ctx, seed, matrix));
 }
 
 hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec, hybrid_type type,
                               uint64_t seed, hybrid_csr *out)
 {
     HY_TRY(begin_with(engine, spec, out));
-    return hy_generate(&engine->ctx, spec, type, seed, out);
+    return hy_engine_end(
+        engine, hy_memory_of(&engine->ctx,
+                             hy_generate(&engine->ctx, spec, type, seed, out), spec));
 }
 
 hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path, hybrid_type type,
                               hybrid_csr *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_read_mtx(&engine->ctx, path, type, out);
+    const hybrid_status status = hy_read_mtx(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 static hybrid_status write_mtx(hybrid_engine *engine, const char *path,
@@ -129,7 +133,8 @@ hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path, hybrid_
                                 hybrid_dense *out)
 {
     HY_TRY(begin_read(engine, path, type, out));
-    return hy_read_dense(&engine->ctx, path, type, out);
+    const hybrid_status status = hy_read_dense(&engine->ctx, path, type, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }
 
 hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
@@ -137,5 +142,5 @@ hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
 {
     HY_TRY(begin_with(engine, path, matrix));
     HY_TRY(hy_check_dense(&engine->ctx, matrix, "the matrix"));
-    return hy_write_npy(&engine->ctx, path, matrix);
+    return hy_engine_end(engine, hy_write_npy(&engine->ctx, path, matrix));
 }

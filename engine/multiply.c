@@ -78,6 +78,18 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     engine->report = *r;
 }
 
+/* Who is told of the events of the pass that begins. */
+static hy_listener listener_of(hybrid_engine *engine)
+{
+    hy_rates host;
+
+    hy_rates_of(engine->host, &host);
+    return (hy_listener){.fn         = engine->trace,
+                         .user       = engine->trace_user,
+                         .pass       = engine->passes++,
+                         .worker_Bps = host.mem_Bps / host.width};
+}
+
 /* For how long B has been on its way to the device: since the call began, or not yet. */
 static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 {
@@ -124,8 +136,8 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     begin_report(plan, start, found, history);
     history->report.reused_pattern = places_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
-    return hy_run_product(&sites, &problem, sink, engine->trace, engine->trace_user,
-                          &history->report);
+    const hy_listener listener = listener_of(engine);
+    return hy_run_product(&sites, &problem, sink, &listener, &history->report);
 }
 
 static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
@@ -210,8 +222,8 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
         hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
     else
         hy_dense_sink_open(&engine->ctx, &update, &sink);
-    return hy_run_product(sites, problem, &sink.sink, engine->trace, engine->trace_user,
-                          &history->report);
+    const hy_listener listener = listener_of(engine);
+    return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
 }
 
 /* By the host, of an X that is not in memory: panels of its columns are loaded one after

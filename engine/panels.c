@@ -187,14 +187,10 @@ static size_t room_of(const hy_layout *whole, const hy_image *panels)
 }
 
 /* Packs of A get their places beside so many bytes of X. 0: not all of them do. */
-static int keeps_all(const hy_product *product, const hy_layout *layout, size_t x_bytes)
+static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
 {
-    const size_t memory = product->rates.memory;
-
-    hy_pack_cache_choose(&product->rates, layout->depth,
-                         memory > x_bytes ? memory - x_bytes : 0, layout->chunks,
-                         layout->count);
-    return memory > x_bytes && hy_layout_keeps_all(layout);
+    hy_layout_keep_beside(product, x_bytes, layout);
+    return product->rates.memory > x_bytes && hy_layout_keeps_all(layout);
 }
 
 /* One chunk at a time would not overlap with others, and a small X is there soon. */

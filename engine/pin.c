@@ -11,7 +11,7 @@ hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
     if (!ptr || bytes == 0 || bytes > UINTPTR_MAX - (uintptr_t)ptr)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "%zu bytes at %p are no array that can be pinned", bytes, ptr);
-    return hy_pins_add(&engine->ctx, ptr, bytes);
+    return hy_engine_end(engine, hy_pins_add(&engine->ctx, ptr, bytes));
 }
 
 hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr)

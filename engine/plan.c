@@ -20,20 +20,15 @@ static const double LOOKS = 10;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
-/* Chunks of the host have a part of its memory, unless they have a cap of their own. */
+/* Chunks of the host are parts of host memory, unless the caller caps device memory. The
+   sentence names the row. */
 static hybrid_status no_room(const hy_product *product)
 {
-    hy_context *ctx           = &product->engine->ctx;
     const hy_backend *backend = product->backend;
 
     if (backend->ops->copy || backend->device.cap > 0)
-        return HYBRID_NO_DEVICE_MEMORY;
-    hy_message_clear(&ctx->message);
-    return hy_fail(
-        ctx, HYBRID_NO_MEMORY,
-        "a row of the product does not fit host memory: %lld of %lld bytes are "
-        "in use",
-        (long long)hy_meter_used(&ctx->memory.meter), (long long)ctx->memory.meter.cap);
+        return hy_tenants_blame(backend);
+    return HYBRID_NO_MEMORY;
 }
 
 /* Of these candidates the cheapest whose backend can hold the work; none yet, if the host
@@ -377,7 +372,12 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 
     if (B && product->options.flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
-    return predict(plan, A, B);
+    HY_TRY(predict(plan, A, B));
+    for (int i = 0; i < plan->count; i++)
+        hy_site_rest(plan->portions[i].site, HYBRID_OK);
+    if (plan->split.host)
+        hy_site_rest(plan->split.host, HYBRID_OK);
+    return HYBRID_OK;
 }
 
 void hybrid_plan_destroy(hybrid_plan *plan)

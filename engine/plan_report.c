@@ -1,4 +1,5 @@
 /* engine/plan_report.c - what a plan tells of a run: chunks, and bytes predicted. */
+#include "base/csr.h"
 #include "engine/plan.h"
 #include "engine/resident.h"
 
@@ -31,15 +32,50 @@ static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_repor
     report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
 }
 
+/* Bytes of a number: as asked for, or by the number of entries. */
+static int64_t index_bytes(hybrid_index asked, hybrid_index otherwise, int64_t entries)
+{
+    const hybrid_index by_count = entries <= INT32_MAX ? HYBRID_I32 : HYBRID_I64;
+    const hybrid_index type     = asked == HYBRID_INDEX_AUTO      ? by_count
+                                  : asked == HYBRID_INDEX_DEFAULT ? otherwise
+                                                                  : asked;
+    return (int64_t)hy_index_size(type);
+}
+
+/* Host memory for a result of so many entries. */
+static int64_t result_bytes(const hy_product *product, int64_t entries)
+{
+    const hybrid_plan_options *o = &product->options;
+    const int64_t value          = (int64_t)hy_value_size(product->profile.features.type);
+
+    if (product->result_there)
+        return 0;
+    if (product->op == HY_SPMM)
+        return entries * value;
+    return (product->rows + 1) * index_bytes(o->offsets, HYBRID_I64, entries) +
+           entries * (index_bytes(o->columns, HYBRID_I32, entries) + value);
+}
+
+/* Elements of Y, or the estimated entries of C. */
+static int64_t result_entries(const hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+
+    return product->op == HY_SPMM ? product->rows * f->out_cols
+                                  : (int64_t)(hy_expected_entries(f) + 0.5);
+}
+
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
 {
     const hy_product *product = &plan->product;
     hybrid_report report      = HYBRID_REPORT_INIT;
 
-    report.plan_s          = plan->plan_s;
-    report.rows            = product->rows;
-    report.flops           = 2 * product->profile.features.products;
-    report.resident_chunks = hy_plan_resident_chunks(plan, bound);
+    report.plan_s                 = plan->plan_s;
+    report.rows                   = product->rows;
+    report.flops                  = 2 * product->profile.features.products;
+    report.resident_chunks        = hy_plan_resident_chunks(plan, bound);
+    report.predicted_nnz_out      = result_entries(product);
+    report.predicted_result_bytes = result_bytes(product, report.predicted_nnz_out);
     for (int i = 0; i < plan->count; i++)
         add_portion(&plan->portions[i], &bound[i], &report);
     return report;

@@ -25,9 +25,13 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
         HY_TRY(hy_early_end(early)); /* its place is others' now */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
                         product->result_there, shared, *early, &portion->site));
-    portion->site->turned.room = product->turned_room;
-    portion->site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
-    *early                     = NULL;
+    hy_site *site     = portion->site;
+    site->turned.room = product->turned_room;
+    site->room = 2 * product->turned_room + product->narrow_room + l->converted_bytes;
+    site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
+    site->tenant.rows = product->rows;
+    site->tenant.cols = product->cols;
+    *early            = NULL;
     return HYBRID_OK;
 }
 
@@ -42,8 +46,8 @@ static int leaves_rooms(const hy_product *product)
 
     if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
         return 1;
-    const int can = ops->alloc(backend, HY_DEVICE, bytes, &x) == HYBRID_OK &&
-                    ops->alloc(backend, HY_DEVICE, bytes, &y) == HYBRID_OK;
+    const int can = hy_tenants_alloc(backend, bytes, &x) == HYBRID_OK &&
+                    hy_tenants_alloc(backend, bytes, &y) == HYBRID_OK;
     ops->free(backend, &x);
     ops->free(backend, &y);
     return can;
@@ -63,7 +67,7 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
     hy_site_close(portion->site);
     portion->site = NULL;
     HY_TRY(hy_early_end(early));
-    backend->ops->trim(backend);
+    backend->ops->trim(backend, 0);
     return open_once(portion, early);
 }
 

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/tenant.h"
+
 /* What a backend has none of, it does not get. */
 static void replace(double *rate, double measured)
 {
@@ -20,6 +22,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     const hy_measured *m = &backend->measured;
 
     backend->ops->rates(backend, out);
+    out->memory -= hy_smaller(out->memory, hy_tenants_lasting(backend));
     replace(&out->h2d_Bps, m->h2d_Bps);
     replace(&out->d2h_Bps, m->d2h_Bps);
     replace(&out->mem_Bps, m->mem_Bps);

@@ -29,7 +29,8 @@ typedef struct hy_rates_file {
     hy_rates_of_device of[HY_RATES_DEVICES];
 } hy_rates_file;
 
-/* What is built into the backend, with what was measured in its place. */
+/* Speeds as built into the backend, or as measured. `memory` is what lasting packs of live
+   plans leave of it (pipeline/tenant.h). */
 void hy_rates_of(const hy_backend *backend, hy_rates *out);
 
 /* ---- rates.c: which file --------------------------------------------------------- */

@@ -12,7 +12,7 @@ typedef struct hy_struct {
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
-    hy_calibration_struct, hy_report_struct;
+    hy_calibration_struct, hy_report_struct, hy_machine_struct;
 
 /* No caller has less than the smallest, nor more than a struct will ever have. */
 int hy_struct_fits(const hy_struct *type, size_t struct_size);

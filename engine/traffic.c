@@ -11,7 +11,10 @@
 #include "partition/pack.h"
 #include "partition/touched.h"
 
-enum { SAMPLES = 4 }; /* chunks of which the touched rows are counted */
+enum {
+    SAMPLES    = 4,      /* chunks of which the touched rows are counted */
+    ROWS_GRAIN = 1 << 14 /* rows of B that one worker takes at a time */
+};
 
 static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
                           const hy_features *f)
@@ -72,6 +75,25 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
+/* Entries of some rows of B. */
+typedef struct entries {
+    const hybrid_csr *B;
+    const int32_t *rows;
+    int64_t sum; /* atomic */
+} entries;
+
+static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    entries *e  = arg;
+    int64_t sum = 0;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++)
+        sum += hy_offset(e->B, (int64_t)e->rows[r] + 1) - hy_offset(e->B, e->rows[r]);
+    __atomic_fetch_add(&e->sum, sum, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
 /* Rows of B or X that a chunk would bring. */
 static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
@@ -81,10 +103,11 @@ static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
     hy_touched touched;
 
     HY_TRY_ELSE_DONE(hy_touched_find(ctx, A, chunk->row_begin, chunk->row_end, &touched));
-    *out = (hy_touch){.rows = touched.count};
-    for (int64_t r = 0; B && r < touched.count; r++)
-        out->nnz +=
-            hy_offset(B, (int64_t)touched.rows[r] + 1) - hy_offset(B, touched.rows[r]);
+    entries e = {B, touched.rows, 0};
+    if (B)
+        HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, touched.count, ROWS_GRAIN,
+                                     sum_entries, &e));
+    *out = (hy_touch){touched.count, e.sum};
 done:
     hy_touched_free(ctx, &touched);
     return status;

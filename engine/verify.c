@@ -61,7 +61,7 @@ typedef struct check {
     double operands; /* relative error of a product whose operands were rounded */
     uint64_t seed;   /* of the trial */
     right_row *right;
-    uint32_t *entries; /* of each column of B, or X */
+    uint32_t *entries; /* of each column of B */
     float *sign;       /* r_j / w_j of each column */
     int64_t first;     /* lowest row that is off, or INT64_MAX */
 } check;
@@ -181,8 +181,9 @@ static hybrid_status draw_signs(void *arg, int part, int64_t begin, int64_t end)
 
     (void)part;
     for (int64_t j = begin; j < end; j++) {
-        const float scale = 1 / ((float)c->entries[j] + SPARE);
-        c->sign[j]        = hash(c->seed, j) & 1 ? scale : -scale;
+        const uint32_t entries = c->B ? c->entries[j] : (uint32_t)c->A->cols;
+        const float scale      = 1 / ((float)entries + SPARE);
+        c->sign[j]             = hash(c->seed, j) & 1 ? scale : -scale;
     }
     return HYBRID_OK;
 }
@@ -270,8 +271,7 @@ static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t se
     const int64_t cols = c->B ? c->B->cols : c->X->cols;
     const int64_t rows = c->A->cols; /* of B, or X */
 
-    for (int64_t j = 0; j < cols; j++)
-        c->entries[j] = c->B ? 0 : (uint32_t)rows;
+    HY_TRY(hy_pool_set(pool, HY_COMPUTE, c->entries, 0, c->B ? cols * 4 : 0));
     HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, measure_right, c));
     if (c->C)
         HY_TRY(each_row(pool, c, check_lengths));

@@ -6,9 +6,11 @@
 #include "base/extremes.h"
 #include "base/pool.h"
 
-/* What a worker reads at a time; rows at least, where it reads parts of columns, so many
-   bytes at once. */
-enum { PIECE_BYTES = 1 << 20, COLUMN_ROWS = 1 << 16, PART_BYTES = 4 << 20 };
+enum {
+    PIECE_BYTES = 1 << 20, /* that a worker takes at a time, unless one row is longer; */
+    COLUMN_ROWS = 1 << 16, /* of an X in columns so many rows at least; */
+    PART_BYTES  = 4 << 20  /* of these it reads so many before it asks whether to end */
+};
 
 /* The other half is for what computing needs: rows of an X in columns are as many bytes.
  */
@@ -45,7 +47,7 @@ static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
     const hybrid_dense *X = &p->X;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
     const int64_t bytes   = (end - begin) * (int64_t)hy_value_size(X->type);
-    const int64_t step    = in_rows ? X->cols : PART_BYTES / bytes + 1;
+    const int64_t step    = PART_BYTES / bytes + 1;
 
     (void)part;
     for (int64_t j = 0; j < X->cols; j += step) {

@@ -45,10 +45,10 @@ static void release(hy_backend *self, hy_buffer *buffer)
     hy_blocks_free(&hy_cuda_mine(self)->blocks, buffer);
 }
 
-static void trim(hy_backend *self)
+static void trim(hy_backend *self, int64_t since)
 {
     (void)cudaSetDevice(hy_cuda_mine(self)->device);
-    hy_blocks_trim(&hy_cuda_mine(self)->blocks, self);
+    hy_blocks_trim(&hy_cuda_mine(self)->blocks, self, since);
 }
 
 /* ---- marks ---- */
@@ -356,8 +356,10 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .alloc        = alloc,
     .free         = release,
     .trim         = trim,
+    .trim_scratch = nullptr,
     .lane_open    = hy_cuda_lane_open,
     .lane_close   = hy_cuda_lane_close,
+    .lane_drain   = hy_cuda_lane_drain,
     .copy         = hy_cuda_lane_copy,
     .copy_rows    = hy_cuda_lane_copy_rows,
     .turn         = hy_cuda_turn,

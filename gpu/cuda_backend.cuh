@@ -62,6 +62,7 @@ hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measu
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
 void hy_cuda_lane_close(hy_lane *self);
+void hy_cuda_lane_drain(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes);

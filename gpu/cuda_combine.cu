@@ -14,7 +14,9 @@ template <typename T>
 static __device__ void combine_one(const hy_combining &c, int64_t at, T from)
 {
     T *to      = static_cast<T *>(c.to);
-    double sum = c.alpha * double(from);
+    double sum = c.beta != 0 ? -0.0 : 0.0; /* -0 leaves every number as it is */
+    if (c.alpha != 0)
+        sum = c.alpha * double(from);
     if (c.beta != 0)
         sum += c.beta * double(to[at]);
     to[at] = c.alpha == 1 && c.beta == 0 ? from : T(sum);

@@ -156,6 +156,16 @@ void hy_cuda_lane_close(hy_lane *self)
     hy_array_free(self->backend->ctx, self);
 }
 
+void hy_cuda_lane_drain(hy_lane *self)
+{
+    const cuda_lane *l = reinterpret_cast<const cuda_lane *>(self);
+    (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
+    (void)cudaStreamSynchronize(l->stream);
+    if (l->side)
+        (void)cudaStreamSynchronize(l->side);
+    (void)cudaGetLastError();
+}
+
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes)
 {
     if (bytes == 0)

@@ -128,7 +128,7 @@ void close_measuring(hy_backend *self, measuring *m)
     hy_cuda_lane_close(m->main);
     hy_cuda_lane_close(m->other);
     (void)cudaGetLastError();
-    self->ops->trim(self); /* what was measured with is not kept */
+    self->ops->trim(self, 0); /* what was measured with is not kept */
 }
 
 hybrid_status measure(const measuring *m, hy_measured *out)

@@ -5,6 +5,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/size_text.h"
 #include "gpu/cuda_backend.cuh"
 
 /* ---- pinned memory ----
@@ -65,10 +66,11 @@ static void drop(hy_backend *owner, hy_block **link)
     hy_array_free(owner->ctx, gone);
 }
 
-static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space)
+static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
+                      int64_t since)
 {
     for (hy_block **link = &list->first; *link;)
-        if ((*link)->kept && (*link)->space == space)
+        if ((*link)->kept && (*link)->space == space && (*link)->call >= since)
             drop(owner, link);
         else
             link = &(*link)->next;
@@ -107,15 +109,18 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
 
     if (space != HY_DEVICE)
         return hy_fail(owner->ctx, HYBRID_NO_MEMORY,
-                       "no room for %zu more bytes of pinned memory: %lld in use", bytes,
-                       (long long)hy_meter_used(meter));
+                       "the system refuses to pin a buffer of %s: the engine has pinned "
+                       "%s; raise the limit on locked memory, or free some memory",
+                       hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
-    return hy_fail(owner->ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "no room for %zu more bytes of device memory: the engine has %lld of "
-                   "its %lld, and %zu of the device's %zu are free on it",
-                   bytes, (long long)hy_meter_used(meter), (long long)meter->cap, free,
-                   all);
+    return hy_fail(
+        owner->ctx, HYBRID_NO_DEVICE_MEMORY,
+        "device memory is too small for a buffer of %s: %s of the budget of %s "
+        "are in use, and %s of the %s of the device are free; raise "
+        "device_bytes (--device-memory), or free memory of the device",
+        hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s, hy_size(meter->cap).s,
+        hy_size((int64_t)free).s, hy_size((int64_t)all).s);
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
@@ -125,7 +130,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
     void *ptr = take(owner, space, bytes);
     if (!ptr) {
-        drop_kept(list, owner, space);
+        drop_kept(list, owner, space, 0);
         ptr = take(owner, space, bytes);
     }
     if (!ptr) {
@@ -134,7 +139,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
         return no_room(owner, space, bytes);
     }
     *out        = static_cast<hy_block *>(record);
-    **out       = hy_block{ptr, bytes, space, false, list->first};
+    **out       = hy_block{ptr, bytes, space, false, owner->ctx->call, list->first};
     list->first = *out;
     return HYBRID_OK;
 }
@@ -184,10 +189,10 @@ void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
     *buffer = hy_buffer{};
 }
 
-void hy_blocks_trim(hy_block_list *list, hy_backend *owner)
+void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since)
 {
     pthread_mutex_lock(&list->lock);
-    drop_kept(list, owner, HY_DEVICE);
-    drop_kept(list, owner, HY_PINNED);
+    drop_kept(list, owner, HY_DEVICE, since);
+    drop_kept(list, owner, HY_PINNED, since);
     pthread_mutex_unlock(&list->lock);
 }

@@ -14,7 +14,8 @@ struct hy_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool kept; /* freed, and here for reuse */
+    bool kept;    /* freed, and here for reuse */
+    int64_t call; /* that made it (hy_context.call) */
     hy_block *next;
 };
 
@@ -28,6 +29,6 @@ void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees them all 
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
                               size_t bytes, hy_buffer *out);
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer);
-void hy_blocks_trim(hy_block_list *list, hy_backend *owner);
+void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since);
 
 #endif /* HY_CUDA_MEMORY_CUH */

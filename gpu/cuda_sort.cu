@@ -1,6 +1,8 @@
 /* gpu/cuda_sort.cu - scans and sorts. The only file that includes Thrust and CUB. */
 #include "gpu/cuda_sort.cuh"
 
+#include "gpu/cuda_sum.cuh"
+
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -251,7 +253,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
                 if (at >= first)
                     e.val[at] = sum;
                 e.col[++at] = int32_t(key[j]) + base;
-                sum         = val[j];
+                sum         = hy_sum_begun(val[j]);
             } else if (at >= first && j < mine) {
                 sum += val[j];
             }

@@ -1,5 +1,6 @@
 /* gpu/cuda_space.cu - operands and results of the caller in the device's memory. */
 #include "gpu/cuda_backend.cuh"
+#include "base/size_text.h"
 
 /* What is no memory of CUDA's is an error to some versions: the host's. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
@@ -51,11 +52,11 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
         return HYBRID_OK;
     (void)cudaGetLastError();
     HY_TRY(hy_cuda_works(hy_cuda_mine(self), "allocating memory"));
-    return hy_fail(
-        self->ctx, HYBRID_NO_DEVICE_MEMORY,
-        "no room for %zu bytes of a result in the memory of the device, beside "
-        "what the engine and others have of it",
-        bytes);
+    return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "device memory is too small for an array of %s of the result: leave "
+                   "the result in "
+                   "host memory (result_space), or free memory of the device",
+                   hy_size((int64_t)bytes).s);
 }
 
 /* Which device is current does not matter, nor what became of the device. */

@@ -2,6 +2,7 @@
 #ifndef HY_ESC_COMPRESS_CUH
 #define HY_ESC_COMPRESS_CUH
 
+#include "gpu/cuda_sum.cuh"
 #include "gpu/esc_work.cuh"
 
 /* Entries of each long row, from the ranks of its first and last key. */
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
     const int id     = int(key >> l.col_bits);
     const int64_t at = row_ptr[e.order[id]] + (l.rank[t] - 1 - l.first[id]);
-    T sum            = l.val[0][t];
+    T sum            = hy_sum_begun(l.val[0][t]);
     for (t++; t < e.products && l.key[0][t] == key; t++)
         sum += l.val[0][t];
     col[at] = int32_t(key & ((K(1) << l.col_bits) - 1));

@@ -23,6 +23,7 @@
 #include "base/extremes.h"
 #include "gpu/cuda_search.cuh"
 #include "gpu/cuda_sort.cuh"
+#include "gpu/cuda_sum.cuh"
 #include "gpu/hash_walk.cuh"
 
 /* So that 32-bit numbers do not overflow at the end of the last block. */
@@ -47,17 +48,6 @@ static __device__ inline bool is_absent(float x)
 static __device__ inline bool is_absent(double x)
 {
     return __double_as_longlong(x) == INT64_MIN;
-}
-
-/* The product as it is added: never -0, and never fused with what makes or takes it. */
-static __device__ inline float not_absent(float product)
-{
-    return __fadd_rn(product, 0.0f);
-}
-
-static __device__ inline double not_absent(double product)
-{
-    return __dadd_rn(product, 0.0);
 }
 
 /* The row that nonzero k belongs to; `row` does or comes before it. */
@@ -90,7 +80,7 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
         },
         [&](int32_t col, T product) {
             const int at = col - low;
-            add_in_turn(own, at, not_absent(product), at >= 0 && at < width, d.shift);
+            add_in_turn(own, at, hy_sum_begun(product), at >= 0 && at < width, d.shift);
         });
     __syncthreads();
     for (int i = int(threadIdx.x); i < width; i += THREADS) {

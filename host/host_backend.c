@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 #include "base/extremes.h"
+#include "base/size_text.h"
 
 /* Lies in the 256 bytes before a buffer. */
 typedef struct hy_block {
     struct hy_block *next;
     void *raw;
     size_t bytes; /* of the buffer */
+    int64_t call; /* that made it */
     hy_space space;
 } hy_block;
 
@@ -41,26 +43,31 @@ static void free_block(hy_backend *self, hy_block *block)
     hy_array_free(self->ctx, block->raw);
 }
 
-static void trim(hy_backend *self)
+static void trim(hy_backend *self, int64_t since)
 {
     pthread_mutex_lock(&host(self)->lock);
-    hy_block *block  = host(self)->kept;
-    host(self)->kept = NULL;
-    pthread_mutex_unlock(&host(self)->lock);
-    while (block) {
-        hy_block *next = block->next;
+    for (hy_block **link = &host(self)->kept; *link;) {
+        hy_block *block = *link;
+        if (block->call < since) {
+            link = &block->next;
+            continue;
+        }
+        *link = block->next;
         free_block(self, block);
-        block = next;
     }
-    hy_host_scratch_trim(host(self));
+    pthread_mutex_unlock(&host(self)->lock);
+}
+
+static void trim_scratch(hy_backend *self, int64_t since)
+{
+    hy_host_scratch_trim(host(self), since);
 }
 
 static void close_host(hy_backend *self)
 {
     if (!self)
         return;
-    if (host(self)->scratch)
-        trim(self);
+    trim(self, 0);
     hy_host_scratch_close(host(self));
     pthread_mutex_destroy(&host(self)->lock);
     hy_array_free(self->ctx, self);
@@ -148,14 +155,16 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     void *raw           = NULL;
 
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
-        trim(self); /* what is kept must not make this fail */
+        trim(self, 0); /* what is kept must not make this fail */
     if (!hy_meter_take(meter, bytes)) {
-        trim(self);
+        trim(self, 0);
         if (!hy_meter_take(meter, bytes))
             return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                           "a buffer of %zu bytes exceeds the cap of %lld device bytes, "
-                           "of which %lld are in use",
-                           bytes, (long long)meter->cap, (long long)hy_meter_used(meter));
+                           "device memory is too small for a buffer of %s: %s of the "
+                           "budget of %s are in use; raise device_bytes "
+                           "(--device-memory)",
+                           hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s,
+                           hy_size(meter->cap).s);
     }
     const hybrid_status status = hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1,
                                           "buffer of the host backend", &raw);
@@ -165,7 +174,7 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     }
     char *ptr = (char *)raw + HEADER + (HEADER - (uintptr_t)raw % HEADER) % HEADER;
     *out      = (hy_block *)(void *)(ptr - HEADER);
-    **out     = (hy_block){NULL, raw, bytes, space};
+    **out     = (hy_block){NULL, raw, bytes, self->ctx->call, space};
     return HYBRID_OK;
 }
 
@@ -199,22 +208,24 @@ static void free_buffer(hy_backend *self, hy_buffer *buffer)
 }
 
 const hy_backend_ops hy_host_backend_ops = {
-    .name       = "host",
-    .open       = open_host,
-    .close      = close_host,
-    .describe   = describe,
-    .rates      = rates,
-    .measure    = hy_host_measure,
-    .alloc      = alloc,
-    .free       = free_buffer,
-    .trim       = trim,
-    .lane_open  = hy_host_lane_open,
-    .lane_close = hy_host_lane_close,
-    .copy       = NULL,
-    .mark_new   = hy_host_mark_new,
-    .mark_free  = hy_host_mark_free,
-    .mark_set   = hy_host_mark_set,
-    .lane_wait  = hy_host_lane_wait,
-    .host_wait  = hy_host_wait,
-    .mark_ns    = hy_host_mark_ns,
+    .name         = "host",
+    .open         = open_host,
+    .close        = close_host,
+    .describe     = describe,
+    .rates        = rates,
+    .measure      = hy_host_measure,
+    .alloc        = alloc,
+    .free         = free_buffer,
+    .trim         = trim,
+    .trim_scratch = trim_scratch,
+    .lane_open    = hy_host_lane_open,
+    .lane_close   = hy_host_lane_close,
+    .lane_drain   = hy_host_lane_drain,
+    .copy         = NULL,
+    .mark_new     = hy_host_mark_new,
+    .mark_free    = hy_host_mark_free,
+    .mark_set     = hy_host_mark_set,
+    .lane_wait    = hy_host_lane_wait,
+    .host_wait    = hy_host_wait,
+    .mark_ns      = hy_host_mark_ns,
 };

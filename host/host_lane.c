@@ -16,8 +16,9 @@ typedef struct entry {
     action action;
     hy_host_fn fn; /* CALL */
     void *arg;
-    hy_mark *mark; /* REACH, WAIT */
-    int64_t turn;  /* which setting of the mark */
+    hy_work_on work; /* CALL: the stage that fn belongs to */
+    hy_mark *mark;   /* REACH, WAIT */
+    int64_t turn;    /* which setting of the mark */
 } entry;
 
 typedef struct lane {
@@ -149,12 +150,15 @@ static void pop(lane *l)
 }
 
 /* The lock is given up during the call. */
-static void call(lane *l, const entry *e)
+static void call(lane *l, const entry *e, int worker)
 {
     if (l->status != HYBRID_OK)
         return;
     pthread_mutex_unlock(&l->lock);
+    const int64_t begin_ns = e->work.log ? hy_now_ns() : 0;
+    hy_work_begin(e->work);
     const hybrid_status status = e->fn(&l->base, e->arg);
+    hy_work_end(worker, begin_ns, e->work.log ? hy_now_ns() : 0);
     pthread_mutex_lock(&l->lock);
     keep_first(l, status);
 }
@@ -164,7 +168,6 @@ static void walk(hy_task *task, int worker)
     lane *l    = (lane *)(void *)((char *)task - offsetof(lane, task));
     int called = 0;
 
-    (void)worker;
     pthread_mutex_lock(&l->lock);
     while (l->count > 0) {
         const entry e        = l->ring[l->head];
@@ -181,7 +184,7 @@ static void walk(hy_task *task, int worker)
         }
         pop(l);
         if (e.action == CALL) {
-            call(l, &e);
+            call(l, &e, worker);
             called = 1;
         } else if (e.action == WAIT) {
             keep_first(l, status);
@@ -230,7 +233,7 @@ static hybrid_status push(lane *l, const entry *e)
 
 hybrid_status hy_host_enqueue(hy_lane *base, hy_host_fn fn, void *arg)
 {
-    const entry e = {.action = CALL, .fn = fn, .arg = arg};
+    const entry e = {.action = CALL, .fn = fn, .arg = arg, .work = hy_work_now()};
 
     if (base == base->backend->caller_lane)
         return fn(base, arg);
@@ -309,16 +312,25 @@ done:
     return status;
 }
 
+void hy_host_lane_drain(hy_lane *base)
+{
+    lane *l = of(base);
+
+    pthread_mutex_lock(&l->lock);
+    while (l->busy)
+        pthread_cond_wait(&l->idle, &l->lock);
+    l->status   = HYBRID_OK;
+    l->reported = 0;
+    pthread_mutex_unlock(&l->lock);
+}
+
 void hy_host_lane_close(hy_lane *base)
 {
     if (!base)
         return;
     lane *l         = of(base);
     hy_context *ctx = base->backend->ctx;
-    pthread_mutex_lock(&l->lock);
-    while (l->busy)
-        pthread_cond_wait(&l->idle, &l->lock);
-    pthread_mutex_unlock(&l->lock);
+    hy_host_lane_drain(base);
     pthread_cond_destroy(&l->idle);
     pthread_mutex_destroy(&l->lock);
     hy_array_free(ctx, l->ring);

@@ -56,6 +56,7 @@ typedef struct hy_host_backend {
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
 void          hy_host_lane_close(hy_lane *lane);
+void          hy_host_lane_drain(hy_lane *lane);
 hybrid_status hy_host_mark_new(hy_backend *self, hy_mark **out);
 void          hy_host_mark_free(hy_mark *mark);
 hybrid_status hy_host_mark_set(hy_lane *lane, hy_mark *mark);
@@ -66,9 +67,10 @@ int64_t       hy_host_mark_ns(const hy_mark *mark);
 /* host_measure.c */
 hybrid_status hy_host_measure(hy_backend *self, hy_measured *out);
 
-/* host_scratch.c. Trimming is for when no lane works. */
+/* host_scratch.c. Trimming frees workspaces that grew in call number `since` or later; 0
+   means all. No lane works. */
 hybrid_status hy_host_scratch_open(hy_host_backend *self);
-void          hy_host_scratch_trim(hy_host_backend *self);
+void          hy_host_scratch_trim(hy_host_backend *self, int64_t since);
 void          hy_host_scratch_close(hy_host_backend *self);
 
 #endif /* HY_HOST_LANE_H */

@@ -10,6 +10,7 @@
 typedef struct hy_piece {
     void *ptr;
     size_t bytes;
+    int64_t call; /* in which it became so large */
 } hy_piece;
 
 static int64_t pieces(const hy_host_backend *self)
@@ -25,15 +26,17 @@ hybrid_status hy_host_scratch_open(hy_host_backend *self)
                     &made));
     self->scratch = made;
     for (int64_t i = 0; i < pieces(self); i++)
-        self->scratch[i] = (hy_piece){NULL, 0};
+        self->scratch[i] = (hy_piece){.ptr = NULL};
     return HYBRID_OK;
 }
 
-void hy_host_scratch_trim(hy_host_backend *self)
+void hy_host_scratch_trim(hy_host_backend *self, int64_t since)
 {
     for (int64_t i = 0; i < pieces(self); i++) {
+        if (self->scratch[i].call < since)
+            continue;
         hy_array_free(self->base.ctx, self->scratch[i].ptr);
-        self->scratch[i] = (hy_piece){NULL, 0};
+        self->scratch[i] = (hy_piece){.ptr = NULL};
     }
 }
 
@@ -41,7 +44,7 @@ void hy_host_scratch_close(hy_host_backend *self)
 {
     if (!self->scratch)
         return;
-    hy_host_scratch_trim(self);
+    hy_host_scratch_trim(self, 0);
     hy_array_free(self->base.ctx, self->scratch);
 }
 
@@ -61,9 +64,10 @@ hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, vo
         size_t grown = hy_align(p->bytes + p->bytes / 2);
         grown        = grown > bytes ? grown : hy_align(bytes);
         hy_array_free(ctx, p->ptr);
-        *p = (hy_piece){NULL, 0};
+        *p = (hy_piece){.ptr = NULL};
         HY_TRY(hy_array(ctx, (int64_t)grown, 1, "workspace of a CPU worker", &p->ptr));
         p->bytes = grown;
+        p->call  = ctx->call;
         *fresh   = grown;
     }
     *out = p->ptr;

@@ -7,8 +7,8 @@
    Each product can be called at three levels, simplest first:
      one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with options
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
-     explained  hybrid_plan_explain, hybrid_plan_report, hybrid_engine_report,
-                hybrid_engine_trace
+     explained  hybrid_plan_explain, hybrid_plan_details, hybrid_plan_report,
+                hybrid_engine_report, hybrid_engine_trace, hybrid_engine_machine
 
    Errors     Every function that can fail returns a hybrid_status; 0 is success.
               After a failure, pointers and matrices that the call should have
@@ -21,6 +21,13 @@
               BAD_SHAPE). Of a sparse matrix each call says how much of its arrays it
               checks; what it does not check and breaks the rules stated at hybrid_csr is
               undefined behaviour.
+   Numbers    Arithmetic is that of IEEE 754, rounded to nearest. Every sum of products begins
+              with +0, so an entry of C or A*X is +0 if all its products are zeros of either
+              sign. Y is then alpha*sum + beta*y, or alpha*sum if beta is 0, or beta*y if
+              alpha is 0, or +0 if both are. A zero may have the other sign if it comes from
+              a product too small for the type, unless HYBRID_DETERMINISTIC computes a
+              SpGEMM; and if HYBRID_ALLOW_TF32 is set. The sign and the payload of a NaN
+              are not specified.
    Threads    One engine, and the plans made from it, serve one thread at a time; only
               hybrid_csr_free() and hybrid_dense_free() may be called by any thread at
               any time.
@@ -37,8 +44,8 @@
               must be zero in options (BAD_ARGUMENT), and become zero in results. A
               struct_size is BAD_ARGUMENT if it is more than 4096, or less than a struct
               takes that ends with rates_path (hybrid_engine_options), host_share
-              (hybrid_plan_options), scaled (hybrid_calibration) or rates_measured
-              (hybrid_report).
+              (hybrid_plan_options), scaled (hybrid_calibration), rates_measured
+              (hybrid_report) or device_count (hybrid_machine).
    Units      Sizes are bytes, times are seconds, unless the name says otherwise. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
@@ -256,10 +263,44 @@ HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 HYBRID_API const char    *hybrid_engine_device(const hybrid_engine *engine);
 HYBRID_API int            hybrid_engine_threads(const hybrid_engine *engine); /* CPU workers */
 
+/* What an engine has to work with. Start from HYBRID_MACHINE_INIT. */
+typedef struct hybrid_machine {
+    size_t      struct_size;     /* set by the initializer; do not touch */
+    int         processors;      /* logical processors of the machine */
+    int         cores;           /* cores that the affinity of the process and its control
+                                    groups leave */
+    int64_t     memory_bytes;    /* memory of the machine, without swap; 0 = unknown */
+    int64_t     group_bytes;     /* limit of the control groups on memory; 0 = none */
+    int64_t     host_bytes;      /* the engine's cap on host memory: that of the options, or
+                                    the lesser of the two above; 0 = none */
+    int64_t     host_bytes_used; /* of these in use: results count, pages that the engine
+                                    keeps for later ones do not */
+    const char *rates_path;      /* file of measured rates that plans use; "" = built-in
+                                    rates. Valid until the engine is calibrated */
+    const char *rates_date;      /* day of the measurement, as the file has it; or "" */
+    int         with_cuda;       /* 1: the library was built with CUDA */
+    int         device_count;    /* GPUs on which the engine computes */
+} hybrid_machine;
+
+#define HYBRID_MACHINE_INIT \
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+
+/* BAD_ARGUMENT if an argument is NULL or struct_size is wrong. */
+HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
+                                               hybrid_machine *out);
+
 /* Arrays of results live in pages that the engine keeps when they are freed,
    because touching fresh pages costs more than computing what goes in them; and
    plans leave buffers, streams and threads to the next plan. This gives what is
-   kept and not in use back to the system. */
+   kept and not in use back to the system.
+
+   A call that fails, for whatever reason, leaves nothing behind: afterwards the engine holds
+   no more memory than before the call.
+
+   Live plans share device_bytes. A plan that no call runs gives its device memory to calls
+   that need it, and allocates it again when it runs. Only rows of A that stay on the device
+   (HYBRID_RESIDENT) are never given away; other plans are made for the memory that these
+   leave, and NO_DEVICE_MEMORY names the plan that holds most. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 
 /* The cudaStream_t with which operands and results in the memory of a GPU are used, of that
@@ -414,9 +455,10 @@ HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
 typedef struct hybrid_plan hybrid_plan;
 
 enum {
-    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run. SpGEMM: also for every
+    HYBRID_DETERMINISTIC = 1u << 0, /* same bits on every run, but for the sign and the
+                                       payload of a NaN. SpGEMM: also for every
                                        budget, chunking, number of threads and backend:
-                                       products are rounded and added in the order of
+                                       products are rounded and added to +0 in the order of
                                        A's entries. Variants that cannot are refused.
                                        SpMM on several GPUs: those of one model compute,
                                        each the same rows in every run */
@@ -584,11 +626,16 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /* ---- explain ------------------------------------------------------------- */
 
-/* Write the plan in words: features found, every candidate with its predicted
-   time or why it was refused, the choice, the chunks. Returns the length
-   needed without the final NUL, like snprintf; nothing is written if `text` is
-   NULL. */
+/* Writes the plan in plain words: the operands, the size of the result and whether it fits
+   host memory, who computes, by which algorithm and in how many parts, what is copied, the
+   predicted time, and the alternatives. Returns the length needed without the final NUL,
+   like snprintf(); nothing is written if `text` is NULL. */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
+
+/* Writes the numbers behind the plan in the same way, in the terms of docs/design.md:
+   features found, every candidate with its predicted time or why it was refused, chunks and
+   slots, and the estimate of each resource. */
+HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
 
 /* One registered variant, as the planner saw it. */
 typedef struct hybrid_candidate {
@@ -711,12 +758,16 @@ typedef struct hybrid_report {
                                 more than half of theirs, as it is where they only copy */
     int     rates_measured;  /* 1: the machine's rates were measured; 0: some of those in
                                 `use`, or what they were before the run, are built in */
+    int64_t predicted_nnz_out;      /* nnz_out, by the plan: of C an estimate from a sample;
+                                       0 of calls on files, and if alpha is 0 */
+    int64_t predicted_result_bytes; /* host memory for as many: C or Y; 0 if the result is
+                                       left on a device */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                         \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
-      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0 }
+      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 
@@ -728,20 +779,33 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine,
 
 /* ---- trace --------------------------------------------------------------- */
 
-/* One stage of one chunk. Times are nanoseconds of CLOCK_MONOTONIC, device
-   stages timed by device events and shifted to that clock. Strings live as long
-   as the engine. */
+/* One stage of one chunk: on a lane of a GPU, or by one thread of the CPU. A stage on which
+   several threads work has an event for each of them. Times are nanoseconds of
+   CLOCK_MONOTONIC; those of GPU stages are taken by CUDA events and shifted to that clock.
+   Events of one lane do not overlap. Strings live as long as the engine. */
 typedef struct hybrid_event {
     const char *stage;       /* "load", "prepare", "h2d", "multiply", ... */
     const char *variant;
-    const char *lane;        /* "cpu3", "load", "h2d", "run", "d2h", of other GPUs than the
-                                first "load1", "h2d1", ...; "caller": the thread that
-                                runs the product; "host": the CPU's part of a split one */
+    const char *lane;        /* "cpu3": a worker; "caller": the thread that runs the product;
+                                "load", "h2d", "run", "d2h": the first GPU; "load1",
+                                "h2d1", ...: other GPUs */
     int64_t     chunk;       /* 0, 1, ...; -1 for "load" */
-    int64_t     row_begin, row_end;
+    int64_t     row_begin, row_end; /* of the chunk */
     int64_t     begin_ns, end_ns;
-    int64_t     bytes, flops;
+    int64_t     bytes;       /* that the stage moves over the bus or in host memory, as
+                                hybrid_report counts them; 0 for kernels of a GPU */
+    int64_t     flops;       /* 2 * scalar products. Bytes and flops of a stage are divided
+                                among its threads in proportion to their times */
     int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
+    int         part, parts; /* 0 to parts - 1: which of the events of the stage this is */
+    int64_t     pass;        /* 0, 1, ...: the pass of the engine over its operands, which
+                                counts chunks from 0; a run has one pass, or one for each
+                                panel of operands in files */
+    hybrid_resource bound;   /* the resource that bounds the stage: the bus or the device on
+                                lanes of a GPU; of a thread HYBRID_HOST_MEMORY if its bytes
+                                took more than half of the memory rate that a worker has if
+                                all work, else HYBRID_CORES. HYBRID_RESOURCES: none of
+                                these, in events of your own */
 } hybrid_event;
 
 /* Call `fn` for every finished stage, from the thread that runs the product, never
@@ -749,6 +813,37 @@ typedef struct hybrid_event {
    is NULL is fine. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
+
+/* Events that are kept until they are written:
+
+       hybrid_trace *trace;
+       hybrid_trace_create(engine, &trace);
+       hybrid_engine_trace(engine, hybrid_trace_add, trace);
+       hybrid_spgemm(engine, &A, &B, &C);
+       hybrid_engine_trace(engine, NULL, NULL);
+       hybrid_trace_write_json(trace, "trace.json");
+       hybrid_trace_destroy(trace);
+
+   Errors are omitted here. */
+typedef struct hybrid_trace hybrid_trace;
+
+/* Makes an empty trace. Destroy it with hybrid_trace_destroy(), before the engine. */
+HYBRID_API hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace);
+HYBRID_API void hybrid_trace_destroy(hybrid_trace *trace); /* NULL is fine */
+
+/* Copies an event to `trace`, a hybrid_trace. It is a hybrid_trace_fn, and may be called with
+   events of your own: strings are borrowed until the trace is destroyed, and a lane whose
+   name begins with main, reader or writer stands before or after those of the library. One
+   thread at a time. If there is no memory for an event, hybrid_trace_write_json() says so. */
+HYBRID_API void hybrid_trace_add(void *trace, const hybrid_event *event);
+
+/* Writes the events as Chrome Trace Event JSON, which ui.perfetto.dev opens: a line for each
+   lane, a bar for each event with its chunk, variant, bytes, flops and the resource that
+   bounds it, arrows from stage to stage of a chunk, and the memory in use. "otherData" is
+   what the last run of the engine used (hybrid_report): it is empty before the first run.
+   The file appears when it is complete, as at hybrid_write_mtx(). The trace may be added to
+   and written again. NO_MEMORY if an event was lost; IO_FAILED, with the system's reason. */
+HYBRID_API hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path);
 
 /* ---- progress ------------------------------------------------------------- */
 
@@ -771,6 +866,10 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
    allocated or pinned; a chunk that the GPU has begun, which is waited for; the file system;
    a row of C with 10^8 entries that one worker sorts; single rows of 10^8 entries where all
    columns are checked, or verified; and while hybrid_each_fn or hybrid_trace_fn runs.
+   hybrid_read_mtx(), hybrid_read_dense(), hybrid_write_mtx() and hybrid_write_npy() call fn
+   in the same way with bytes of the file in place of rows: those read or written, and the size
+   of the file. While text is written the size is an estimate that changes, and of a pipe that
+   is read it is -1. A call that waits for bytes of a pipe does not call fn meanwhile.
    From inside fn, calls on this engine and its plans are refused, as at
    hybrid_spgemm_each(). fn returns: it is not left by an exception or longjmp(). */
 HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
@@ -851,6 +950,9 @@ HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine,
 
 /* ---- files and generated matrices ------------------------------------------ */
 
+/* Paths of the functions below: /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N stand for
+   open files of the process, which are read or written from their present offset on. */
+
 /* Matrix Market coordinate file, plain or gzip: real, integer or pattern (read
    as ones); general, symmetric or skew-symmetric (expanded). Duplicates are
    summed. BAD_FILE names file, line and reason. Free with hybrid_csr_free().
@@ -897,8 +999,8 @@ HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *pat
         "values": {"file": "a.bin", "offset": 72}}
 
    "format" comes first. "type" is f32 or f64, of "row_ptr" i32 or i64; "order" is row or col;
-   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings know
-   the escapes \", \\ and \/. BAD_FILE names file, line and reason: the JSON is of another
+   "offset" is in bytes. "ld" and "offset" may be left out: the smallest, and 0. Strings are
+   UTF-8 and may hold any escape of JSON but \u0000. BAD_FILE names file, line and reason: the JSON is of another
    form, or a file is no regular one or ends before the last number. IO_FAILED, with the
    system's reason, if one cannot be opened or read. */
 

@@ -5,6 +5,7 @@
 #include "base/csr.h"
 #include "base/pool.h"
 #include "base/results.h"
+#include "io/foreign.h"
 #include "io/mtx.h"
 #include "io/npy.h"
 
@@ -56,6 +57,7 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
     const size_t size   = hy_value_size(c->from_type);
     (void)part;
 
+    hy_input_took(c->ctx, c->input, (end - begin) * (int64_t)size);
     if (c->from_type == c->to_type)
         memcpy((char *)c->to + (size_t)(c->before + begin) * size,
                c->from + (size_t)begin * size, (size_t)(end - begin) * size);
@@ -128,16 +130,23 @@ static hybrid_status read_array(hy_context *ctx, hy_input *input, hybrid_type ty
 
 /* ---- either --------------------------------------------------------------------- */
 
+static hybrid_status refuse(hy_context *ctx, const hy_input *input)
+{
+    HY_TRY(hy_foreign_refuse(ctx, input, 1));
+    return hy_fail(ctx, HYBRID_BAD_FILE,
+                   "%s: neither a .npy file nor a Matrix Market file", input->path);
+}
+
 static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,
                                 hybrid_dense *out)
 {
     hybrid_status status;
 
+    hy_input_begin(ctx, input);
     if (hy_npy_is(input))
         status = read_npy(ctx, input, type, out);
     else if (input->bytes > 0 && input->text[0] != '%')
-        status = hy_fail(ctx, HYBRID_BAD_FILE,
-                         "%s: neither a .npy file nor a Matrix Market file", input->path);
+        status = refuse(ctx, input);
     else
         status = read_array(ctx, input, type, out);
     hy_input_close(ctx, input);

@@ -43,4 +43,28 @@ static inline uint64_t hy_digits_value(uint64_t x, int n)
            32;
 }
 
+/* Stores eight characters at `p`, the first one from the lowest byte. */
+static inline void hy_store8(char *p, uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    memcpy(p, &x, sizeof x);
+}
+
+#define HY_ASCII_ZEROS 0x3030303030303030u /* what makes characters of eight digits */
+
+/* Returns the eight decimal digits of x < 10^8, zeros in front included, one a byte and
+   the first one in the lowest. The multiplications by 10486 and 103 divide by 100 and
+   by 10. */
+static inline uint64_t hy_split_digits(uint32_t x)
+{
+    const uint64_t fours = x / 10000 | (uint64_t)(x % 10000) << 32;
+    const uint64_t high  = fours * 10486 >> 20 & 0x0000007F0000007Fu;
+    const uint64_t pairs = high | (fours - 100 * high) << 16;
+    const uint64_t tens  = pairs * 103 >> 10 & 0x000F000F000F000Fu;
+
+    return tens | (pairs - 10 * tens) << 8;
+}
+
 #endif /* HY_DIGITS_H */

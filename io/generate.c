@@ -6,6 +6,7 @@
 #include "io/generate.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,10 +250,35 @@ done:
     return status;
 }
 
+/* As many entries as there are, or at least a quarter where repeats are dropped that only
+   generating tells. */
+static double least_entries(const hy_recipe *recipe)
+{
+    const double cells    = (double)recipe->rows * (double)recipe->rows;
+    const double expected = (double)recipe->expected;
+
+    return recipe->least > 0 ? (double)recipe->least
+                             : (expected < cells ? expected : cells) / 4;
+}
+
+hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t more)
+{
+    const double per_row = 2 * sizeof(int64_t); /* its offset, and its length meanwhile */
+    const double bytes   = (double)recipe->rows * per_row + (double)more +
+                         least_entries(recipe) * (double)recipe->entry_bytes;
+    const hy_meter *meter = &ctx->memory.meter;
+    char what[128];
+
+    if (meter->cap == 0 || bytes <= (double)(meter->cap - hy_meter_used(meter)))
+        return HYBRID_OK;
+    snprintf(what, sizeof what, "the matrix '%s'", recipe->spec);
+    return hy_memory_full(ctx, what, (int64_t)bytes, ", or generate a smaller matrix");
+}
+
 hybrid_status hy_generate(hy_context *ctx, const char *spec, hybrid_type type,
                           uint64_t seed, hybrid_csr *out)
 {
-    hy_recipe recipe = {.seed = seed};
+    hy_recipe recipe = {.spec = spec, .seed = seed};
     const kind *k;
     hybrid_status status;
 
@@ -260,11 +286,13 @@ hybrid_status hy_generate(hy_context *ctx, const char *spec, hybrid_type type,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "generate: type %d is not known",
                        (int)type);
     HY_TRY(parse_spec(ctx, spec, &recipe, &k));
+    recipe.entry_bytes = (int64_t)(sizeof(int32_t) + hy_value_size(type));
     HY_TRY_ELSE_DONE(k->open(ctx, &recipe));
     if (recipe.expected > ENTRIES_MOST)
         HY_TRY_ELSE_DONE(hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                                  "'%s' would have %.3g entries, more than 2^43", spec,
                                  (double)recipe.expected));
+    HY_TRY_ELSE_DONE(hy_recipe_fits(ctx, &recipe, 0));
     HY_TRY_ELSE_DONE(make_rows(ctx, &recipe, type, out));
 done:
     hy_array_free(ctx, recipe.start);

@@ -69,6 +69,7 @@ hybrid_status hy_recipe_stencil7(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0] * recipe->arg[0] * recipe->arg[0];
     recipe->row_most = 7;
     recipe->expected = recipe->rows * 7;
+    recipe->least    = recipe->expected - 6 * recipe->arg[0] * recipe->arg[0];
     recipe->row      = stencil7_row;
     return HYBRID_OK;
 }
@@ -79,7 +80,9 @@ hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0] * recipe->arg[0] * recipe->arg[0];
     recipe->row_most = 27;
     recipe->expected = recipe->rows * 27;
-    recipe->row      = stencil27_row;
+    recipe->least =
+        (3 * recipe->arg[0] - 2) * (3 * recipe->arg[0] - 2) * (3 * recipe->arg[0] - 2);
+    recipe->row = stencil27_row;
     return HYBRID_OK;
 }
 
@@ -160,6 +163,7 @@ hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0];
     recipe->row_most = width < recipe->rows ? width : recipe->rows;
     recipe->expected = recipe->rows * recipe->row_most;
+    recipe->least    = recipe->expected / 2; /* a band that is cut off at the corners */
     recipe->row      = band_row;
     return HYBRID_OK;
 }

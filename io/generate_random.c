@@ -17,11 +17,15 @@ static int64_t er_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 
 hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe)
 {
+    const double rows = (double)recipe->arg[0], per_row = (double)recipe->arg[1];
+
     (void)ctx;
     recipe->rows     = recipe->arg[0];
     recipe->row_most = recipe->arg[1];
     recipe->expected = recipe->arg[0] * recipe->arg[1];
-    recipe->row      = er_row;
+    /* distinct columns, of which chance takes less than a hundredth */
+    recipe->least = (int64_t)(0.99 * rows * rows * -expm1(-per_row / rows));
+    recipe->row   = er_row;
     return HYBRID_OK;
 }
 

@@ -109,6 +109,7 @@ hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = rows;
     recipe->expected = edges;
     recipe->row      = rmat_row;
+    HY_TRY(hy_recipe_fits(ctx, recipe, edges * (int64_t)sizeof *recipe->edge));
     HY_TRY(hy_array(ctx, rows + 1, sizeof *recipe->start, "edges of each row", &array));
     recipe->start = array;
     HY_TRY(hy_array(ctx, edges, sizeof *recipe->edge, "edges of a graph", &array));

@@ -46,6 +46,8 @@ static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to
             break;
         if (got > 0)
             *bytes += (size_t)got;
+        hy_progress_add(&ctx->progress, got > 0 ? got : 0);
+        HY_TRY(hy_progress_check(&ctx->progress));
     }
     return HYBRID_OK;
 }
@@ -118,7 +120,9 @@ static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char 
         z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
         z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
         const int code = inflate(z, Z_NO_FLUSH);
-        s->next        = (const char *)z->next_in;
+        if (s->fd < 0) /* other bytes were counted when they were read */
+            hy_progress_add(&ctx->progress, (const char *)z->next_in - s->next);
+        s->next = (const char *)z->next_in;
         if (code == Z_STREAM_END)
             HY_TRY(next_member(ctx, input));
         else if (code != Z_OK)
@@ -204,9 +208,10 @@ static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_input *i
     if (bytes > 0 &&
         mmap(map, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
         return fail_system(ctx, input->path, "map");
-    input->text  = map;
-    input->bytes = bytes;
-    input->last  = 1;
+    input->text       = map;
+    input->bytes      = bytes;
+    input->file_bytes = (int64_t)bytes;
+    input->last       = 1;
     return HYBRID_OK;
 }
 
@@ -238,7 +243,7 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     struct stat st;
     hybrid_status status;
 
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = hy_open(path, O_RDONLY);
     if (fd < 0)
         return fail_system(ctx, path, "open");
     if (fstat(fd, &st) != 0) {
@@ -246,7 +251,7 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     } else if (S_ISDIR(st.st_mode)) {
         errno  = EISDIR;
         status = fail_system(ctx, path, "read");
-    } else if (S_ISREG(st.st_mode)) {
+    } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
         status = map_file(ctx, fd, (size_t)st.st_size, input);
     } else {
         return read_pipe(ctx, fd, input);
@@ -278,7 +283,7 @@ hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
 {
     hybrid_status status;
 
-    *out = (hy_input){.path = path};
+    *out = (hy_input){.path = path, .file_bytes = -1};
     HY_TRY_ELSE_DONE(open_bytes(ctx, path, out));
     if (is_gzip(out->text, out->bytes))
         HY_TRY_ELSE_DONE(gunzip(ctx, out));
@@ -293,7 +298,7 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
 {
     hybrid_status status;
 
-    *out = (hy_input){.path = name, .last = 1};
+    *out = (hy_input){.path = name, .last = 1, .file_bytes = (int64_t)bytes};
     HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
     out->text  = out->array;
     out->bytes = bytes;
@@ -304,6 +309,30 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
 done:
     hy_input_close(ctx, out);
     return status;
+}
+
+/* Bytes of the file that streams have taken in before the call began. */
+static int64_t taken(const hy_input *input)
+{
+    const hy_stream *s = input->stream;
+
+    if (!s)
+        return 0;
+    if (s->gzip)
+        return s->fd < 0 ? input->file_bytes - (s->end - s->next) : s->end - s->array;
+    return (int64_t)input->bytes;
+}
+
+void hy_input_begin(hy_context *ctx, const hy_input *input)
+{
+    hy_progress_begin_file(&ctx->progress, input->file_bytes);
+    hy_progress_add(&ctx->progress, taken(input));
+}
+
+void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes)
+{
+    if (!input->stream)
+        hy_progress_add(&ctx->progress, bytes);
 }
 
 static void close_stream(hy_context *ctx, hy_stream *stream)

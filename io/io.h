@@ -27,6 +27,17 @@ hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *
 hybrid_status hy_read_dense_memory(hy_context *ctx, const char *name, const void *data,
                                    size_t bytes, hybrid_type type, hybrid_dense *out);
 
+/* ---- paths ------------------------------------------------------------------ */
+
+/* /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N stand for an open file
+   of the process. To open such a path would begin at the start of a regular file, and fails
+   for a socket. */
+int hy_is_descriptor(const char *path);
+
+/* Opens a file as open(path, flags | O_CLOEXEC) does, or duplicates the descriptor that the
+   path stands for. Returns a descriptor, or -1 and sets errno. */
+int hy_open(const char *path, int flags);
+
 /* ---- input: the text of a file, a window at a time ------------------------ */
 
 enum { HY_HEAD_BYTES = 1 << 20 }; /* the first window: a file says in there what it is */
@@ -34,8 +45,8 @@ enum { HY_HEAD_BYTES = 1 << 20 }; /* the first window: a file says in there what
 extern size_t hy_window_bytes; /* of the others, if more; tests make it small */
 
 /* A regular file is mapped whole and must not shrink meanwhile. What comes from a pipe or
-   a device, or is compressed, is read as it is asked for: a window is all that is kept of
-   it. The bytes after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that
+   a device, is compressed, or is the rest of a file behind a descriptor's offset, is read as
+   it is asked for: a window is all that is kept of it. The bytes after the text, 1 + HY_TEXT_PAD of them, can be read and are 0, so that
    scanning for a character that ends a token needs no bound. */
 typedef struct hy_input {
     const char *path; /* borrowed */
@@ -45,7 +56,8 @@ typedef struct hy_input {
     int64_t lines;            /* before the window */
     struct hy_stream *stream; /* NULL, or where later windows come from */
     void *map;                /* NULL, or the mapping that holds the file */
-    size_t map_bytes;
+    size_t map_bytes;         /* of the mapping, which is longer than the file */
+    int64_t file_bytes;       /* -1 if unknown */
     void *array; /* NULL, or the array that holds the text, */
     size_t room; /* up to so many bytes of it */
 } hy_input;
@@ -60,6 +72,11 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
 hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from);
 void hy_input_close(hy_context *ctx, hy_input *input); /* zeroed is fine */
 
+/* A call begins that reads the input to its end, and tells how far it is (base/progress.h). */
+void hy_input_begin(hy_context *ctx, const hy_input *input);
+/* So many bytes of the text have been taken in. By any thread. */
+void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes);
+
 /* Bytes of the text that belong to the head of the file. */
 static inline size_t hy_input_head(const hy_input *input)
 {
@@ -71,7 +88,8 @@ static inline size_t hy_input_head(const hy_input *input)
 /* What is written goes to hy_output_partial() until hy_output_finish() renames it, so
    that two programs that write the same file do not meet. The file is locked (flock,
    shared) while its program lives: one that can be locked exclusively was left behind,
-   and whoever finds it may remove it. Devices and pipes are written directly. */
+   and whoever finds it may remove it. Devices, pipes and descriptors of the process are
+   written directly. */
 
 /* "<path>.<process>.partial", allocated; of a name that is too long for that, its first
    bytes and a hash of it. */

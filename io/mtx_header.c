@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/foreign.h"
+
 /* ---- words ---------------------------------------------------------------------- */
 
 hy_word hy_mtx_word(const char *p)
@@ -153,9 +155,11 @@ static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
     char why[HY_WHY_BYTES];
     int field = 0, symmetry = 0;
 
-    if (!is_word(p, "%%MatrixMarket"))
+    if (!is_word(p, "%%MatrixMarket")) {
+        HY_TRY(hy_foreign_refuse(ctx, input, 0));
         return hy_mtx_fail(ctx, input, p,
                            "the banner '%%MatrixMarket matrix ...' is missing");
+    }
     p = next_word(p);
     if (!is_word(p, "matrix")) {
         snprintf(why, sizeof why, "object '%s' of the banner is not 'matrix'",

@@ -159,6 +159,8 @@ static hybrid_status read_block(reading *r, int part, int64_t b)
     if (block.bad &&
         memchr(block.bad, 0, (size_t)(hy_next_line(block.bad, block.end) - block.bad)))
         snprintf(block.why, HY_WHY_BYTES, "the line holds a zero byte");
+    hy_input_took(r->ctx, lines->input,
+                  block.stop > block.begin ? block.stop - block.begin : 0);
     if (!count_block(r, b, &block))
         return set_aside(r, b, &block);
     put(lines, b, block.items);

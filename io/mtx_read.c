@@ -266,6 +266,7 @@ static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type ty
     hy_entries entries = {0};
     hybrid_status status;
 
+    hy_input_begin(ctx, input);
     HY_TRY_ELSE_DONE(hy_mtx_read_header(ctx, input, &header));
     if (header.array)
         HY_TRY_ELSE_DONE(hy_mtx_fail(ctx, input, input->text,

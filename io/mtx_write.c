@@ -1,67 +1,43 @@
 /* io/mtx_write.c - Matrix Market coordinate file of a sparse matrix.
 
-   Workers format pieces of equally many entries, each into a buffer of its own; the
-   buffers are written in order, a batch at a time. Values read back to the same bits. */
-#include <math.h>
+   Entries are cut into pieces of equally many entries, and pieces into batches. Workers
+   format the pieces of a batch, each into a part of the buffer of its own, while one of
+   them writes the batch before, in order. Values read back to the same bits. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "io/io.h"
 #include "io/number.h"
 
-enum { PIECE_ENTRIES = 1 << 13 };
-enum { ENTRY_BYTES = 64 }; /* 10 and 10 digits, a value of up to 24, separators, a pad */
+enum {
+    PIECE_ENTRIES = 1 << 12,
+    INDEX_BYTES   = 11, /* of a row or column and the separator behind it */
+    ENTRY_BYTES   = 64  /* what formatting one entry may touch */
+};
+_Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
+
+/* Text of a batch of pieces. */
+typedef struct batch {
+    int64_t begin;  /* first piece */
+    int64_t pieces; /* 0 = nothing to write */
+    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES for each piece */
+    int64_t *bytes; /* filled, of each piece's part of the text */
+} batch;
 
 typedef struct writer {
+    hy_context *ctx;
     const hybrid_csr *A;
-    hy_numbers *numbers; /* and the C locale: a value has a point, never a comma */
-    int64_t begin;       /* first entry of the batch */
-    char *buffer;
-    int64_t *bytes; /* filled, of each piece's part of the buffer */
+    hy_numbers *numbers;
+    hy_output *output;
+    int64_t bytes;                /* of the header and of all text that is formatted */
+    int64_t room;                 /* pieces that a batch holds */
+    batch batches[2], *formatted; /* one is formatted, the other one written */
 } writer;
 
 /* ---- formatting ----------------------------------------------------------------- */
-
-static char *put_uint(char *p, uint64_t x)
-{
-    char digits[20];
-    int n = 0;
-
-    do {
-        digits[n++] = (char)('0' + x % 10);
-        x /= 10;
-    } while (x > 0);
-    while (n > 0)
-        *p++ = digits[--n];
-    return p;
-}
-
-/* Equal bits, but for the payload of a NaN. */
-static int reads_back(const char *text, double value, hybrid_type type,
-                      const hy_numbers *numbers)
-{
-    double back = 0;
-
-    hy_parse_real(text, numbers, &back);
-    return type == HYBRID_F64 ? back == value : (float)back == (float)value;
-}
-
-/* An integer without point, else the digits that every decimal survives or, if they do
-   not bring the value back, those that every value survives. */
-static char *put_value(char *p, double value, hybrid_type type, const hy_numbers *numbers)
-{
-    if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {
-        if (signbit(value))
-            *p++ = '-';
-        return put_uint(p, (uint64_t)fabs(value));
-    }
-    int n = snprintf(p, 32, "%.*g", type == HYBRID_F64 ? 15 : 6, value);
-    if (!reads_back(p, value, type, numbers))
-        n = snprintf(p, 32, "%.*g", type == HYBRID_F64 ? 17 : 9, value);
-    return p + n;
-}
 
 static double value_at(const hybrid_csr *A, int64_t k)
 {
@@ -84,76 +60,134 @@ static int64_t find_row(const hybrid_csr *A, int64_t k)
     return low;
 }
 
-static int64_t format_piece(const writer *w, int64_t piece)
+/* Writes `index` and a blank. */
+static char *put_index(char *p, int64_t index)
+{
+    p    = hy_write_uint(p, (uint64_t)index + 1);
+    *p++ = ' ';
+    return p;
+}
+
+/* Returns the bytes of text. The text of a row index serves all entries of the row. */
+static int64_t format_piece(const writer *w, int64_t piece, char *start)
 {
     const hybrid_csr *A = w->A;
-    const int64_t begin = w->begin + piece * PIECE_ENTRIES;
-    const int64_t stop  = begin + PIECE_ENTRIES;
-    const int64_t end   = stop < A->nnz ? stop : A->nnz;
-    char *start         = w->buffer + piece * PIECE_ENTRIES * ENTRY_BYTES;
-    char *p             = start;
-    int64_t row         = find_row(A, begin);
+    const int64_t begin = piece * PIECE_ENTRIES;
+    const int64_t end   = hy_lesser(begin + PIECE_ENTRIES, A->nnz);
+    char index[2 * INDEX_BYTES];
+    char *p     = start;
+    int64_t row = find_row(A, begin);
 
-    for (int64_t k = begin; k < end; k++) {
-        while (hy_offset(A, row + 1) <= k)
-            row++;
-        p    = put_uint(p, (uint64_t)row + 1);
-        *p++ = ' ';
-        p    = put_uint(p, (uint64_t)hy_cols(A)[k] + 1);
-        *p++ = ' ';
-        p    = put_value(p, value_at(A, k), A->type, w->numbers);
-        *p++ = '\n';
+    for (int64_t k = begin; k < end; row++) {
+        const int64_t stop  = hy_lesser(hy_offset(A, row + 1), end);
+        const size_t length = (size_t)(put_index(index, row) - index);
+        for (; k < stop; k++) {
+            memcpy(p, index, INDEX_BYTES);
+            p    = put_index(p + length, hy_cols(A)[k]);
+            p    = hy_write_real(p, value_at(A, k), A->type, w->numbers);
+            *p++ = '\n';
+        }
     }
     return p - start;
 }
 
-static hybrid_status format_pieces(void *arg, int part, int64_t begin, int64_t end)
-{
-    const writer *w         = arg;
-    const locale_t previous = uselocale(w->numbers->c);
-    (void)part;
+/* ---- writing -------------------------------------------------------------------- */
 
-    for (int64_t piece = begin; piece < end; piece++)
-        w->bytes[piece] = format_piece(w, piece);
-    uselocale(previous);
+static char *text_of(const batch *b, int64_t piece)
+{
+    return b->text + piece * PIECE_ENTRIES * ENTRY_BYTES;
+}
+
+static hybrid_status write_batch(const writer *w, const batch *b)
+{
+    for (int64_t i = 0; i < b->pieces; i++)
+        HY_TRY(hy_output_write(w->ctx, w->output, text_of(b, i), (size_t)b->bytes[i]));
     return HYBRID_OK;
 }
 
-/* ---- writing -------------------------------------------------------------------- */
-
-static hybrid_status write_batch(hy_context *ctx, writer *w, int64_t pieces,
-                                 hy_output *output)
+/* Item 0 writes the batch before, item i > 0 formats piece i - 1 of the next one. */
+static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
 {
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, format_pieces, w));
-    for (int64_t piece = 0; piece < pieces; piece++)
-        HY_TRY(hy_output_write(ctx, output,
-                               w->buffer + piece * PIECE_ENTRIES * ENTRY_BYTES,
-                               (size_t)w->bytes[piece]));
+    const writer *w     = arg;
+    const batch *next   = w->formatted;
+    const batch *before = next == w->batches ? next + 1 : next - 1;
+    (void)part;
+
+    for (int64_t item = begin; item < end; item++)
+        if (item == 0)
+            HY_TRY(write_batch(w, before));
+        else
+            next->bytes[item - 1] =
+                format_piece(w, next->begin + item - 1, text_of(next, item - 1));
+    return HYBRID_OK;
+}
+
+/* Pieces that follow the first `begin` ones, as many as a batch holds. */
+static int64_t pieces_from(const writer *w, int64_t begin)
+{
+    const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
+
+    return hy_lesser(all - begin, w->room);
+}
+
+/* The size of the file, as long as entries take as many bytes as those of the first
+   `begin` pieces. */
+static void expect_bytes(writer *w, int64_t begin)
+{
+    const double entries = (double)hy_lesser(begin * PIECE_ENTRIES, w->A->nnz);
+
+    for (int64_t i = 0; i < w->formatted->pieces; i++)
+        w->bytes += w->formatted->bytes[i];
+    const double rest = (double)w->bytes / entries * ((double)w->A->nnz - entries);
+    hy_progress_resize(&w->ctx->progress, w->bytes + (int64_t)rest);
+}
+
+/* The last round formats nothing and writes the last batch. */
+static hybrid_status write_batches(writer *w)
+{
+    int64_t begin = 0;
+
+    for (int turn = 0;; turn ^= 1) {
+        w->formatted         = &w->batches[turn];
+        w->formatted->begin  = begin;
+        w->formatted->pieces = pieces_from(w, begin);
+        HY_TRY(hy_pool_for(w->ctx->pool, HY_COMPUTE, 0, 1 + w->formatted->pieces, 1,
+                           do_items, w));
+        if (w->formatted->pieces == 0)
+            return HYBRID_OK;
+        begin += w->formatted->pieces;
+        expect_bytes(w, begin);
+    }
+}
+
+static hybrid_status open_batch(writer *w, batch *b)
+{
+    void *array;
+
+    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "text of a matrix",
+                    &array));
+    b->text = array;
+    HY_TRY(hy_array(w->ctx, w->room, sizeof *b->bytes, "lengths of texts", &array));
+    b->bytes = array;
     return HYBRID_OK;
 }
 
 static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A,
-                                   hy_output *output)
+                                   int64_t header_bytes, hy_output *output)
 {
-    const int64_t room   = 2 * (int64_t)hy_pool_threads(ctx->pool); /* pieces a batch */
-    writer w             = {.A = A};
-    hybrid_status status = HYBRID_OK;
-    void *array;
+    writer w = {.ctx = ctx, .A = A, .output = output, .bytes = header_bytes};
+    hybrid_status status;
 
+    w.room = 2 * (int64_t)hy_pool_threads(ctx->pool);
     HY_TRY(hy_numbers_open(ctx, &w.numbers));
-    HY_TRY_ELSE_DONE(
-        hy_array(ctx, room * PIECE_ENTRIES, ENTRY_BYTES, "text of a matrix", &array));
-    w.buffer = array;
-    HY_TRY_ELSE_DONE(hy_array(ctx, room, sizeof *w.bytes, "lengths of texts", &array));
-    w.bytes = array;
-    for (; w.begin < A->nnz; w.begin += room * PIECE_ENTRIES) {
-        const int64_t left   = (A->nnz - w.begin + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
-        const int64_t pieces = left < room ? left : room;
-        HY_TRY_ELSE_DONE(write_batch(ctx, &w, pieces, output));
-    }
+    for (int i = 0; i < 2; i++)
+        HY_TRY_ELSE_DONE(open_batch(&w, &w.batches[i]));
+    status = write_batches(&w);
 done:
-    hy_array_free(ctx, w.bytes);
-    hy_array_free(ctx, w.buffer);
+    for (int i = 0; i < 2; i++) {
+        hy_array_free(ctx, w.batches[i].bytes);
+        hy_array_free(ctx, w.batches[i].text);
+    }
     hy_numbers_close(ctx, w.numbers);
     return status;
 }
@@ -169,9 +203,10 @@ hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *
                  "%%%%MatrixMarket matrix coordinate real general\n"
                  "%lld %lld %lld\n",
                  (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    hy_progress_begin_file(&ctx->progress, length);
     HY_TRY(hy_output_open(ctx, path, &output));
     hybrid_status status = hy_output_write(ctx, &output, header, (size_t)length);
     if (status == HYBRID_OK)
-        status = write_entries(ctx, A, &output);
+        status = write_entries(ctx, A, length, &output);
     return hy_output_finish(ctx, &output, status);
 }

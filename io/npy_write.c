@@ -47,6 +47,9 @@ hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense
     hy_output output;
 
     make_header(X, header);
+    hy_progress_begin_file(&ctx->progress,
+                           HEADER_BYTES +
+                               X->rows * X->cols * (int64_t)hy_value_size(X->type));
     HY_TRY(hy_output_open(ctx, path, &output));
     hybrid_status status = hy_output_write(ctx, &output, header, sizeof header);
     if (status == HYBRID_OK)

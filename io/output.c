@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 enum {
-    BUFFER_BYTES = 1 << 20,
-    ENDING_BYTES = sizeof ".2147483647.partial" - 1,
-    HASH_BYTES   = sizeof ".0123456789abcdef" - 1
+    BUFFER_BYTES  = 1 << 20,
+    AT_ONCE_BYTES = 1 << 24, /* between two looks whether the call is to end */
+    ENDING_BYTES  = sizeof ".2147483647.partial" - 1,
+    HASH_BYTES    = sizeof ".0123456789abcdef" - 1
 };
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
@@ -22,11 +23,11 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
                    strerror(errno));
 }
 
-/* Devices and pipes must not be replaced by a file. */
+/* Devices, pipes and open files of the process must not be replaced by a file. */
 static int is_special(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return hy_is_descriptor(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 /* FNV-1a */
@@ -86,7 +87,7 @@ hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out)
     HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
     out->buffer = array;
     out->name   = out->direct ? path : out->partial;
-    out->fd = out->direct ? open(path, O_WRONLY | O_CLOEXEC) : open_partial(out->name);
+    out->fd     = out->direct ? hy_open(path, O_WRONLY) : open_partial(out->name);
     if (out->fd < 0)
         HY_TRY_ELSE_DONE(fail_system(ctx, out->name, "write"));
     return HYBRID_OK;
@@ -100,13 +101,15 @@ static hybrid_status write_all(hy_context *ctx, hy_output *output, const char *d
                                size_t bytes)
 {
     while (bytes > 0) {
-        const ssize_t put = write(output->fd, data, bytes);
+        const ssize_t put = write(output->fd, data, hy_smaller(bytes, AT_ONCE_BYTES));
         if (put < 0 && errno != EINTR)
             return fail_system(ctx, output->name, "write");
         if (put > 0) {
             data += put;
             bytes -= (size_t)put;
+            hy_progress_add(&ctx->progress, put);
         }
+        HY_TRY(hy_progress_check(&ctx->progress));
     }
     return HYBRID_OK;
 }

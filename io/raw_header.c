@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "io/json_string.h"
 #include "io/mtx.h"
 #include "io/raw.h"
 
@@ -20,7 +21,7 @@ typedef struct span {
 
 typedef enum kind { NUMBER, WORD, NAME, ARRAY } kind;
 
-enum { MOST_WORDS = 2 };
+enum { MOST_WORDS = 2, MOST_BYTES = 128 /* of a key or word with all letters escaped */ };
 
 /* What may stand in an object. */
 typedef struct member {
@@ -116,22 +117,18 @@ static int is_among(const char *set, char c)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Between the quotes. Of escapes those that stand for themselves are read. */
+/* What is between the quotes, with its escapes. */
 static hybrid_status take_string(parser *s, span *out)
 {
+    const char *at, *why;
+
     if (!accept(s, '"'))
         return fail(s, s->p, "a string is missing");
-    const char *begin = s->p;
-    for (; s->p < s->end && *s->p != '"'; s->p++) {
-        if ((unsigned char)*s->p < ' ')
-            return fail(s, s->p, "a string holds a control character");
-        if (*s->p == '\\' && ++s->p < s->end && !is_among("\"\\/", *s->p))
-            return fail(s, s->p,
-                        "a string holds an escape other than \\\", \\\\ and \\/");
-    }
-    if (s->p >= s->end)
-        return fail(s, begin, "a string has no end");
-    *out = (span){begin, (size_t)(s->p++ - begin)};
+    const char *begin = s->p, *end = hy_json_string_end(begin, s->end, &at, &why);
+    if (!end)
+        return fail(s, at, why);
+    *out = (span){begin, (size_t)(end - begin)};
+    s->p = end + 1;
     return HYBRID_OK;
 }
 
@@ -151,10 +148,15 @@ static hybrid_status take_number(parser *s, const char *key, int64_t *out)
     return HYBRID_OK;
 }
 
+/* Whether the text, with escapes resolved, is `word`. */
 static int is(const span *text, const char *word)
 {
-    return word && text->length == strlen(word) &&
-           memcmp(text->at, word, text->length) == 0;
+    char decoded[MOST_BYTES];
+
+    if (!word || text->length > sizeof decoded)
+        return 0;
+    const size_t length = hy_json_string_decode(text->at, text->length, decoded);
+    return length == strlen(word) && memcmp(decoded, word, length) == 0;
 }
 
 /* ---- objects ------------------------------------------------------------------------

@@ -2,38 +2,35 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "io/json_string.h"
 #include "io/raw.h"
 
 /* ---- an array -----------------------------------------------------------------------
  */
 
-/* Without the '\' of escapes, which stand for themselves. */
-static void copy_name(const hy_raw_array *array, char *to)
-{
-    for (size_t i = 0; i < array->length; i++)
-        if (array->name[i] != '\\' || ++i < array->length)
-            *to++ = array->name[i];
-    *to = '\0';
-}
-
-/* A relative name begins in the folder of the file that holds it. */
-static size_t folder_of(const hy_input *input, const hy_raw_array *array)
+/* A relative name begins in the folder of the file that holds the name. Returns the bytes
+   of that folder's path, or 0. */
+static size_t folder_of(const hy_input *input, const char *name)
 {
     const char *slash = strrchr(input->path, '/');
 
-    return array->name[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - input->path);
+    return name[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - input->path);
 }
 
 hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
                           const hy_raw_array *array, int64_t bytes, hy_stored *out)
 {
-    const size_t folder = folder_of(input, array);
+    const size_t all = strlen(input->path) + array->length + 1;
     void *path;
 
     HY_TRY(
-        hy_array(ctx, (int64_t)(folder + array->length + 1), 1, "name of a file", &path));
+        hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "name of a file", &path));
+    char *name          = (char *)path + all;
+    const size_t length = hy_json_string_decode(array->name, array->length, name);
+    const size_t folder = folder_of(input, name);
     memcpy(path, input->path, folder);
-    copy_name(array, (char *)path + folder);
+    memcpy((char *)path + folder, name, length);
+    ((char *)path)[folder + length] = '\0';
     const hybrid_status status = hy_stored_open(ctx, path, array->offset, bytes, out);
     hy_array_free(ctx, path);
     return status;

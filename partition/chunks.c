@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/size_text.h"
+#include "partition/stamps.h"
 
 enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
 
@@ -14,7 +16,7 @@ typedef struct cutter {
     int64_t width; /* columns of the widest panel */
     hy_chunk *chunks;
     int64_t count, capacity;
-    int64_t *stamp; /* gathered: per row of B or X, the chunk that touched it last */
+    hy_stamps stamps; /* gathered: of rows of B or X, by the number of the chunk */
 } cutter;
 
 size_t hy_cost_bytes(const hy_cost *cost)
@@ -71,9 +73,13 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                             const hy_features *f)
 {
-    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "row %lld needs %zu bytes of device memory, %zu are free for a chunk",
-                   (long long)row, device_bytes(cut, f), cut->slot_bytes);
+    return hy_fail(
+        ctx, HYBRID_NO_DEVICE_MEMORY,
+        "memory is too small for row %lld of the product: the buffers of the row "
+        "take %s, and a chunk may take %s of the budget; raise device_bytes "
+        "(--device-memory), or host_bytes (--host-memory) if the CPU computes",
+        (long long)row, hy_size((int64_t)device_bytes(cut, f)).s,
+        hy_size((int64_t)cut->slot_bytes).s);
 }
 
 /* ---- width of a panel -------------------------------------------------------- */
@@ -125,6 +131,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     if (every_row_fits(cut, cols))
         return HYBRID_OK;
     for (int64_t row = cut->profile->begin; row < cut->profile->end; row++) {
+        HY_TRY(hy_progress_check(&c->ctx->progress));
         hy_features f = row_features(cut, row, *out);
         if (device_bytes(cut, &f) <= cut->slot_bytes)
             continue;
@@ -184,30 +191,8 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     return hy_profile_range(p, begin, low, c->width);
 }
 
-/* Rows of B or X that a chunk touches so far, and their entries. */
-typedef struct gathering {
-    int64_t rows, entries;
-} gathering;
-
-/* Count those that `row` touches and no row of this chunk did before. */
-static gathering touch(const cutter *c, int64_t row, gathering sum)
-{
-    const hybrid_csr *A = c->cut->A, *B = c->cut->B;
-    const int64_t end = hy_offset(A, row + 1);
-
-    for (int64_t k = hy_offset(A, row); k < end; k++) {
-        const int64_t col = hy_cols(A)[k];
-        if (c->stamp[col] == c->count)
-            continue;
-        c->stamp[col] = c->count;
-        sum.rows++;
-        sum.entries += B ? hy_offset(B, col + 1) - hy_offset(B, col) : 0;
-    }
-    return sum;
-}
-
 static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
-                                  gathering sum)
+                                  hy_reach sum)
 {
     hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
 
@@ -219,7 +204,7 @@ static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
 /* How many of `count` rows from `end` on fit into a chunk that begins at `begin`; sum[i]
    is what it touches with i of them. One row alone fits. */
 static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
-                       const gathering *sum)
+                       const hy_reach *sum)
 {
     int64_t low = end > begin ? 0 : 1, high = count + 1;
 
@@ -235,21 +220,24 @@ static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t coun
 
 /* The same for a chunk that carries what it touches: a batch of rows is counted, then it
    is asked whether they fit. Those that do not are counted again for the next chunk. */
-static hy_features gathered_chunk(const cutter *c, int64_t begin)
+static hybrid_status gathered_chunk(const cutter *c, int64_t begin, hy_features *out)
 {
-    const int64_t rows       = c->cut->profile->end;
-    gathering sum[BATCH + 1] = {{0, 0}};
-    int64_t end              = begin, count, more;
+    const int64_t rows      = c->cut->profile->end;
+    hy_reach sum[BATCH + 1] = {{0, 0}};
+    int64_t end             = begin, count, more;
 
     do {
         count = rows - end < BATCH ? rows - end : BATCH;
-        for (int64_t i = 0; i < count; i++)
-            sum[i + 1] = touch(c, end + i, sum[i]);
+        for (int64_t i = 0; i < count; i++) {
+            sum[i + 1] = sum[i];
+            HY_TRY(hy_stamps_touch(&c->stamps, end + i, c->count, &sum[i + 1]));
+        }
         more = fitting(c, begin, end, count, sum);
         end += more;
         sum[0] = sum[more];
     } while (more == count && end < rows);
-    return gathered_range(c, begin, end, sum[0]);
+    *out = gathered_range(c, begin, end, sum[0]);
+    return HYBRID_OK;
 }
 
 /* ---- the array ---------------------------------------------------------------- */
@@ -269,6 +257,15 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
     return HYBRID_OK;
 }
 
+/* Those of the chunk that begins with the row. */
+static hybrid_status features_from(const cutter *c, int64_t row, hy_features *out)
+{
+    if (c->cut->gathered)
+        return gathered_chunk(c, row, out);
+    *out = resident_chunk(c, row);
+    return hy_progress_check(&c->ctx->progress);
+}
+
 /* Chunks of all rows, for the first panel. */
 static hybrid_status cut_rows(cutter *c)
 {
@@ -283,9 +280,8 @@ static hybrid_status cut_rows(cutter *c)
                                      .row_begin = row,
                                      .col_end   = c->width,
                                      .gathered  = cut->gathered,
-                                     .features  = cut->gathered ? gathered_chunk(c, row)
-                                                                : resident_chunk(c, row),
                                      .variant   = cut->variant};
+        HY_TRY(features_from(c, row, &chunk->features));
         row += chunk->features.rows;
         chunk->row_end = row;
         c->count++;
@@ -374,20 +370,14 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
 {
     cutter c = {.cut = cut, .ctx = ctx};
     hybrid_status status;
-    void *stamp = NULL;
 
     HY_TRY_ELSE_DONE(choose_width(&c));
-    if (cut->gathered) {
-        HY_TRY_ELSE_DONE(
-            hy_array(ctx, cut->A->cols, 8, "stamps of touched rows", &stamp));
-        c.stamp = stamp;
-        for (int64_t i = 0; i < cut->A->cols; i++)
-            c.stamp[i] = -1;
-    }
+    if (cut->gathered)
+        HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
     HY_TRY_ELSE_DONE(cut_rows(&c));
     HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));
 done:
-    hy_array_free(ctx, stamp);
+    hy_stamps_close(&c.stamps);
     if (status != HYBRID_OK) {
         hy_array_free(ctx, c.chunks);
         return status;

@@ -22,6 +22,11 @@ int64_t hy_csr_file_bytes(const hy_csr_file *file)
     return hy_csr_bytes(file->shape.rows, file->shape.nnz, file->shape.type);
 }
 
+enum {
+    PIECE_BYTES   = 8 << 20, /* that are read without asking whether the call is to end */
+    PIECE_OFFSETS = PIECE_BYTES / 8
+};
+
 /* ---- offsets ------------------------------------------------------------------------
  */
 
@@ -38,13 +43,14 @@ static void widen(int64_t *out, int64_t count)
     }
 }
 
-static hybrid_status read_offsets(const hy_csr_file *file, int64_t begin, int64_t count,
-                                  int64_t *out)
+static hybrid_status read_piece(const hy_csr_file *file, int64_t begin, int64_t count,
+                                int64_t *out)
 {
     const int is_narrow = file->shape.offset_type == HYBRID_I32;
     const int64_t size  = is_narrow ? 4 : 8;
     char *to            = (char *)out + (is_narrow ? count * 4 : 0);
 
+    HY_TRY(hy_progress_check(&file->ctx->progress));
     HY_TRY(hy_stored_read(&file->row_ptr, begin * size, to, (size_t)(count * size)));
     if (is_narrow)
         widen(out, count);
@@ -61,30 +67,61 @@ static hybrid_status check_end(const hy_csr_file *file, const char *which, int64
                    (long long)is, (long long)wanted);
 }
 
-hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
-                                  int64_t *out)
+static hybrid_status report_row(const hy_csr_file *file, int64_t row, int64_t offset,
+                                int64_t next)
 {
-    const int64_t nnz = file->shape.nnz;
+    return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
+                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
+                   file->name, (long long)row, (long long)offset, (long long)next,
+                   (long long)file->shape.nnz);
+}
 
-    HY_TRY(read_offsets(file, begin, rows + 1, out));
-    if (begin == 0)
-        HY_TRY(check_end(file, "begin", out[0], 0));
-    for (int64_t i = 0; i < rows; i++)
-        if (out[i] < 0 || out[i + 1] < out[i] || out[i + 1] > nnz)
-            return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
-                           "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
-                           file->name, (long long)begin + i, (long long)out[i],
-                           (long long)out[i + 1], (long long)nnz);
-    return begin + rows < file->shape.rows ? HYBRID_OK
-                                           : check_end(file, "end", out[rows], nnz);
+/* Checks a piece of offsets, out[0] being the offset of row `row`, and subtracts `first`
+   from each. *last is the offset before the piece, and becomes the last of the piece. */
+static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t count,
+                                 int64_t first, int64_t *out, int64_t *last)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t before = *last, offset = out[i];
+        if (offset < before || offset > file->shape.nnz)
+            return report_row(file, row + i - 1, before, offset);
+        out[i] = offset - first;
+        *last  = offset;
+    }
+    return HYBRID_OK;
+}
+
+/* The first offset of all is 0, and no other is out of range. */
+static hybrid_status check_first(const hy_csr_file *file, int64_t row, const int64_t *out)
+{
+    if (row == 0)
+        return check_end(file, "begin", out[0], 0);
+    return out[0] >= 0 && out[0] <= file->shape.nnz
+               ? HYBRID_OK
+               : report_row(file, row, out[0], out[1]);
+}
+
+hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
+                                  int64_t *first, int64_t *out)
+{
+    int64_t last = 0;
+
+    for (int64_t i = 0; i <= rows; i += PIECE_OFFSETS) {
+        const int64_t count = hy_lesser(PIECE_OFFSETS, rows + 1 - i);
+        HY_TRY(read_piece(file, begin + i, count, out + i));
+        if (i == 0) {
+            HY_TRY(check_first(file, begin, out));
+            *first = last = out[0];
+        }
+        HY_TRY(check_piece(file, begin + i, count, *first, out + i, &last));
+    }
+    return begin + rows < file->shape.rows
+               ? HYBRID_OK
+               : check_end(file, "end", last, file->shape.nnz);
 }
 
 /* ---- entries ------------------------------------------------------------------------
  */
-
-enum {
-    PIECE_BYTES = 8 << 20
-}; /* that are read without asking whether the call is to end */
 
 static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_t count,
                                   size_t size, char *to)
@@ -116,7 +153,9 @@ hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t c
 
 static hybrid_status read_arrays(const hy_csr_file *file, const hybrid_csr *A)
 {
-    HY_TRY(hy_csr_file_offsets(file, 0, A->rows, A->row_ptr));
+    int64_t first;
+
+    HY_TRY(hy_csr_file_offsets(file, 0, A->rows, &first, A->row_ptr));
     HY_TRY(hy_csr_file_cols(file, 0, A->nnz, A->col));
     HY_TRY(hy_csr_file_vals(file, 0, A->nnz, A->val));
     return hy_csr_check(file->ctx, A, file->name);

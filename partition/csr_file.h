@@ -23,13 +23,15 @@ int64_t hy_csr_file_bytes(const hy_csr_file *file);
 /* All of it, in pages of results: free with hy_csr_free(). All rules are verified. */
 hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out);
 
-/* What follows may be called by any thread, and no other takes part. IO_FAILED names
-   file and offset.
+/* The functions below may be called by any thread, and read in that thread, in pieces of 8
+   MiB: between two pieces they ask hy_progress_check(). IO_FAILED names file and offset.
 
-   Offsets of rows [begin, begin + rows), and the one that follows, as 64 bits. Those that
-   fall, leave 0..nnz, or do not begin or end there are BAD_MATRIX, and the row is named. */
+   Reads the offsets of rows [begin, begin + rows), and the one that follows, rows > 0.
+   *first is the offset of row `begin`, and out[i] that of row begin + i less *first.
+   BAD_MATRIX names the first row whose offsets fall or leave 0..nnz, and the first or last
+   offset of the file if it is not 0 or nnz. */
 hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
-                                  int64_t *out);
+                                  int64_t *first, int64_t *out);
 
 /* Columns and values of entries [begin, begin + count), which are in 0..nnz. Columns are not
    checked. */

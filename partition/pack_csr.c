@@ -134,19 +134,27 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const hybrid_csr *B = p->job->problem->B;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t row    = p->touched.rows[r];
+        p->gather_row_ptr[r] = hy_offset(B, row + 1) - hy_offset(B, row);
+    }
+    return HYBRID_OK;
+}
+
 static hybrid_status gather_b(packing *p)
 {
     const hy_features *f = &p->job->chunk->features;
     hy_context *ctx      = p->job->problem->ctx;
-    const hybrid_csr *B  = p->job->problem->B;
     const int64_t rows   = p->touched.count;
 
-    p->gather_row_ptr[0] = 0;
-    for (int64_t r = 0; r < rows; r++) {
-        const int64_t row = p->touched.rows[r];
-        p->gather_row_ptr[r + 1] =
-            p->gather_row_ptr[r] + hy_offset(B, row + 1) - hy_offset(B, row);
-    }
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
+    HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_fail(
             ctx, HYBRID_BAD_STATE,

@@ -5,31 +5,42 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "base/results.h"
 
 enum {
-    MARK_ENTRIES = 1 << 16, /* that one worker takes at a time */
-    WORDS        = 1 << 9,  /* the same of bits, */
-    CLEAR_WORDS  = 1 << 14, /* and of bits to be cleared */
+    SPAN_ROWS    = 1 << 14, /* that one worker takes at a time */
+    MARK_ENTRIES = 1 << 16, /* the same of entries, */
+    WORDS        = 1 << 9,  /* and of words of bits; */
+    COUNT_WORDS  = 1 << 16, /* the same that one thread counts */
     OWN_WORDS    = 1 << 17  /* of bits that a worker has to himself at the most */
 };
 
-/* Least and greatest column of the rows: columns ascend in each. */
-static void column_range(const hybrid_csr *A, int64_t begin, int64_t end, int64_t *least,
-                         int64_t *greatest)
+/* Columns of rows of A: the least and the greatest; atomic. */
+typedef struct span {
+    const hybrid_csr *A;
+    int64_t least, greatest;
+} span;
+
+/* Columns ascend in each row. */
+static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 {
-    *least    = A->cols;
-    *greatest = -1;
+    span *s             = arg;
+    const int32_t *cols = hy_cols(s->A);
+    int64_t least = s->A->cols, greatest = -1;
+
+    (void)part;
     for (int64_t i = begin; i < end; i++) {
-        const int64_t first = hy_offset(A, i), last = hy_offset(A, i + 1) - 1;
+        const int64_t first = hy_offset(s->A, i), last = hy_offset(s->A, i + 1) - 1;
         if (last < first)
             continue;
-        if (hy_cols(A)[first] < *least)
-            *least = hy_cols(A)[first];
-        if (hy_cols(A)[last] > *greatest)
-            *greatest = hy_cols(A)[last];
+        least    = hy_lesser(least, cols[first]);
+        greatest = hy_greater(greatest, cols[last]);
     }
+    hy_lower_to(&s->least, least);
+    hy_raise_to(&s->greatest, greatest);
+    return HYBRID_OK;
 }
 
 typedef struct marking {
@@ -71,15 +82,6 @@ static hybrid_status mark_own(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static hybrid_status clear_own(void *arg, int part, int64_t begin, int64_t end)
-{
-    const marking *m = arg;
-
-    (void)part;
-    memset(m->own + begin, 0, (size_t)(end - begin) * sizeof *m->own);
-    return HYBRID_OK;
-}
-
 static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -105,7 +107,7 @@ static hybrid_status mark_all(hy_context *ctx, marking *m, int64_t nnz)
                             "rows that workers saw touched", &array));
     m->own = array;
     hybrid_status status =
-        hy_pool_for(ctx->pool, HY_PACK, 0, words * m->parts, CLEAR_WORDS, clear_own, m);
+        hy_pool_set(ctx->pool, HY_PACK, array, 0, words * m->parts * 8);
     if (status == HYBRID_OK)
         status = hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_own, m);
     if (status == HYBRID_OK)
@@ -114,12 +116,15 @@ static hybrid_status mark_all(hy_context *ctx, marking *m, int64_t nnz)
     return status;
 }
 
-static void count(hy_touched *t)
+static hybrid_status count(hy_context *ctx, hy_touched *t)
 {
     for (int64_t w = 0; w < t->words; w++) {
+        if (w % COUNT_WORDS == 0)
+            HY_TRY(hy_progress_check(&ctx->progress));
         t->before[w] = (int32_t)t->count;
         t->count += __builtin_popcountll(t->bits[w]);
     }
+    return HYBRID_OK;
 }
 
 static hybrid_status list(void *arg, int part, int64_t begin, int64_t end)
@@ -145,10 +150,9 @@ static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
     out->words = (end - out->first + 63) / 64;
     HY_TRY(hy_array(ctx, out->words, sizeof *out->bits, "touched rows", &array));
     out->bits = array;
-    memset(out->bits, 0, (size_t)out->words * sizeof *out->bits);
     HY_TRY(hy_array(ctx, out->words, sizeof *out->before, "counts of rows", &array));
     out->before = array;
-    return HYBRID_OK;
+    return hy_pool_set(ctx->pool, HY_PACK, out->bits, 0, out->words * 8);
 }
 
 hybrid_status hy_touched_list(hy_context *ctx, hy_touched *t)
@@ -163,17 +167,17 @@ hybrid_status hy_touched_list(hy_context *ctx, hy_touched *t)
 hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begin,
                               int64_t end, hy_touched *out)
 {
-    int64_t least, greatest;
+    span s = {A, A->cols, -1};
 
     memset(out, 0, sizeof *out);
-    column_range(A, begin, end, &least, &greatest);
-    if (greatest < least)
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, begin, end, SPAN_ROWS, span_rows, &s));
+    if (s.greatest < s.least)
         return HYBRID_OK;
-    HY_TRY(open_bits(ctx, least, greatest + 1, out));
+    HY_TRY(open_bits(ctx, s.least, s.greatest + 1, out));
     const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
     marking m         = {.touched = out, .col = hy_cols(A) + hy_offset(A, begin)};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, &m));
-    count(out);
+    HY_TRY(count(ctx, out));
     return hy_touched_list(ctx, out);
 }
 
@@ -183,8 +187,7 @@ hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *
     HY_TRY(open_bits(ctx, 0, A->cols, out));
     marking m = {.touched = out, .col = A->col};
     HY_TRY(mark_all(ctx, &m, A->nnz));
-    count(out);
-    return HYBRID_OK;
+    return count(ctx, out);
 }
 
 typedef struct row_marking {
@@ -216,8 +219,7 @@ hybrid_status hy_touched_rows(hy_context *ctx, const hybrid_csr *A, hy_touched *
     memset(out, 0, sizeof *out);
     HY_TRY(open_bits(ctx, 0, A->rows, out));
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->words, WORDS, mark_rows, &m));
-    count(out);
-    return HYBRID_OK;
+    return count(ctx, out);
 }
 
 void hy_touched_free(hy_context *ctx, hy_touched *touched)

@@ -10,16 +10,24 @@ void hy_run_stop(hy_run *run, hybrid_status status)
     __atomic_store_n(&run->stopped, 1, __ATOMIC_RELEASE);
 }
 
+/* Where the calling thread's work on a stage is recorded, if the run is traced. */
+static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
+{
+    return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL, stage->step};
+}
+
 /* The calling thread does a stage. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
 {
     hy_passage *passage = &slot->passage[stage->step];
 
-    passage->worker            = hy_pool_worker(slot->site->ctx->pool);
-    passage->begin_ns          = hy_now_ns();
+    passage->worker   = hy_pool_worker(slot->site->ctx->pool);
+    passage->begin_ns = hy_now_ns();
+    hy_work_begin(work_on(slot, stage));
     const hybrid_status status = hy_step_run(slot, stage, slot->run);
     passage->end_ns            = hy_now_ns();
-    passage->done              = 1;
+    hy_work_end(passage->worker, passage->begin_ns, passage->end_ns);
+    passage->done = 1;
     return status;
 }
 
@@ -42,8 +50,19 @@ static void cpu_stage(hy_task *task, int worker)
 static int is_timed(const hy_slot *slot, hy_where where)
 {
     const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
-    return matters || slot->side->run->tracer.fn ||
+    return matters || slot->side->run->tracer.to.fn ||
            !slot->site->backend->ops->mark_untimed;
+}
+
+/* Workers that do what is enqueued where the host computes in place record it as theirs;
+   the calling thread only enqueues. */
+static hybrid_status enqueue(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
+{
+    if (hy_site_in_place(slot->site))
+        hy_work_begin(work_on(slot, stage));
+    const hybrid_status status = hy_step_run(slot, stage, lane);
+    hy_work_begin((hy_work_on){NULL, 0});
+    return status;
 }
 
 /* Enqueue the slot's stage on its lane, after what the slot waits for. */
@@ -59,7 +78,7 @@ static hybrid_status lane_stage(hy_slot *slot)
     passage->untimed = !is_timed(slot, stage->where);
     if (!passage->untimed)
         HY_TRY(ops->mark_set(lane, passage->begin));
-    HY_TRY(hy_step_run(slot, stage, lane));
+    HY_TRY(enqueue(slot, stage, lane));
     HY_TRY((passage->untimed ? ops->mark_untimed : ops->mark_set)(lane, passage->end));
     passage->done   = 1;
     slot->unseen    = hy_step_mark(slot, stage->step);
@@ -167,7 +186,7 @@ static void count_rows(const hy_slot *slot)
 hybrid_status hy_slot_finish(hy_slot *slot)
 {
     count_rows(slot);
-    hy_trace_slot(&slot->side->run->tracer, slot);
+    HY_TRY(hy_trace_slot(&slot->side->run->tracer, slot));
     note_counted(slot);
     hy_slot_release(slot);
     return HYBRID_OK;

@@ -57,8 +57,12 @@ static void end(hy_thread *thread)
 
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set)
 {
-    return lane_set->loader.started ? HYBRID_OK
-                                    : start(lane_set->backend->ctx, &lane_set->loader);
+    hy_context *ctx = lane_set->backend->ctx;
+
+    if (lane_set->loader.started)
+        return HYBRID_OK;
+    lane_set->call = ctx->call;
+    return start(ctx, &lane_set->loader);
 }
 
 /* ---- marks, and lanes of slots --------------------------------------------------- */
@@ -85,6 +89,7 @@ hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out)
     hy_made *made       = &lane_set->marks;
 
     if (made->used == made->count) {
+        lane_set->call = backend->ctx->call;
         HY_TRY(make_room(backend->ctx, made));
         HY_TRY(backend->ops->mark_new(backend, out));
         made->items[made->count++] = *out;
@@ -99,6 +104,7 @@ hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out)
     hy_made *made       = &lane_set->runs;
 
     if (made->used == made->count) {
+        lane_set->call = backend->ctx->call;
         HY_TRY(make_room(backend->ctx, made));
         HY_TRY(backend->ops->lane_open(backend, "run", 0, out));
         made->items[made->count++] = *out;
@@ -163,6 +169,7 @@ static hybrid_status open_lane_set(hy_context *ctx, hy_backend *backend,
     hy_lane_set *lane_set = memory;
     memset(lane_set, 0, sizeof *lane_set);
     lane_set->backend          = backend;
+    lane_set->call             = ctx->call;
     const hybrid_status status = open_lanes(lane_set);
     if (status == HYBRID_OK)
         *out = lane_set;
@@ -208,11 +215,15 @@ void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean)
     ctx->lane_sets                             = lane_set;
 }
 
-void hy_lane_sets_trim(hy_context *ctx)
+void hy_lane_sets_trim(hy_context *ctx, int64_t since)
 {
-    while (ctx->lane_sets) {
-        hy_lane_set *lane_set = ctx->lane_sets;
-        ctx->lane_sets        = lane_set->next;
+    for (hy_lane_set **link = &ctx->lane_sets; *link;) {
+        hy_lane_set *lane_set = *link;
+        if (lane_set->call < since) {
+            link = &lane_set->next;
+            continue;
+        }
+        *link = lane_set->next;
         close_lane_set(ctx, lane_set);
     }
 }

@@ -25,6 +25,7 @@ typedef struct hy_made {
 
 typedef struct hy_lane_set {
     struct hy_lane_set *next; /* of the idle ones */
+    int64_t call;             /* number of the last call that made parts of it (ctx->call) */
     hy_backend *backend;
     hy_lane *lanes[HY_LANES];     /* NULL where slots have their own, or there is none */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
@@ -59,7 +60,8 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 /* Let the loader's thread run, if it does not yet. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
 
-/* Close all that are idle. */
-void hy_lane_sets_trim(hy_context *ctx);
+/* Closes idle lane sets of which parts were made in call number `since` or later; 0 means
+   all. */
+void hy_lane_sets_trim(hy_context *ctx, int64_t since);
 
 #endif /* HY_LANE_SET_H */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "pipeline/tenant.h"
 
 /* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
    wait behind many bytes that they do not need; workers fill large ones faster. */
@@ -84,11 +85,23 @@ static hybrid_status open_ring(hy_loader *loader, size_t shared_bytes)
     return HYBRID_OK;
 }
 
-static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
+hybrid_status hy_loader_return(hy_loader *loader)
+{
+    return hy_tenants_alloc(loader->backend, loader->shared_bytes, &loader->shared);
+}
+
+void hy_loader_leave(hy_loader *loader)
 {
     hy_backend *backend = loader->backend;
 
-    HY_TRY(backend->ops->alloc(backend, HY_DEVICE, shared_bytes, &loader->shared));
+    backend->ops->free(backend, &loader->columns.room);
+    backend->ops->free(backend, &loader->shared);
+}
+
+static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
+{
+    loader->shared_bytes = shared_bytes;
+    HY_TRY(hy_loader_return(loader));
     HY_TRY(open_ring(loader, shared_bytes));
     loader->go.run = load;
     return hy_lane_set_loader(loader->lane_set);
@@ -119,9 +132,8 @@ void hy_loader_close(hy_loader *loader)
     if (!loader)
         return;
     hy_backend *backend = loader->backend;
-    backend->ops->free(backend, &loader->columns.room);
+    hy_loader_leave(loader);
     backend->ops->free(backend, &loader->ring.buffer);
-    backend->ops->free(backend, &loader->shared);
     hy_message_destroy(&loader->said);
     pthread_cond_destroy(&loader->progress.changed);
     pthread_mutex_destroy(&loader->progress.lock);

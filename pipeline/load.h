@@ -102,7 +102,8 @@ struct hy_loader {
     hy_lane_set *lane_set; /* whose lane and thread it uses */
     hy_source source;      /* of what it loads, */
     hy_image image;        /* how that is to lie, */
-    hy_buffer shared;      /* and where, on the device */
+    size_t shared_bytes;   /* and where, on the device: empty while the site rests */
+    hy_buffer shared;
     hy_load_ring ring;
     hy_load_columns columns;
     hy_load_times times;
@@ -116,6 +117,12 @@ struct hy_loader {
 /* Room on the device for an operand of that many bytes, ring and marks. The lane set is
    borrowed, and its thread set up. On failure nothing is held but marks of the lane set. */
 hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out);
+
+/* The room on the device that hy_loader_leave() gave back, again. */
+hybrid_status hy_loader_return(hy_loader *loader);
+
+/* Gives device memory back until hy_loader_return(). Nothing is under way. */
+void hy_loader_leave(hy_loader *loader);
 
 /* Nothing is under way: it is finished, and if that failed, the lane set is closed. NULL is
    fine. */

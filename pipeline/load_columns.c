@@ -11,7 +11,7 @@
 #include "base/pinned.h"
 #include "partition/fill.h"
 #include "pipeline/load.h"
-#include "pipeline/room.h"
+#include "pipeline/tenant.h"
 
 enum {
     DIRECT_LEAST = 4 << 20, /* of X that is copied from where it is at a time, */
@@ -54,7 +54,7 @@ hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room)
 {
     loader->columns.bytes = part_bytes(loader, room);
     return loader->columns.bytes > 0
-               ? hy_room_get(loader->backend, room, &loader->columns.room)
+               ? hy_tenants_alloc(loader->backend, room, &loader->columns.room)
                : HYBRID_OK;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "pipeline/room.h"
+#include "pipeline/tenant.h"
 
 enum { VECTOR = 16 /* bytes: where rows of X begin that kernels read in vectors */ };
 
@@ -41,7 +41,7 @@ static hybrid_status convert_indices(const hy_site *site, int offsets, hy_buffer
 
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_room_get(site->backend, bytes, room));
+    HY_TRY(hy_tenants_alloc(site->backend, bytes, room));
     *converted = *A;
     *matrix    = converted;
     if (widens) {
@@ -144,8 +144,8 @@ static hybrid_status begin_x(hy_site *site, hy_problem *problem)
         problem->device_x = &site->converted.x;
         return HYBRID_OK;
     }
-    HY_TRY(hy_room_get(site->backend, hy_align(hy_image_room(image)),
-                       &site->converted.second));
+    HY_TRY(hy_tenants_alloc(site->backend, hy_align(hy_image_room(image)),
+                            &site->converted.second));
     problem->shared = site->converted.second;
     return image->form == HY_FORM_ROWS ? place_rows(site, image, &site->converted.x)
                                        : place_slabs(site, &site->converted.x);

@@ -1,6 +1,8 @@
 /* pipeline/pack_cache.c - packs of A that stay on the device. */
 #include "pipeline/pack_cache.h"
 
+#include "pipeline/tenant.h"
+
 /* ---- which ------------------------------------------------------------------------ */
 
 /* Bytes of a chunk's pack, at most, and of all that it needs. */
@@ -35,8 +37,8 @@ static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
     }
 }
 
-void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
-                          int64_t count)
+void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
+                          hy_chunk *chunks, int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
     const size_t slots   = count < depth ? (size_t)count : (size_t)depth;
@@ -50,7 +52,8 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, hy_chun
     }
     if (k < ranges) /* all of a plan or none */
         return;
-    for (; k > 0 && kept + slots * slot > room; k--) { /* a slot holds what is not kept */
+    for (; k > 0 && (kept > most || kept + slots * slot > room);
+         k--) { /* a slot holds what is not kept */
         kept -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }
@@ -78,15 +81,27 @@ hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
     size_t bytes;
     void *packs;
 
-    cache->ranges = hy_chunk_ranges(chunks, count);
-    cache->count  = hy_pack_cache_count(rates, chunks, count, &bytes);
+    cache->ranges      = hy_chunk_ranges(chunks, count);
+    const int64_t kept = hy_pack_cache_count(rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(
-        hy_array(backend->ctx, cache->count, sizeof(hy_pack), "packs that stay", &packs));
+    HY_TRY(hy_array(backend->ctx, kept, sizeof(hy_pack), "packs that stay", &packs));
     cache->packs = packs;
+    cache->count = kept;
+    cache->bytes = bytes;
     hy_pack_cache_forget(cache);
-    return backend->ops->alloc(backend, HY_DEVICE, bytes, &cache->block);
+    return hy_pack_cache_return(backend, cache);
+}
+
+hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache)
+{
+    return hy_tenants_alloc(backend, cache->bytes, &cache->block);
+}
+
+void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache)
+{
+    hy_pack_cache_forget(cache);
+    backend->ops->free(backend, &cache->block);
 }
 
 void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache)

@@ -11,7 +11,8 @@
 #include "partition/chunks.h"
 
 typedef struct hy_pack_cache {
-    hy_buffer block; /* on the device; empty: nothing is kept */
+    size_t bytes;    /* of the places on the device; 0: nothing is kept */
+    hy_buffer block; /* they; empty while the site rests and packs do not last */
     hy_pack *packs;  /* of each kept chunk of the first panel; bytes 0: not there yet */
     int64_t count;
     int64_t ranges; /* chunks of one panel of columns, kept or not */
@@ -20,13 +21,17 @@ typedef struct hy_pack_cache {
 } hy_pack_cache;
 
 /* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes, and those
-   of the same rows in later panels. */
-void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, hy_chunk *chunks,
-                    int64_t count);
+   of the same rows in later panels. Their packs take `most` bytes at most. */
+void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
+                          hy_chunk *chunks, int64_t count);
 
 /* How many of the first panel are marked, and the bytes of their places. */
 int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                       size_t *bytes);
+
+/* The places that hy_pack_cache_leave() gave back, again; none holds a pack. */
+hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);
+void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache);
 
 /* On failure nothing is held that hy_pack_cache_close() does not free. */
 hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,

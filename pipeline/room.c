@@ -23,17 +23,3 @@ size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_
         return 0;
     return room >= least ? room : 0;
 }
-
-/* Blocks that are kept for later plans may have taken its place. */
-hybrid_status hy_room_get(hy_backend *backend, size_t bytes, hy_buffer *room)
-{
-    if (room->ptr && room->bytes >= bytes)
-        return HYBRID_OK;
-    backend->ops->free(backend, room);
-    const hybrid_status status = backend->ops->alloc(backend, HY_DEVICE, bytes, room);
-    if (status != HYBRID_NO_DEVICE_MEMORY)
-        return status;
-    hy_message_clear(&backend->ctx->message);
-    backend->ops->trim(backend);
-    return backend->ops->alloc(backend, HY_DEVICE, bytes, room);
-}

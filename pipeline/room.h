@@ -13,7 +13,4 @@
 size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,
                      size_t memory);
 
-/* Had when it is first needed; it stays. */
-hybrid_status hy_room_get(hy_backend *backend, size_t bytes, hy_buffer *room);
-
 #endif /* HY_ROOM_H */

@@ -60,7 +60,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
         HY_TRY(hy_on_device_begin(side->site, &side->problem));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
-                                    &run->inbox, run->tracer.fn != NULL, room)
+                                    &run->inbox, run->tracer.to.fn != NULL, room)
                   : HYBRID_OK;
 }
 
@@ -113,9 +113,25 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
     return status;
 }
 
-hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
-                             hy_sink *sink, hybrid_trace_fn trace, void *user,
-                             hybrid_report *report)
+/* ---- the sites --------------------------------------------------------------------- */
+
+/* They have the device memory that they gave to others while they rested. */
+static hybrid_status wake_sites(const hy_sites *sites)
+{
+    for (int i = 0; i < sites->count; i++)
+        HY_TRY(hy_site_work(sites->of[i].site));
+    return HYBRID_OK;
+}
+
+static void rest_sites(const hy_sites *sites, hybrid_status status)
+{
+    for (int i = 0; i < sites->count; i++)
+        hy_site_rest(sites->of[i].site, status);
+}
+
+static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
+                               hy_sink *sink, const hy_listener *listener,
+                               hybrid_report *report)
 {
     const hy_site *first = sites->of[0].site;
     hy_pool *pool        = first->ctx->pool;
@@ -124,8 +140,8 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first)) /* no device is to be fed */
         hy_pool_call_reserve(pool);
     begin_run(&run, sites, problem, sink);
-    run.tracer = (hy_tracer){
-        .fn = trace, .user = user, .report = report, .backend = first->backend};
+    run.tracer =
+        (hy_tracer){.to = *listener, .report = report, .backend = first->backend};
     begin_loads(&run);
     hy_drive(&run);
     finish_loads(&run);
@@ -135,5 +151,17 @@ hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
     report->host_bytes += sink->own_bytes;
     if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
         run.status = hy_progress_check(&first->ctx->progress);
-    return end_sink(sink, run.status);
+    return run.status;
+}
+
+hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
+                             hy_sink *sink, const hy_listener *listener,
+                             hybrid_report *report)
+{
+    hybrid_status status = wake_sites(sites);
+
+    if (status == HYBRID_OK)
+        status = run_sites(sites, problem, sink, listener, report);
+    rest_sites(sites, status);
+    return end_sink(sink, status);
 }

@@ -4,8 +4,10 @@
 
 #include "pipeline/queue.h"
 #include "pipeline/site.h"
+#include "pipeline/trace.h"
 
-/* A site that takes part: with rows of its own, or without, as the host beside devices. */
+/* A site that takes part: with rows of its own, or without, as the host beside devices.
+ */
 typedef struct hy_participant {
     hy_site *site;
     hy_chunk_list list;        /* its chunks, which it was made for; or none */
@@ -24,9 +26,9 @@ typedef struct hy_sites {
 /* Walk all chunks through all stages: if the sink is in order, those of all rows, each up
    to a boundary of the site that claims it; else each site's own, as far as others do not
    take them. The result goes to `sink`, which is finished, or aborted after a failure.
-   Events go to `trace` (may be NULL); times and bytes are added to `report`. */
+   Events go to `listener`; times and bytes are added to `report`. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
-                             hy_sink *sink, hybrid_trace_fn trace, void *user,
+                             hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report);
 
 #endif /* HY_RUN_H */

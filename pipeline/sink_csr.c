@@ -34,6 +34,21 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
+/* C is expected to have so many entries: sentences name its size. */
+static void expect(hy_csr_sink *csr, int64_t entries)
+{
+    const size_t each = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t total =
+        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + (size_t)entries * each;
+    hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+
+    for (int i = 0; i < 3; i++) {
+        spans[i]->what   = csr->known ? "C" : "C, estimated at a size";
+        spans[i]->total  = total;
+        spans[i]->remedy = ", or take its rows one after another (hybrid_spgemm_each)";
+    }
+}
+
 static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_csr_sink *csr = arg;
@@ -52,7 +67,7 @@ static hybrid_status fill_known(hy_csr_sink *csr)
                        copy_known, csr);
 }
 
-static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
+static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound, int64_t expected)
 {
     hy_context *ctx      = csr->sink.ctx;
     const size_t offsets = (size_t)(csr->rows + 1) * csr->sink.offset_bytes;
@@ -60,9 +75,10 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound)
     const int64_t zero   = 0;
 
     HY_TRY(hy_results_reserve(ctx, offsets, &csr->row_ptr));
-    HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
     HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, &csr->col));
     HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
+    expect(csr, expected);
+    HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
     hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, 0, &zero, 1, 0);
     return csr->known ? fill_known(csr) : HYBRID_OK;
 }
@@ -381,7 +397,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     if (known) /* parts do not bring offsets then */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
-    const hybrid_status status = reserve_arrays(out, bound);
+    const hybrid_status status = reserve_arrays(out, bound, expected);
     if (status == HYBRID_OK)
         hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
                        hy_value_size(out->type), expected);
@@ -394,6 +410,7 @@ void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expe
 {
     csr->first_row = first;
     csr->end_row   = end;
+    expect(csr, expected);
     hy_ahead_stop(&csr->ahead);
     hy_ahead_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val, csr->sink.col_bytes,
                    hy_value_size(csr->type), expected);

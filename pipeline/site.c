@@ -1,42 +1,113 @@
-/* pipeline/site.c - opening and closing a site. */
+/* pipeline/site.c - opening and closing a site, and the device memory that it has between
+   two runs. */
 #include "pipeline/site.h"
 
 #include <string.h>
 
+/* ---- device memory ----------------------------------------------------------------- */
+
 /* Of all slots: to pin a block takes 1.2 ms, however small it is. */
-static hybrid_status open_blocks(hy_site *site, size_t device, size_t pinned)
+static hybrid_status get_device(hy_site *site)
 {
+    const size_t bytes = site->slot_device;
+
+    HY_TRY(hy_tenants_alloc(site->backend, (size_t)site->depth * bytes, &site->device));
+    for (int i = 0; i < site->depth; i++)
+        site->slots[i].device = hy_buffer_part(&site->device, (size_t)i * bytes, bytes);
+    return HYBRID_OK;
+}
+
+static hy_tenancy bytes_of(const hy_tenant *tenant)
+{
+    const hy_site *site     = (const hy_site *)tenant;
+    const hy_loader *loader = site->loader;
+    const size_t slots      = (size_t)site->depth * site->slot_device;
+    const size_t packs      = site->cache.bytes;
+    const size_t lasting    = site->cache.lasts ? packs : 0;
+    size_t held             = site->device.bytes + site->cache.block.bytes +
+                  site->turned.buffer.bytes + site->converted.second.bytes +
+                  site->converted.columns.bytes;
+
+    if (loader)
+        held += loader->shared.bytes + loader->columns.room.bytes;
+    return (hy_tenancy){.held      = held,
+                        .transient = slots + packs - lasting + site->room +
+                                     (loader ? loader->shared_bytes : 0),
+                        .lasting = lasting};
+}
+
+/* Packs that the next run counts on stay. */
+static void leave(hy_tenant *tenant)
+{
+    hy_site *site             = (hy_site *)tenant;
     const hy_backend_ops *ops = site->backend->ops;
 
-    if (device > 0)
-        HY_TRY(ops->alloc(site->backend, HY_DEVICE, device, &site->device));
-    return pinned > 0 ? ops->alloc(site->backend, HY_PINNED, pinned, &site->pinned)
+    ops->free(site->backend, &site->device);
+    ops->free(site->backend, &site->turned.buffer);
+    ops->free(site->backend, &site->converted.second);
+    ops->free(site->backend, &site->converted.columns);
+    if (site->loader)
+        hy_loader_leave(site->loader);
+    if (!site->cache.lasts)
+        hy_pack_cache_leave(site->backend, &site->cache);
+}
+
+static const hy_tenant_ops tenant_ops = {.bytes = bytes_of, .leave = leave};
+
+hybrid_status hy_site_work(hy_site *site)
+{
+    hy_tenant_work(&site->tenant);
+    HY_TRY(get_device(site));
+    if (site->loader)
+        HY_TRY(hy_loader_return(site->loader));
+    return hy_pack_cache_return(site->backend, &site->cache);
+}
+
+void hy_site_rest(hy_site *site, hybrid_status status)
+{
+    if (status != HYBRID_OK) {
+        leave(&site->tenant);
+        for (int i = 0; i < site->depth; i++)
+            site->backend->ops->free(site->backend, &site->slots[i].packed);
+    }
+    hy_tenant_rest(&site->tenant);
+}
+
+/* ---- open and close ---------------------------------------------------------------- */
+
+/* Device memory first: it is what may be missing, and to pin memory takes long. */
+static hybrid_status open_blocks(hy_site *site, size_t depth)
+{
+    const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
+
+    HY_TRY(hy_tenants_alloc(site->backend, device, &site->device));
+    return pinned > 0 ? site->backend->ops->alloc(site->backend, HY_PINNED, pinned,
+                                                  &site->pinned)
                       : HYBRID_OK;
 }
 
 static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t count,
                                 int depth)
 {
-    size_t device, pinned;
     void *slots;
 
-    hy_slot_sizes(site->backend, &site->rates, chunks, count, site->lands, &device,
-                  &pinned);
+    hy_slot_sizes(site->backend, &site->rates, chunks, count, site->lands,
+                  &site->slot_device, &site->slot_pinned);
     HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
     site->slots = slots;
     if (depth > 0)
         memset(site->slots, 0, (size_t)depth * sizeof(hy_slot));
-    HY_TRY(open_blocks(site, (size_t)depth * device, (size_t)depth * pinned));
+    HY_TRY(open_blocks(site, (size_t)depth));
     for (site->depth = 0; site->depth < depth; site->depth++) {
-        const size_t k = (size_t)site->depth;
-        HY_TRY(hy_slot_open(site->backend, site->lane_set, site->stages,
-                            hy_buffer_part(&site->device, k * device, device),
-                            hy_buffer_part(&site->pinned, k * pinned, pinned),
-                            &site->slots[k]));
-        site->slots[k].site  = site;
-        site->slots[k].lands = site->lands;
+        hy_slot *slot       = &site->slots[site->depth];
+        const size_t pinned = site->slot_pinned;
+        HY_TRY(hy_slot_open(
+            site->backend, site->lane_set, site->stages,
+            hy_buffer_part(&site->pinned, (size_t)site->depth * pinned, pinned), slot));
+        slot->site  = site;
+        slot->lands = site->lands;
     }
-    return HYBRID_OK;
+    return get_device(site);
 }
 
 /* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
@@ -67,6 +138,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     HY_TRY(hy_array(ctx, 1, sizeof *site, "site", &memory));
     site = memory;
     memset(site, 0, sizeof *site);
+    site->tenant  = (hy_tenant){.ops = &tenant_ops, .backend = backend, .op = op};
     site->ctx     = ctx;
     site->backend = backend;
     site->rates   = *rates;
@@ -78,6 +150,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
         hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
 done:
     if (status == HYBRID_OK) {
+        hy_tenant_work(&site->tenant);
         *out = site;
         return HYBRID_OK;
     }
@@ -94,16 +167,14 @@ void hy_site_close(hy_site *site)
 {
     if (!site)
         return;
+    hy_tenant_exit(&site->tenant);
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
         site->failed = 1;
     hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
     for (int i = 0; i < site->depth; i++)
         hy_slot_close(site->backend, &site->slots[i]);
     hy_array_free(site->ctx, site->slots);
-    site->backend->ops->free(site->backend, &site->turned.buffer);
-    site->backend->ops->free(site->backend, &site->converted.second);
-    site->backend->ops->free(site->backend, &site->converted.columns);
-    site->backend->ops->free(site->backend, &site->device);
+    leave(&site->tenant);
     site->backend->ops->free(site->backend, &site->pinned);
     hy_loader_close(site->loader);
     hy_pack_cache_close(site->backend, &site->cache);
@@ -117,12 +188,10 @@ void hy_site_drain(hy_site *site)
     site->failed = 1;
     if (hy_site_by_caller(site))
         return;
+    for (int lane = 0; lane < HY_LANES; lane++)
+        if (site->lane_set->lanes[lane])
+            ops->lane_drain(site->lane_set->lanes[lane]);
     for (int i = 0; i < site->depth; i++)
-        for (const hy_stage *s = site->stages; s->name; s++) {
-            hy_mark *mark = site->slots[i].passage[s->step].end;
-            hy_lane *lane =
-                s->where < HY_LANES ? hy_slot_lane(&site->slots[i], s->where) : NULL;
-            if (lane && ops->mark_set(lane, mark) == HYBRID_OK)
-                ops->host_wait(mark);
-        }
+        if (site->slots[i].run)
+            ops->lane_drain(site->slots[i].run);
 }

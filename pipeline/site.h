@@ -8,6 +8,7 @@
 
 #include "pipeline/load.h"
 #include "pipeline/slot.h"
+#include "pipeline/tenant.h"
 
 /* Room on the device in which parts of Y are transposed (turned.h). */
 typedef struct hy_turned_y {
@@ -25,6 +26,7 @@ typedef struct hy_converted {
 } hy_converted;
 
 typedef struct hy_site {
+    hy_tenant tenant; /* first */
     hy_context *ctx;
     hy_backend *backend;
     hy_rates rates;
@@ -34,6 +36,8 @@ typedef struct hy_site {
     hy_pack_cache cache;  /* of A */
     hy_slot *slots;
     int depth;
+    size_t slot_device, slot_pinned; /* bytes of one slot */
+    size_t room;   /* bytes at most of what the device transposes or converts in */
     int lands; /* results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* of all slots */
     hy_turned_y turned;
@@ -51,6 +55,14 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth, int lands,
                            size_t shared_bytes, hy_loader *early, hy_site **out);
 void hy_site_close(hy_site *site); /* NULL is fine */
+
+/* A run begins: the site works, and has the device memory again that it gave back while it
+   rested. On failure it still works. */
+hybrid_status hy_site_work(hy_site *site);
+
+/* The run ended, or the plan is made and waits for its first run: other plans may have the
+   transient device memory of the site. After a failure the site gives it back at once. */
+void hy_site_rest(hy_site *site, hybrid_status status);
 
 /* A run failed: wait for what lanes still do with the buffers of slots. The lane set will
    not be used again. */

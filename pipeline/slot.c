@@ -79,16 +79,15 @@ static hybrid_status open_marks(hy_slot *slot)
 }
 
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
-                           hy_slot *slot)
+                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot)
 {
     hybrid_status status;
 
     memset(slot, 0, sizeof *slot);
+    hy_work_log_open(backend->ctx, &slot->log);
     slot->backend  = backend;
     slot->lane_set = lane_set;
     slot->stages   = stages;
-    slot->device   = device;
     slot->pinned   = pinned;
     if (!lane_set) {
         slot->run = backend->caller_lane;
@@ -106,6 +105,7 @@ done:
 void hy_slot_close(hy_backend *backend, hy_slot *slot)
 {
     backend->ops->free(backend, &slot->packed);
+    hy_work_log_close(&slot->log);
     memset(slot, 0, sizeof *slot);
 }
 
@@ -166,7 +166,8 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     slot->stage   = slot->stages;
     slot->unseen  = NULL;
     slot->status  = HYBRID_OK;
-    slot->busy    = 1;
+    hy_work_log_clear(&slot->log);
+    slot->busy   = 1;
     slot->parked = slot->on_lanes = slot->placing = 0;
     for (int step = 0; step < HY_STEPS; step++)
         slot->passage[step].done = 0;

@@ -45,6 +45,7 @@ typedef struct hy_slot {
     int64_t seen_ns;       /* when the host last saw one reached */
     hy_mark *columns;      /* SpGEMM: when they have come packed, and values follow; or NULL */
     hy_passage passage[HY_STEPS];
+    hy_work_log log; /* of traced runs: who worked on which step of the chunk */
     hybrid_status status;
     int busy;     /* holds a chunk */
     int parked;   /* waits for its turn on the lanes */
@@ -64,11 +65,10 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
                             const hy_rates *rates);
 
-/* Get marks of the lane set, which is borrowed, as the blocks are, and may be NULL. On
-   failure nothing is held. */
+/* Get marks of the lane set, which is borrowed, as the pinned block is, and may be NULL. The
+   slot has no device memory yet. On failure nothing is held. */
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer device, hy_buffer pinned,
-                           hy_slot *slot);
+                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot);
 void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
 /* Bytes [at, at + bytes) of a block. */

@@ -3,7 +3,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "pipeline/room.h"
+#include "pipeline/tenant.h"
 
 hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
                               const hy_sink *sink)
@@ -12,7 +12,7 @@ hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
         site->turned.room > 0 && !sink->ops->land && sink->order == HYBRID_COL_MAJOR &&
         hy_form_order(problem->image.form) != sink->order && problem->A->rows > 0;
     return site->turned.turns
-               ? hy_room_get(site->backend, site->turned.room, &site->turned.buffer)
+               ? hy_tenants_alloc(site->backend, site->turned.room, &site->turned.buffer)
                : HYBRID_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/json_string.h"
 #include "io/raw.h"
 #include "tests/support/io_fixture.h"
 
@@ -25,7 +26,12 @@ static void check_array(const hy_raw_array *array, const hy_input *input)
     must(array->length > 0 && array->name >= input->text &&
              array->name + array->length <= input->text + input->bytes,
          "a name is not in the text");
-    must(!memchr(array->name, 0, array->length), "a name holds a zero");
+    char *name = malloc(array->length);
+    must(name != NULL, "no memory");
+    const size_t length = hy_json_string_decode(array->name, array->length, name);
+    must(length > 0 && length <= array->length, "a decoded name is longer");
+    must(!memchr(name, 0, length), "a name holds a zero");
+    free(name);
     must(array->offset >= 0 && array->offset <= INT64_MAX / 2, "odd offset");
 }
 

@@ -290,15 +290,15 @@ static void an_engine_that_cannot_open_says_why(void **state)
  * ---------------------------------------------------------------- */
 
 typedef struct events {
-    int64_t count, places, backwards, last_chunk;
+    int64_t places, multiplies, backwards, last_chunk;
 } events;
 
 static void record(void *user, const hybrid_event *event)
 {
     events *e = user;
 
-    e->count++;
     e->places += strcmp(event->stage, "place") == 0;
+    e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;
     e->last_chunk = event->chunk;
     assert_non_null(event->lane);
@@ -326,7 +326,7 @@ static void every_chunk_is_traced_and_reported(void **state)
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
     hybrid_engine_trace(engine, NULL, NULL);
     assert_int_equal(e.places, 18);
-    assert_int_equal(e.count, 36); /* multiply and place */
+    assert_true(e.multiplies >= 18); /* one for each worker that took part */
     assert_int_equal(e.backwards, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_int_equal(report.nnz_out, C.nnz);
@@ -353,7 +353,7 @@ static void explain_names_the_choice(void **state)
     assert_in_range(length, 100, sizeof text - 1);
     assert_int_equal(hybrid_plan_explain(plan, text, sizeof text), length);
     assert_int_equal(strlen(text), length);
-    assert_non_null(strstr(text, "chosen"));
+    assert_non_null(strstr(text, "\nalgorithm   spgemm.host."));
     assert_int_equal(hybrid_plan_candidate(plan, 0, &c), HYBRID_OK);
     assert_non_null(strstr(text, c.variant));
     assert_int_equal(hybrid_plan_candidate(plan, 1000, &c), HYBRID_BAD_ARGUMENT);
@@ -373,7 +373,7 @@ static void host_bytes_is_a_hard_cap(void **state)
     assert_int_equal(hybrid_engine_create(&options, &tight), HYBRID_OK);
     assert_int_equal(hybrid_generate(tight, "er:20000,10", HYBRID_F64, 1, &A), HYBRID_OK);
     assert_int_equal(hybrid_spgemm(tight, &A, &A, &C), HYBRID_NO_MEMORY);
-    assert_non_null(strstr(hybrid_engine_message(tight), "bytes of host memory"));
+    assert_non_null(strstr(hybrid_engine_message(tight), "host memory is too small for"));
     hybrid_csr_free(tight, &A);
     hybrid_engine_destroy(tight);
 }

@@ -163,7 +163,7 @@ static void check_file(const char *path, const hybrid_calibration *found)
     assert_true(fabs(r.merge_factor - found->merge_factor) < 1e-5 * r.merge_factor);
     assert_int_equal(hybrid_generate(engine, "er:20,2", HYBRID_F32, 1, &A), HYBRID_OK);
     assert_int_equal(hybrid_spmm_plan(engine, &A, 3, NULL, &plan), HYBRID_OK);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "rates     measured on 2"));
     assert_non_null(strstr(text, path));
     hybrid_plan_destroy(plan);

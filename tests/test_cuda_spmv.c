@@ -39,7 +39,7 @@ static int check_shape(const trial *t, hybrid_plan *plan)
     char text[8192] = "", wanted[32];
 
     snprintf(wanted, sizeof wanted, "blocks %d x %d fill", t->shape.rows, t->shape.cols);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     return strstr(text, wanted) ? 0 : complain(t, "other blocks were chosen");
 }
 

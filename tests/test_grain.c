@@ -101,7 +101,7 @@ static void explain_shows_the_estimate(void **state)
     (void)state;
     matrix_random(ROWS, ROWS, 8, 3, f64, &A);
     hybrid_plan *plan = plan_of(engine, &A, 0);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "\nestimate  "));
     assert_non_null(strstr(text, "ms a run: up "));
     hybrid_plan_destroy(plan);

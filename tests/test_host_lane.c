@@ -375,7 +375,7 @@ static void test_buffers(void **state)
     assert_int_equal(host->ops->alloc(host, HY_DEVICE, 1000, &a), HYBRID_OK);
     host->ops->free(host, &a);
     host->ops->free(host, &b);
-    host->ops->trim(host);
+    host->ops->trim(host, 0);
     assert_int_equal(hy_meter_used(&host->device), 0);
     assert_int_equal(hy_meter_used(&host->pinned), 0);
     close_host();

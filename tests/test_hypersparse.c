@@ -117,7 +117,7 @@ static void a_plan_says_so(void **state)
     (void)state;
     hypersparse_make(2, f64, &A); /* 11 of 700 rows, as many columns */
     assert_int_equal(hybrid_spmm_plan(engine, &A, COLUMNS, NULL, &plan), HYBRID_OK);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "A 700 x 700, "));
     assert_non_null(strstr(text, "left out: 689 rows and 689 columns of A"));
     assert_non_null(strstr(text, "split     the device alone: empty rows and columns"));

@@ -130,7 +130,7 @@ static void short_text(void **state)
     char *text = io_load(io_temp("short.mtx"), &bytes);
     assert_string_equal(text,
                         "%%MatrixMarket matrix coordinate real general\n2 4 5\n1 1 1\n"
-                        "1 2 -0.5\n1 3 0.1\n1 4 1e+100\n2 1 -7\n");
+                        "1 2 -0.5\n1 3 0.1\n1 4 1e100\n2 1 -7\n");
     free(text);
 }
 

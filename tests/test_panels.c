@@ -308,7 +308,7 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
     assert_int_equal(plan->portions->layout.count % panels, 0);
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_int_equal(strstr(text, " panels of ") != NULL, panels > 1);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);

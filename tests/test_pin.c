@@ -152,7 +152,7 @@ static void what_the_system_refuses_leaves_nothing(void **state)
         if (status == HYBRID_OK)
             break;
         assert_int_equal(status, HYBRID_NO_MEMORY);
-        assert_non_null(strstr(hybrid_engine_message(engine), "does not pin"));
+        assert_non_null(strstr(hybrid_engine_message(engine), "refuses to pin"));
         assert_int_equal(fake_alive(), alive);
         assert_false(hy_pinned(&engine->ctx, memory + 3, 1));
     }

@@ -304,7 +304,7 @@ static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
     const hy_image *pinned = &plan->portions->layout.if_pinned;
     const int64_t width    = pinned->axis == HY_AXIS_COLS ? pinned->block : 0;
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 128 == 0));
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_int_equal(strstr(text, " if X and Y are pinned") != NULL, width > 0);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);

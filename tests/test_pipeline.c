@@ -88,6 +88,8 @@ static void watch(void *user, const hybrid_event *event)
 {
     record *r = user;
 
+    if (event->part > 0)
+        return;
     if (event->chunk < 0) {
         r->loads++;
         return;

@@ -41,7 +41,8 @@ static const struct fault {
     {"{\"format\": \"hybrid-csr", ":1: a string has no end"},
     {"{\"format\": \"hybrid-csr\\", ":1: a string has no end"},
     {"{\"format\": \"hybrid\n-csr\"", ":1: a string holds a control character"},
-    {"{\"format\": \"\\u0041\"", ":1: a string holds an escape other than"},
+    {"{\"format\": \"\\x41\"", ":1: a string holds an escape that JSON does not have"},
+    {"{\"format\": \"\\u0041\"", ":1: 'format' is not \"hybrid-dense\" or"},
     {BEGIN "\"color\": 1}", ":3: 'color' is no member of it"},
     {BEGIN "\"rows\": 1}", ":3: 'rows' stands there twice"},
     {BEGIN "\"ld\": -1}", ":3: 'ld' is no whole number that is 0 or more"},
@@ -146,6 +147,24 @@ static void headers_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
+/* Writers of JSON may escape any character, in keys and words as well. */
+static void escaped_words_are_read(void **state)
+{
+    static const char text[] =
+        "{\"\\u0066ormat\": \"hybrid\\u002Ddense\", "
+        "\"version\": 1, \"rows\": 4, \"cols\": 2, \"t\\u0079pe\": "
+        "\"\\u0066\\u0033\\u0032\", \"order\": \"row\", " VALUES "}";
+    hy_raw_header h;
+    hy_input input;
+
+    (void)state;
+    assert_int_equal(hy_input_copy(io_ctx, "x.json", text, strlen(text), &input),
+                     HYBRID_OK);
+    assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
+    assert_true(!h.sparse && h.type == HYBRID_F32);
+    hy_input_close(io_ctx, &input);
+}
+
 /* Without "ld" lines have no gap. */
 static void ld_may_be_left_out(void **state)
 {
@@ -164,23 +183,36 @@ static void ld_may_be_left_out(void **state)
 /* ---- sparse matrices ----------------------------------------------------------------
  */
 
-/* All arrays in one file of an odd name, or in that of an absolute one. */
-static void store_csr(const hybrid_csr *A, int absolute)
+/* How the name of the file of arrays stands in the description. */
+typedef enum naming { ODD, ABSOLUTE, SLASHES_ESCAPED, ALL_ESCAPED, NAMINGS } naming;
+
+/* Writes the absolute path of the file to `to`, as JSON. */
+static void put_absolute(char *to, naming how, const char *path)
 {
+    for (; *path; path++)
+        if (how == ALL_ESCAPED)
+            to += sprintf(to, "\\u%04x", (unsigned)*path);
+        else
+            to += sprintf(to, how == SLASHES_ESCAPED && *path == '/' ? "\\%c" : "%c",
+                          *path);
+}
+
+/* Stores all arrays in one file, and its description. */
+static void store_csr(const hybrid_csr *A, naming how)
+{
+    const char *file     = how == ODD ? "a\"\\.bin" : "a.bin";
     const size_t offsets = (size_t)(A->rows + 1) * hy_offset_size(A);
     const size_t cols = (size_t)A->nnz * 4, size = hy_value_size(A->type);
     const size_t bytes = offsets + cols + (size_t)A->nnz * size;
-    char *all = malloc(bytes), name[512] = "a\\\"\\\\.bin", text[4096];
+    char *all = malloc(bytes), name[2048] = "a\\\"\\\\.bin", text[8192];
 
     assert_non_null(all);
     memcpy(all, A->row_ptr, offsets);
     memcpy(all + offsets, A->col, cols);
     memcpy(all + offsets + cols, A->val, (size_t)A->nnz * size);
-    io_store(io_temp("a\"\\.bin"), all, bytes);
-    if (absolute)
-        snprintf(name, sizeof name, "%s", io_temp("a.bin"));
-    if (absolute)
-        io_store(io_temp("a.bin"), all, bytes);
+    if (how != ODD)
+        put_absolute(name, how, io_temp(file));
+    io_store(io_temp(file), all, bytes);
     snprintf(
         text, sizeof text,
         "{\"format\": \"hybrid-csr\", \"version\": 1, \"rows\": %lld, \"cols\": %lld,"
@@ -207,12 +239,12 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
 static void sparse_matrices_are_read(void **state)
 {
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8 * NAMINGS; i++) {
         const test_kind kind = {i & 1 ? HYBRID_F32 : HYBRID_F64,
                                 i & 2 ? HYBRID_I32 : HYBRID_I64, 0};
         hybrid_csr A, B;
         matrix_random(30, 40, i & 4 ? 5 : 0, 1, kind, &A);
-        store_csr(&A, i & 4);
+        store_csr(&A, (naming)(i / 8));
         const hybrid_status status = hy_raw_read_csr(io_ctx, io_temp("a.json"), &B);
         if (status != HYBRID_OK)
             fail_msg("%s", io_ctx->message.text);
@@ -242,11 +274,11 @@ static void bad_sparse_matrices_are_refused(void **state)
     (void)state;
     matrix_random(30, 40, 5, 1, kind, &A);
     hy_cols(&A)[3] = 40;
-    store_csr(&A, 0);
+    store_csr(&A, ODD);
     refuse(HYBRID_BAD_MATRIX, "a.json");
     hy_cols(&A)[3]            = 0;
     ((int32_t *)A.row_ptr)[4] = -1;
-    store_csr(&A, 0);
+    store_csr(&A, ODD);
     refuse(HYBRID_BAD_MATRIX, "a.json");
     assert_int_equal(truncate(io_temp("a\"\\.bin"), 200), 0);
     refuse(HYBRID_BAD_FILE, "a\"\\.bin: has 200 bytes");
@@ -266,7 +298,7 @@ static void each_allocation_may_fail(void **state)
 
     (void)state;
     matrix_random(30, 40, 5, 1, kind, &A);
-    store_csr(&A, 0);
+    store_csr(&A, ODD);
     for (int64_t n = 1; n < 100 && status != HYBRID_OK; n++, failed++) {
         io_ctx->memory.failures = n;
         status                  = hy_raw_read_csr(io_ctx, io_temp("a.json"), &B);
@@ -287,6 +319,7 @@ int main(void)
         cmocka_unit_test(each_fault_is_named),
         cmocka_unit_test(a_long_file_is_refused),
         cmocka_unit_test(headers_are_read),
+        cmocka_unit_test(escaped_words_are_read),
         cmocka_unit_test(ld_may_be_left_out),
         cmocka_unit_test(sparse_matrices_are_read),
         cmocka_unit_test(bad_sparse_matrices_are_refused),

@@ -96,7 +96,7 @@ static int64_t packed_again(const hybrid_csr *A, size_t budget, hybrid_report *l
         assert_true(run > 0 || later->h2d_bytes > x + A->nnz * 12);
         assert_true(later->speedup_over_reference < 1);
     }
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     snprintf(words, sizeof words, "A's rows in %lld of %lld chunks",
              (long long)later->resident_chunks, (long long)later->chunks);
     assert_non_null(strstr(text, words));

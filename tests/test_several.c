@@ -46,7 +46,8 @@ static void note(void *user, const hybrid_event *event)
     static const char *const lanes[MOST] = {"run", "run1", "run2"};
     world *w                             = user;
 
-    if (strcmp(event->stage, "multiply") != 0 && strcmp(event->stage, "accumulate") != 0)
+    if (event->part > 0 || (strcmp(event->stage, "multiply") != 0 &&
+                            strcmp(event->stage, "accumulate") != 0))
         return;
     for (int64_t i = event->row_begin; i < event->row_end; i++)
         w->times[i]++;
@@ -279,7 +280,7 @@ static void the_plan_names_its_sites(void **state)
     (void)state;
     open_world(&w, 2, alike, 0);
     hybrid_plan *plan = plan_of(&w, 0, HYBRID_RESIDENT);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "site      0, spmm.fake.rows: rows 0 to 2 0"));
     assert_non_null(strstr(text, "site      1, spmm.fake.rows: rows 2 0"));
     assert_non_null(strstr(text, " to 4 000, 50 % of the work\n"));

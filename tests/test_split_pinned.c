@@ -34,7 +34,7 @@ static void assert_explained(const hybrid_plan *plan, const char *words)
 {
     char text[4096];
 
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, words));
 }
 

@@ -119,12 +119,14 @@ static void first_sizes_stay(void **state)
     assert_int_equal(hy_plan_options_struct.first, END(plan_options, host_share));
     assert_int_equal(hy_calibration_struct.first, END(calibration, scaled));
     assert_int_equal(hy_report_struct.first, END(report, rates_measured));
+    assert_int_equal(hy_machine_struct.first, END(machine, device_count));
     if (sizeof(void *) != 8)
         skip();
     assert_int_equal(hy_engine_options_struct.first, 88);
     assert_int_equal(hy_plan_options_struct.first, 48);
     assert_int_equal(hy_calibration_struct.first, 216);
     assert_int_equal(hy_report_struct.first, 408);
+    assert_int_equal(hy_machine_struct.first, 72);
 }
 
 /* A newer header. */
@@ -228,9 +230,30 @@ static void reports_of_other_versions(void **state)
     assert_int_equal(hybrid_plan_report(plan, &more.now), HYBRID_OK);
     assert_int_equal(more.now.nnz_out, report.nnz_out);
     assert_int_equal(more.more[0], 0);
-    more.now.struct_size = sizeof more.now - 1;
+    more.now.struct_size = hy_report_struct.first - 1;
     assert_int_equal(hybrid_plan_report(plan, &more.now), HYBRID_BAD_ARGUMENT);
     hybrid_plan_destroy(plan);
+}
+
+/* And what it says of this machine. */
+static void machines_of_other_versions(void **state)
+{
+    hybrid_machine m = HYBRID_MACHINE_INIT;
+
+    (void)state;
+    assert_int_equal(hybrid_engine_machine(engine, &m), HYBRID_OK);
+    assert_true(m.processors >= m.cores && m.cores >= 1);
+    assert_true(m.memory_bytes > 0 && m.host_bytes > 0);
+    assert_int_equal(m.host_bytes, m.group_bytes > 0 && m.group_bytes < m.memory_bytes
+                                       ? m.group_bytes
+                                       : m.memory_bytes);
+    assert_true(m.host_bytes_used > 0 && m.host_bytes_used < m.host_bytes);
+    assert_string_equal(m.rates_path, "");
+    assert_int_equal(m.device_count, 0);
+    m.struct_size--;
+    assert_int_equal(hybrid_engine_machine(engine, &m), HYBRID_BAD_ARGUMENT);
+    assert_int_equal(hybrid_engine_machine(engine, NULL), HYBRID_BAD_ARGUMENT);
+    assert_int_equal(hybrid_engine_machine(NULL, &m), HYBRID_BAD_ARGUMENT);
 }
 
 static int set_up(void **state)
@@ -254,6 +277,7 @@ int main(void)
         cmocka_unit_test(plan_options_of_other_versions),
         cmocka_unit_test(engine_options_of_other_versions),
         cmocka_unit_test(reports_of_other_versions),
+        cmocka_unit_test(machines_of_other_versions),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

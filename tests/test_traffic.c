@@ -104,12 +104,12 @@ static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybr
     options.chunk_rows = 50;
     options.depth      = 1;
     assert_int_equal(hybrid_spgemm_plan(engine, A, B, &options, &plan), HYBRID_OK);
-    assert_in_range(hybrid_plan_explain(plan, text, sizeof text), 1, sizeof text - 1);
+    assert_in_range(hybrid_plan_details(plan, text, sizeof text), 1, sizeof text - 1);
     assert_non_null(
         strstr(text, report_of(plan).gathered ? "(resident: " : "(gathered: "));
     assert_null(strstr(text, "last run"));
     assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "last run up "));
     const hybrid_report report = report_of(plan);
     hybrid_csr_free(engine, &C);

@@ -60,7 +60,8 @@ static void note_rows(void *user, const hybrid_event *e)
 {
     taken *t = user;
 
-    if (strcmp(e->lane, "host") == 0)
+    if (strstr(e->variant, ".host.") && e->part == 0 &&
+        strcmp(e->stage, "accumulate") == 0)
         t->bytes += csr_rows(e->row_end - e->row_begin,
                              hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
 }

@@ -50,7 +50,7 @@ static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_candidate candidate;
     char text[4096];
 
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_int_equal(host, strstr(text, "the host alone: the device is") != NULL);
     assert_int_equal(host, r.h2d_bytes == 0);
     assert_int_equal(host, plan->spared_s > 0);

@@ -165,7 +165,7 @@ static void a_plan_says_what_it_does(void **state)
     engine                = fake_spmm((size_t)60 << 10);
     hybrid_plan *plan     = plan_with(engine, &A, HYBRID_EXPLAIN);
     const hybrid_report r = report_of(plan);
-    hybrid_plan_explain(plan, text, sizeof text);
+    hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "X passes through the device, "));
     assert_int_equal(r.gathered, 0);
     assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* a band with each chunk */

@@ -1,5 +1,7 @@
 """What the tests share: matrices, and an oracle that adds products one by one."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,6 +18,14 @@ def rng():
 def engine():
     with hs.Engine(backend="host", threads=2) as made:
         yield made
+
+
+@pytest.fixture
+def interruptible():
+    """Let SIGINT raise KeyboardInterrupt; a shell's background jobs ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def integers(rng, shape, density=0.3, dtype=np.float64):

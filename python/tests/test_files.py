@@ -32,6 +32,6 @@ def test_errors_of_files(engine, tmp_path):
         engine.read_mtx(tmp_path / "absent.mtx")
     assert isinstance(caught.value, hs.FileError) and "absent.mtx" in str(caught.value)
     with pytest.raises(OSError):
-        engine.write_mtx(tmp_path / "absent" / "a.mtx", sp.eye_array(3, format="csr"))
+        engine.write_mtx(tmp_path / "absent" / "a.mtx", sp.csr_array(sp.eye(3)))
     with pytest.raises(TypeError, match="int32"):
         engine.read_mtx(tmp_path / "bad.mtx", np.int32)

@@ -137,7 +137,7 @@ def test_the_default_engine_starts_with_the_first_product():
     code = (
         "import hybrid_spmm as hs, hybrid_spmm._engine as e, threading, scipy.sparse as sp\n"
         "assert e._default is None\n"
-        "A = sp.eye_array(50, format='csr')\n"
+        "A = sp.csr_array(sp.eye(50))\n"
         "t = [threading.Thread(target=hs.matmul, args=(A, A)) for _ in range(8)]\n"
         "[x.start() for x in t], [x.join() for x in t]\n"
         "assert len(e._engines) == 1 and e._default in e._engines\n"
@@ -200,7 +200,7 @@ def test_a_child_of_a_parent_with_cuda_says_so_once(rng, caplog):
 def test_multiprocessing_after_a_product_of_the_parent():
     code = (
         "import multiprocessing as mp, hybrid_spmm as hs, scipy.sparse as sp\n"
-        "A = sp.eye_array(50, format='csr')\n"
+        "A = sp.csr_array(sp.eye(50))\n"
         "def work(i): return hs.matmul(A, A * i).sum()\n"
         "if __name__ == '__main__':\n"
         "    hs.matmul(A, A)\n"
@@ -222,7 +222,7 @@ def test_sizes_and_options(rng):
         pytest.raises(hs.HostMemoryError),
         hs.Engine(backend="host", host_memory="20MiB") as engine,
     ):
-        big = sp.eye_array(1 << 20, format="csr")
+        big = sp.csr_array(sp.eye(1 << 20))
         engine.matmul(big, big)
     for bad in (
         {"backend": "tpu"},

@@ -73,6 +73,19 @@ def test_finalizers_wait_for_the_end_of_a_run(engine, rng, pinned):
     assert there() is None and not pinned
 
 
+def test_finalizers_run_after_a_call_that_fails(engine, rng, pinned):
+    A, X = integers(rng, (3000, 300)), np.ones((300, 20))
+    pins = [engine.pin(X)]
+
+    def drop(done, rows):
+        pins.clear()
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        engine.matmul(A, np.ones((300, 3)), progress=drop)
+    assert not pinned
+
+
 def test_unpin_and_with(engine, pinned):
     X = np.ones((40, 50), order="F")
     pin = engine.pin(X)

@@ -16,7 +16,7 @@ multiplied() {
 }
 
 explain
-grep -q '^rates     built in' out || fail "rates are not built in at first"
+grep -q '^speeds      built in' out || fail "rates are not built in at first"
 multiplied false 'built in; see hybrid_spmm calibrate$'
 expect 0 calibrate --backend host --threads 2
 says 'cache/hybrid_spmm/.*2_cores.rates, in '
@@ -28,17 +28,17 @@ file=$(echo cache/hybrid_spmm/*)
 [ "$(stat -c %a cache/hybrid_spmm)" = 700 ] || fail "the folder is for others to read"
 grep -q '^mem_Bps = ' "$file" || fail "no rate of memory"
 explain
-grep -q "^rates     measured on 20..-..-..: .*/$file\$" out || fail "the file is not used"
+grep -q "^speeds      measured on 20..-..-..: .*/$file\$" out || fail "the file is not used"
 multiplied true 'measured$'
 explain --rates ''
-grep -q '^rates     built in' out || fail "--rates '' is not what is built in"
+grep -q '^speeds      built in' out || fail "--rates '' is not what is built in"
 explain --threads 1
-grep -q '^rates     built in' out || fail "the rates of another number of threads are used"
+grep -q '^speeds      built in' out || fail "the rates of another number of threads are used"
 
 expect 0 calibrate --backend host --threads 1 --output one.rates --quiet
 [ ! -s err ] || fail "--quiet is not quiet"
 explain --threads 1 --rates one.rates
-grep -q '^rates     measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
+grep -q '^speeds      measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
 expect 0 multiply -q gen:band:9,1 --backend host --threads 1 --rates one.rates
 expect 1 explain -q gen:band:9,1 --backend host --threads 2 --rates one.rates
 says "'one.rates' was measured on .*, 1 core, and this engine computes on .*, 2 cores"
@@ -55,7 +55,7 @@ expect 0 generate band:9,1 -q -o A.mtx
 expect 0 info A.mtx --threads 2
 expect 0 calibrate --backend host --threads 2 -q
 explain
-grep -q '^rates     measured' out || fail "calibrating again did not help"
+grep -q '^speeds      measured' out || fail "calibrating again did not help"
 
 # without a GPU it says so in one line
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err || {

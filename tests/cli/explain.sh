@@ -1,14 +1,36 @@
-# explain tells the plan and computes nothing.
+# explain tells the plan in plain words, its numbers with --verbose, and computes nothing.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
 expect 0 explain gen:stencil7:10 --backend host --type f32
-for word in '^spgemm  A 1 000 x 1 000, nnz 6 400, f32' candidates 'chosen' '^chunks ' '^device '; do
-    grep -q "$word" out || fail "explain does not say: $word"
+for word in '^product +C = A B, all sparse, values of f32$' \
+    '^A +1 000 x 1 000, 6 400 entries, 6.4 per row on average, 7 in the longest row$' \
+    '^C +1 000 x 1 000, about [0-9 ]+ entries, [0-9.]+ KiB$' \
+    '^work +[0-9 ]+ multiplications, [0-9.]+ for each entry of C$' \
+    '^memory +[0-9.]+ [GM]iB of the host memory of [0-9.]+ [GM]iB are free$' \
+    '^computed +by the CPU, ' '^algorithm +spgemm.host.rows: ' '^parts ' \
+    '^time +[0-9.]+ us predicted$' '^speeds +built in' '^instead +spgemm.host'; do
+    grep -Eq "$word" out || fail "explain does not say: $word"
 done
-expect 0 explain A.mtx --dense-cols 4 --backend host
-grep -q '^spmm ' out || fail "explain does not say spmm"
+! grep -Eq 'cv |nnz|out <=|synergy|tile fill|slots|1e\+| 0 B|GPU' out || fail "words of papers"
+expect 0 explain gen:stencil7:10 --backend host --type f32 --verbose
+for word in '^algorithm' '^spgemm  A 1 000 x 1 000, nnz 6 400, f32' candidates 'chosen' \
+    '^chunks ' '^device '; do
+    grep -q "$word" out || fail "explain --verbose does not say: $word"
+done
+expect 0 explain A.mtx --dense-cols 4 --backend host --verbose
+grep -q '^product     Y = A X' out || fail "explain does not say what is computed"
+grep -q '^memory      X and Y take 192 B more' out || fail "explain does not tell of memory"
 grep -q 'tile fill 10.4 % (synergy low)' out || fail "explain does not tell of synergy"
 expect 0 explain gen:stencil7:10 --backend host --variant spgemm.host.hash
-grep -q 'spgemm.host.hash .*chosen' out || fail "the variant asked for is not chosen"
+grep -q '^algorithm   spgemm.host.hash' out || fail "the variant asked for is not chosen"
+
+# what does not fit is said before anything is computed, with its size and what to do
+expect 0 explain gen:er:20000,20 --host-memory 64MiB
+grep -q 'C DOES NOT FIT; raise host_bytes (--host-memory)' out || fail "C fits"
+grep -Eq '^C .* about [0-9 ]+ entries, 9[01].[0-9] MiB$' out || fail "not about 91 MiB"
+expect 4 multiply -q gen:er:20000,20 --host-memory 64MiB -o C.mtx
+says 'the result does not fit: it takes about 9[01].[0-9] MiB, and [0-9.]+ MiB of the host memory of 64.0 MiB are free; raise --host-memory'
+expect 0 explain gen:er:20000,20 --host-memory 64MiB --dense-cols 1000
+grep -q 'they DO NOT FIT' out || fail "X and Y fit"
 only A.mtx B.mtx

@@ -23,7 +23,7 @@ ends() {
     for name; do
         kill -$name $program 2>/dev/null # it may be gone before the second
     done
-    (sleep 20 && kill -KILL $program) >/dev/null 2>&1 & # ctest waits for who has its output
+    (sleep 60 && kill -KILL $program) >/dev/null 2>&1 & # ctest waits for who has its output
     watchdog=$!
     wait $program || got=$?
     kill $watchdog 2>/dev/null

@@ -46,3 +46,9 @@ make_matrices() {
     printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 2 4' \
         '1 1 1' '2 1 2' '2 2 3' '3 2 4' >B.mtx
 }
+
+# Whether the system shows no NVIDIA GPU.
+no_nvidia() {
+    ! ls /dev/nvidia[0-9]* >/dev/null 2>&1 &&
+        ! cat /sys/bus/pci/devices/*/vendor 2>/dev/null | grep -q 0x10de
+}

@@ -36,7 +36,7 @@ grep -q '"X"' out || fail "X is not in the report"
 expect 2 multiply A.mtx X.json -q --verify
 says "needs X in memory"
 expect 2 multiply A.mtx X.json -q --type f32
-says "'X.json' holds f64, which is not converted: give --type f64"
+says "'X.json' holds f64, which is not converted: give --type f64, or leave out --type"
 expect 2 multiply A.mtx X.json --transpose-b
 says "needs a sparse B"
 
@@ -57,6 +57,28 @@ expect 0 multiply I.json -q --verify
 expect 3 multiply X.json A.mtx -q
 says "X.json: holds a dense matrix, no sparse one"
 expect 3 info X.json
+
+# the name of a file may have its slashes escaped, and be in any folder
+sed "s|x.bin|$PWD/x.bin|; s|/|\\\\/|g" X.json >folder/XE.json
+grep -q '\\/x.bin' folder/XE.json || fail "nothing is escaped"
+expect 0 multiply A.mtx folder/XE.json -o Y.npy -q
+tail -c 48 Y.npy | cmp - values || fail "A X is wrong for escaped slashes"
+
+# without --type, the type of a file is taken
+for number in "$zero" "$one" "$two"; do printf "${number:16:16}"; done >x32.bin
+sed 's/f64/f32/; s/x.bin/x32.bin/; s/"cols": 2/"cols": 1/' X.json >X32.json
+expect 0 multiply A.mtx X32.json -o Y.npy
+grep -q '^Y = A X *f32' err || fail "the type is not that of X"
+grep -q "'<f4'" Y.npy || fail "the result has another type"
+expect 0 explain A.mtx X32.json
+grep -q 'values of f32' out || fail "explain has another type"
+expect 3 multiply -q I.json X32.json
+says "'I.json' and 'X32.json' hold values of different types, which are not converted"
+sed 's/f64/f32/; s/28}/32}/; s/i.bin/i32.bin/g' I.json >I32.json
+cp i.bin i32.bin && truncate -s 44 i32.bin
+expect 0 info I32.json
+expect 0 multiply I32.json
+grep -q '^C = A A *f32' err || fail "the type is not that of A"
 
 # what is wrong with files
 truncate -s 47 x.bin

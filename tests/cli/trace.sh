@@ -25,7 +25,7 @@ python3 -c pass 2>/dev/null || exit 77
 for file in *.json; do
     python3 -m json.tool "$file" >/dev/null 2>err || fail "$file is no JSON"
 done
-# slices of a thread nest, times count from the first event, arrows begin and end
+# no two bars of a lane overlap, times count from the first event, arrows begin and end
 python3 - t.json <<'P' 2>err || fail "the trace does not hold together"
 import json, sys
 trace = json.load(open(sys.argv[1]))
@@ -47,16 +47,15 @@ for e in events:
     elif e["ph"] in "stf":
         arrows.setdefault(e["id"], []).append((e["ts"], e["ph"]))
 assert min(t for s in threads.values() for t, _ in s) == 0
-names = {e["tid"] for e in events if e.get("name") == "thread_name"}
-assert names == set(threads)
+names = {e["tid"]: e["args"]["name"] for e in events if e.get("name") == "thread_name"}
+assert set(names) == set(threads) and len(set(names.values())) == len(names)
+assert set(names.values()) <= {"main", "reader", "writer", "caller", "cpu0", "cpu1"}
 for slices in threads.values():
-    ends = []
-    for begin, length in sorted(slices):
-        end = begin - length
-        while ends and ends[-1] <= begin + 1e-6:
-            ends.pop()
-        assert not ends or end <= ends[-1] + 1e-6
-        ends.append(end)
+    slices.sort()
+    for (begin, length), (after, _) in zip(slices, slices[1:]):
+        assert begin - length <= after + 1e-6
+bounds = {e["args"]["bound"] for e in events if e["ph"] == "X"}
+assert bounds <= {"cores", "host memory", "other"} and bounds & {"cores", "host memory"}
 assert len(arrows) == 5
 for steps in arrows.values():
     phases = "".join(p for _, p in steps)

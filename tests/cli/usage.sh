@@ -74,7 +74,16 @@ printf '%s\n' '%%MatrixMarket matrix array real general' '3 1' 1 2 3 >X.mtx
 wrong 'sparse B, and X.mtx is dense' multiply A.mtx X.mtx --transpose-b
 wrong 'ending in .npy' multiply A.mtx X.mtx -o Y.mtx
 wrong 'ending in .mtx' multiply A.mtx -o C.npy
-wrong 'ending in .mtx' multiply A.mtx -o C.mtx.gz
+for name in C.mtx.gz K.npz K.json K.bin K.csv K mtx .mtx.; do
+    wrong "ending of '$name' is unknown; a sparse .* in .mtx, .*supported are .mtx .* and .npy" \
+        multiply A.mtx -o "$name"
+    wrong "ending of '$name' is unknown; a dense .* in .npy, .*supported are .mtx .* and .npy" \
+        multiply A.mtx X.mtx -o "$name"
+    wrong "ending of '$name' is unknown" generate er:3,1 -o "$name"
+done
+wrong 'the result is sparse: --format npy' multiply A.mtx -o C.npy --format npy
+wrong 'the result is dense: --format mtx' multiply A.mtx X.mtx -o - --format mtx
+wrong 'both be standard input' multiply - -
 wrong 'different files' multiply A.mtx -o C.mtx --trace C.mtx
 wrong 'different files' multiply A.mtx --report r.json --trace r.json
 wrong '\-\-verify' explain A.mtx --verify

@@ -10,6 +10,7 @@
 #include "support/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
+enum { TRIES = 4 }; /* of each variant by each thread, however late it is */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},
@@ -82,6 +83,24 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
+static int variant_count(const worker *w)
+{
+    int count = 0;
+
+    while (w->run->names[count])
+        count++;
+    return count;
+}
+
+/* Returns 1 until the time is up and the thread has tried each variant often enough. A
+   machine that is slow or does other things makes a run longer, not emptier. */
+static int goes_on(const worker *w)
+{
+    const int few = w->turn < (uint64_t)(TRIES * variant_count(w));
+
+    return w->failed < ENOUGH && (few || hy_now_ns() < w->until_ns);
+}
+
 /* Variants take turns, and threads begin with different ones. A third of the products are
    of squares. */
 static void multiply(worker *w, hybrid_engine *engine)
@@ -90,11 +109,8 @@ static void multiply(worker *w, hybrid_engine *engine)
     const int squares = dice % 3 == 0;
     const int among   = squares ? SQUARES * KINDS : w->product_count;
     const product *p  = &w->products[rest % (uint64_t)among];
-    int variants      = 0;
+    const int v       = (int)((w->turn++ + w->index) % (uint64_t)variant_count(w));
 
-    while (w->run->names[variants])
-        variants++;
-    const int v = (int)((w->turn++ + w->index) % (uint64_t)variants);
     w->failed += variants_check_one(engine, w->run->names[v], &p->c, p->kind, &p->right,
                                     dice / 3, &w->checked[v], NULL);
 }
@@ -108,7 +124,7 @@ static void live(worker *w, int64_t products)
         w->failed++;
         return;
     }
-    while (products-- > 0 && hy_now_ns() < w->until_ns && w->failed < ENOUGH)
+    while (products-- > 0 && goes_on(w))
         multiply(w, engine);
     hybrid_engine_destroy(engine);
 }
@@ -123,7 +139,7 @@ static void *live_often(void *arg)
 {
     worker *w = arg;
 
-    while (hy_now_ns() < w->until_ns && w->failed < ENOUGH)
+    while (goes_on(w))
         live(w, ONE_LIFE);
     return NULL;
 }

@@ -42,6 +42,17 @@ int64_t fake_pins(void)
     return __atomic_load_n(&pins, __ATOMIC_RELAXED);
 }
 
+int64_t fake_pinned_now(void)
+{
+    int64_t count = 0;
+
+    pthread_mutex_lock(&pinned_lock);
+    for (const block *b = pinned_blocks; b; b = b->next)
+        count++;
+    pthread_mutex_unlock(&pinned_lock);
+    return count;
+}
+
 int64_t fake_direct(void)
 {
     return __atomic_load_n(&direct, __ATOMIC_RELAXED);
@@ -247,9 +258,9 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
     memset(buffer, 0, sizeof *buffer);
 }
 
-static void trim(hy_backend *self)
+static void trim(hy_backend *self, int64_t since)
 {
-    (void)self;
+    (void)self, (void)since;
 }
 
 /* ---- copies ------------------------------------------------------------------ */
@@ -329,6 +340,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .trim         = trim,
     .lane_open    = fake_lane_open,
     .lane_close   = fake_lane_close,
+    .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
     .turn         = fake_turn,

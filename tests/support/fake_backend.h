@@ -33,6 +33,9 @@ void fake_delays(unsigned seed, int most_us);
 /* Backends, blocks, lanes and marks that were made and not released. */
 int64_t fake_alive(void);
 
+/* Pieces of memory that are pinned where they are. */
+int64_t fake_pinned_now(void);
+
 /* Pieces of memory pinned so far, and bytes copied from or to such memory. */
 int64_t fake_pins(void);
 int64_t fake_direct(void);

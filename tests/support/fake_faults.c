@@ -157,9 +157,9 @@ static void free_fault(hy_backend *self, hy_buffer *buffer)
     hy_fake_backend_ops.free(self, buffer);
 }
 
-static void trim(hy_backend *self)
+static void trim(hy_backend *self, int64_t since)
 {
-    hy_fake_backend_ops.trim(self);
+    hy_fake_backend_ops.trim(self, since);
 }
 
 static hybrid_status lane_open(hy_backend *self, const char *name, int urgent,
@@ -274,6 +274,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .trim         = trim,
     .lane_open    = lane_open,
     .lane_close   = fake_lane_close,
+    .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
     .turn         = turn,

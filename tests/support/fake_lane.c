@@ -34,7 +34,7 @@ typedef struct lane {
     hy_lane base;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t filled;
+    pthread_cond_t filled, idle;
     entry *first, *last;
     int busy, stop;
     hybrid_status status; /* of the first work that failed */
@@ -236,6 +236,8 @@ static void *serve(void *arg)
         pthread_mutex_lock(&l->lock);
         l->status = after;
         l->busy   = 0;
+        if (!l->first)
+            pthread_cond_broadcast(&l->idle);
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
@@ -353,8 +355,10 @@ hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
                      .most_us = delay_most_us};
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->filled, NULL);
+    pthread_cond_init(&l->idle, NULL);
     if (pthread_create(&l->thread, NULL, serve, l) != 0) {
         pthread_cond_destroy(&l->filled);
+        pthread_cond_destroy(&l->idle);
         pthread_mutex_destroy(&l->lock);
         hy_array_free(self->ctx, l);
         return hy_fail(self->ctx, HYBRID_NO_MEMORY, "no thread for the fake lane %s",
@@ -363,6 +367,18 @@ hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
     fake_count(1);
     *out = &l->base;
     return HYBRID_OK;
+}
+
+void fake_lane_drain(hy_lane *base)
+{
+    lane *l = (lane *)base;
+
+    pthread_mutex_lock(&l->lock);
+    while (l->first || l->busy)
+        pthread_cond_wait(&l->idle, &l->lock);
+    l->status   = HYBRID_OK;
+    l->reported = 0;
+    pthread_mutex_unlock(&l->lock);
 }
 
 void fake_lane_close(hy_lane *base)
@@ -377,6 +393,7 @@ void fake_lane_close(hy_lane *base)
     pthread_mutex_unlock(&l->lock);
     pthread_join(l->thread, NULL);
     pthread_cond_destroy(&l->filled);
+    pthread_cond_destroy(&l->idle);
     pthread_mutex_destroy(&l->lock);
     hy_array_free(l->base.backend->ctx, l);
     fake_count(-1);

@@ -7,6 +7,7 @@
 hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
                              hy_lane **out);
 void fake_lane_close(hy_lane *lane);
+void fake_lane_drain(hy_lane *lane);
 hybrid_status fake_lane_copy(hy_lane *lane, const hy_row_copy *rows);
 
 hybrid_status fake_mark_new(hy_backend *self, hy_mark **out);

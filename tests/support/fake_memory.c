@@ -215,11 +215,13 @@ static double load(const void *values, hybrid_type type, int64_t k)
 static void combine_one(const hy_combining *c, int64_t i, int64_t j)
 {
     const int64_t at = i * c->to_row + j * c->to_col;
-    double sum       = 0;
+    const int reads  = j < c->cols && c->alpha != 0;
+    const int adds   = j < c->cols && c->beta != 0;
+    double sum       = adds ? -0.0 : 0; /* -0 leaves every number as it is */
 
-    if (j < c->cols && c->alpha != 0)
+    if (reads)
         sum = c->alpha * load(c->from, c->type, i * c->from_row + j * c->from_col);
-    if (j < c->cols && c->beta != 0)
+    if (adds)
         sum += c->beta * load(c->to, c->type, at);
     if (c->type == HYBRID_F32)
         ((float *)c->to)[at] = (float)sum;

@@ -102,7 +102,7 @@ static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
 
     for (int64_t k = 0; k < count; at++) {
         const int32_t col = terms[k].col;
-        double sum        = terms[k++].product;
+        double sum        = 0.0 + terms[k++].product; /* never -0 */
         for (; k < count && terms[k].col == col; k++)
             sum = rounded(type, sum + terms[k].product);
         job->out.col[at] = col;

@@ -114,15 +114,3 @@ void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *
     }
     h->backend->ops->free(h->backend, &block);
 }
-
-/* Zeros of both signs, products too small for the type, infinity, NaN. */
-void matrix_set_odd(hybrid_csr *A)
-{
-    const double tiny  = A->type == HYBRID_F64 ? 1e-200 : 1e-30;
-    const double odd[] = {0.0, -0.0, tiny, -tiny, 1, -1, INFINITY};
-
-    for (int64_t k = 0; k < A->nnz; k++) {
-        const int infinite = k > A->nnz / 2 && test_below(3, (uint64_t)k, 16) == 0;
-        value_set(A->val, A->type, k, odd[infinite ? 6 : test_below(17, (uint64_t)k, 6)]);
-    }
-}

@@ -26,8 +26,4 @@ void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *
                      const hybrid_csr *B, const plain_rows *right, int64_t begin,
                      int64_t end);
 
-/* Values that IEEE arithmetic has rules for; the later half is odder, so that some rows
-   stay finite. */
-void matrix_set_odd(hybrid_csr *A);
-
 #endif /* HOST_ROWS_H */

@@ -8,7 +8,19 @@
 #include <string.h>
 
 #include "base/csr.h"
-#include "tests/support/cases.h"
+#include "tests/support/builder.h"
+
+void matrix_set_odd(hybrid_csr *A)
+{
+    const double tiny  = A->type == HYBRID_F64 ? 1e-200 : 1e-30;
+    const double odd[] = {0.0, -0.0, tiny, -tiny, 1, -1, INFINITY, -INFINITY, NAN};
+
+    for (int64_t k = 0; k < A->nnz; k++) {
+        const int is_last  = k > A->nnz / 2 && test_below(3, (uint64_t)k, 16) == 0;
+        const int64_t dice = test_below(17, (uint64_t)k, is_last ? 3 : 6);
+        value_set(A->val, A->type, k, odd[(is_last ? 6 : 0) + dice]);
+    }
+}
 
 /* ---- the loop -----------------------------------------------------------------------
  */

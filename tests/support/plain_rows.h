@@ -14,6 +14,10 @@ typedef struct plain_rows {
     hybrid_type type;
 } plain_rows;
 
+/* Sets the values of A to zeros of both signs, ones, and numbers whose products are too small
+   for the type; and some of the later half to infinities and NaN. */
+void matrix_set_odd(hybrid_csr *A);
+
 /* malloc's memory; running out of it aborts the test. */
 void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out);
 void plain_rows_free(plain_rows *rows);

@@ -419,7 +419,8 @@ def trace(path: str | os.PathLike[str] | None) -> Trace | None:
     >>> path = os.path.join(tempfile.mkdtemp(), "run.json")
     >>> with hs.trace(path):
     ...     C = hs.matmul(A, A)
-    >>> "traceEvents" in json.load(open(path))
+    >>> with open(path) as file:
+    ...     "traceEvents" in json.load(file)
     True
     """
     return default_engine().trace(path)

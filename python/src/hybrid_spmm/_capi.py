@@ -179,6 +179,8 @@ class Report(Structure):
         ("use", Use * RESOURCES),
         ("bound", c_int),
         ("rates_measured", c_int),
+        ("predicted_nnz_out", c_int64),
+        ("predicted_result_bytes", c_int64),
     ]
 
 
@@ -198,6 +200,10 @@ class Event(Structure):
         ("flops", c_int64),
         ("device_bytes", c_int64),
         ("host_bytes", c_int64),
+        ("part", c_int),
+        ("parts", c_int),
+        ("pass", c_int64),
+        ("bound", c_int),
     ]
 
 
@@ -240,6 +246,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_plan_destroy": (None, [PTR]),
     "hybrid_plan_refresh": (None, [PTR]),
     "hybrid_plan_explain": (c_size_t, [PTR, PTR, c_size_t]),
+    "hybrid_plan_details": (c_size_t, [PTR, PTR, c_size_t]),
     "hybrid_plan_candidate": (INT, [PTR, INT, PTR]),
     "hybrid_plan_report": (INT, [PTR, PTR]),
     "hybrid_csr_check": (INT, [PTR, PTR]),

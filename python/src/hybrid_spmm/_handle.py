@@ -90,21 +90,23 @@ class Handle:
             raise StateError(INSIDE)
         if self.busy and self.thread is not threading.current_thread():
             raise StateError(self.busy)
-        with self.lock:
-            if self.closed:
-                raise StateError("the engine is closed")
-            self.caller = get_ident()
-            try:
-                if listen or show:
-                    status = self.heard(function, arguments, show)
-                else:
-                    status = function(*arguments)
-                if status:
-                    raise error_for(status, self.message())
-            finally:
-                self.caller = 0
-        if self.deferred:
-            self.drain()
+        try:
+            with self.lock:
+                if self.closed:
+                    raise StateError("the engine is closed")
+                self.caller = get_ident()
+                try:
+                    if listen or show:
+                        status = self.heard(function, arguments, show)
+                    else:
+                        status = function(*arguments)
+                    if status:
+                        raise error_for(status, self.message())
+                finally:
+                    self.caller = 0
+        finally:
+            if self.deferred:
+                self.drain()
 
     def heard(self, function: Callable[..., int], arguments: Any, show: Show | None) -> int:
         """Call a function that a signal or `show` may end, and raise what ended it."""

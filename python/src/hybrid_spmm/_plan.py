@@ -82,20 +82,29 @@ class Plan:
             handle.defer(destroy)
 
     def explain(self) -> str:
-        """Return the plan in words: features, candidates with predicted times, the choice.
+        """Return the plan in words: the size of the result, the algorithm, predicted times.
 
         Examples
         --------
         >>> import hybrid_spmm as hs, scipy.sparse as sp
         >>> A = sp.eye_array(100, format="csr")
-        >>> "spgemm" in hs.plan(A, A).explain()
+        >>> len(hs.plan(A, A).explain()) > 100
         True
         """
 
+        return self._written(lib.hybrid_plan_explain)
+
+    def details(self) -> str:
+        """Return the numbers behind the plan: features, candidates, chunks and estimates."""
+        return self._written(lib.hybrid_plan_details)
+
+    def _written(self, function: Any) -> str:
+        """Return the text that a function of the library writes about the plan."""
+
         def ask() -> str:
-            length = lib.hybrid_plan_explain(self._pointer, None, 0)
+            length = function(self._pointer, None, 0)
             buffer = ctypes.create_string_buffer(length + 1)
-            lib.hybrid_plan_explain(self._pointer, buffer, length + 1)
+            function(self._pointer, buffer, length + 1)
             return buffer.value.decode(errors="replace")
 
         return str(self._handle.tell(ask))

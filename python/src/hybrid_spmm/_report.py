@@ -74,6 +74,8 @@ class Report:
     use: dict[str, Use]  #: by resource: "cores", "host memory", "bus up", "bus down", "device"
     bound: str  #: the resource that was busy for most of the run
     rates_measured: bool  #: the rates of this machine were measured, not built in
+    predicted_nnz_out: int  #: prediction of nnz_out
+    predicted_result_bytes: int = field(metadata=BYTES)  #: prediction of the size of the result
 
     def __repr__(self) -> str:
         return (

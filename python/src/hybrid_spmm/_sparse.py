@@ -29,7 +29,7 @@ from ._arrays import (
 from ._errors import FormatWarning, MatrixError, ShapeError
 from ._handle import Handle, Pages
 from ._library import lib
-from ._scipy import assemble, is_plain, relative, sparse
+from ._scipy import assemble, is_plain, relative
 
 QUICK = 10**6  # entries or products that take milliseconds
 
@@ -202,7 +202,7 @@ def arrays_of(pages: Pages) -> tuple[Any, Any, Any]:
     data = np.ndarray((nnz,), dtype, window, values - start)
     if found.offset_type == found.col_type:
         return indptr, np.ndarray((nnz,), index, window, columns - start), data
-    # What is read or transposed has 64-bit offsets and 32-bit columns, which SciPy refuses.
+    # Files and transposes have 64-bit offsets and 32-bit columns; SciPy needs one width.
     indices = np.ndarray((nnz,), INDEX_DTYPES[found.col_type], window, columns - start)
     common = np.int32 if nnz < 2**31 else np.int64
     return indptr.astype(common), indices.astype(common, copy=False), data
@@ -228,16 +228,3 @@ def with_values(matrix: Any, data: Any) -> Any:
     """Return a csr or csc matrix of the same pattern with other values."""
     cls = result_class(matrix, matrix.format == "csc")
     return assemble(cls, matrix.shape, data, matrix.indices, matrix.indptr)
-
-
-__all__ = [
-    "CODES",
-    "Operand",
-    "arrays_of",
-    "check",
-    "result_class",
-    "sparse",
-    "to_scipy",
-    "transposed",
-    "with_values",
-]

@@ -88,6 +88,7 @@ def chrome(events: list[dict[str, Any]]) -> dict[str, Any]:
                 "ts": (event["begin_ns"] - zero) / 1000,
                 "dur": (event["end_ns"] - event["begin_ns"]) / 1000,
                 "args": {
+                    "bound": lib.hybrid_resource_text(event["bound"]).decode(),
                     "chunk": event["chunk"],
                     "first_row": event["row_begin"],
                     "rows": event["row_end"] - event["row_begin"],
