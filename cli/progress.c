@@ -14,11 +14,14 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
+/* nothing, rows of a run, or bytes of a file */
+typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
+
 static struct {
     int shown, terminal, colour;
-    volatile sig_atomic_t drawn;      /* there is a line to take off */
-    enum { PHASE, ROWS, BYTES } told; /* nothing, rows of a run, or bytes of a file */
-    char file[LINE_BYTES];            /* BYTES: "reading A.mtx" */
+    volatile sig_atomic_t drawn; /* there is a line to take off */
+    phase_kind told;
+    char file[LINE_BYTES]; /* BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;
@@ -71,7 +74,7 @@ static void draw(const char *text)
     fflush(stderr);
 }
 
-static void begin(const char *verb, const char *name, int told)
+static void begin(const char *verb, const char *name, phase_kind told)
 {
     line.told     = told;
     line.begin_ns = cli_now_ns();

@@ -13,7 +13,8 @@ void hy_run_stop(hy_run *run, hybrid_status status)
 /* Where the calling thread's work on a stage is recorded, if the run is traced. */
 static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
 {
-    return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL, stage->step};
+    return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL,
+                        (int)stage->step};
 }
 
 /* The calling thread does a stage. */

@@ -47,8 +47,8 @@ static int64_t number_at(const char *line, const char *key)
 static int64_t ns_at(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
-    long long us;
-    int ns;
+    long long us   = 0;
+    int ns         = 0;
 
     if (!at || sscanf(at + strlen(key), "%lld.%3d", &us, &ns) != 2)
         fail_msg("no %s in %s", key, line);
