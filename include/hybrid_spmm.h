@@ -797,7 +797,9 @@ typedef struct hybrid_event {
     int64_t     flops;       /* 2 * scalar products. Bytes and flops of a stage are divided
                                 among its threads in proportion to their times */
     int64_t     device_bytes, host_bytes; /* in use when the event was collected, on its GPU */
-    int         part, parts; /* 0 to parts - 1: which of the events of the stage this is */
+    int         part, parts; /* 0 to parts - 1: which of the events of the stage this is. Part
+                                0 is of the thread that began the stage, and lasts as long
+                                as the stage */
     int64_t     pass;        /* 0, 1, ...: the pass of the engine over its operands, which
                                 counts chunks from 0; a run has one pass, or one for each
                                 panel of operands in files */

@@ -222,7 +222,8 @@ static void trace_workers(const hy_tracer *tracer, const hy_slot *slot,
             all.all_ns += log->of[i].end_ns - log->of[i].begin_ns;
             event.parts++;
         }
-    for (int64_t i = 0; i < log->count; i++)
+    /* who began the stage waits for its helpers, and is the last to end */
+    for (int64_t i = log->count - 1; i >= 0; i--)
         if (log->of[i].stage == (int)stage->step)
             trace_work(tracer, slot, &log->of[i], &all, &event);
 }

@@ -297,6 +297,8 @@ static void record(void *user, const hybrid_event *event)
 {
     events *e = user;
 
+    if (event->part > 0)
+        return; /* how many help depends on the time */
     e->places += strcmp(event->stage, "place") == 0;
     e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;
@@ -326,7 +328,7 @@ static void every_chunk_is_traced_and_reported(void **state)
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
     hybrid_engine_trace(engine, NULL, NULL);
     assert_int_equal(e.places, 18);
-    assert_true(e.multiplies >= 18); /* one for each worker that took part */
+    assert_int_equal(e.multiplies, 18);
     assert_int_equal(e.backwards, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_int_equal(report.nnz_out, C.nnz);

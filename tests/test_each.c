@@ -233,7 +233,7 @@ static void watch_places(void *user, const hybrid_event *event)
 {
     seen *s = user;
 
-    if (strcmp(event->stage, "place") == 0) {
+    if (strcmp(event->stage, "place") == 0 && event->part == 0) {
         s->places += strcmp(event->lane, "caller") == 0;
         s->others += strcmp(event->lane, "caller") != 0;
     }

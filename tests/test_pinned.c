@@ -92,7 +92,7 @@ typedef struct seen {
 static void count(void *user, const hybrid_event *event)
 {
     seen *s = user;
-    s->places += strcmp(event->stage, "place") == 0;
+    s->places += event->part == 0 && strcmp(event->stage, "place") == 0;
     s->downs += strcmp(event->stage, "d2h") == 0;
 }
 
