@@ -167,8 +167,8 @@ def test_values_and_dense_operands_do_not_cross_the_bus(library, cuda, rng):
     assert report.h2d_bytes + report.d2h_bytes < pattern
     plan = cuda.plan(D, X)
     plan(D, X)
-    moved = plan.report()
-    assert moved.h2d_bytes + moved.d2h_bytes <= 8 * 2001
+    moved = plan.report()  # offsets, and where each part of a kernel begins
+    assert moved.h2d_bytes + moved.d2h_bytes < A.data.nbytes / 10
     C = cuda.matmul(D, D)
     report = cuda.last_report()
     assert report.nnz_out == library.scipy(C).nnz

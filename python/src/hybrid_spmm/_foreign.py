@@ -227,7 +227,11 @@ class Torch:
 
     def canonical(self, matrix: Any) -> Any:
         """Return a copy of a matrix with sorted entries and no repeated ones."""
-        return self.convert(matrix.to_sparse_coo().coalesce(), self.format(matrix))
+        coo = matrix.to_sparse_coo()  # is taken for coalesced, whatever the matrix holds
+        coo = self.torch.sparse_coo_tensor(
+            coo.indices(), coo.values(), coo.shape, is_coalesced=False
+        )
+        return self.convert(coo.coalesce(), self.format(matrix))
 
 
 Library = CuPy | Torch
