@@ -10,7 +10,7 @@
 #include "support/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
-enum { TRIES = 4 }; /* of each variant by each thread, however late it is */
+enum { TRIES = 2 }; /* of each variant by each thread, however late it is */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},

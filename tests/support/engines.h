@@ -12,7 +12,7 @@ typedef struct engines_run {
     int engines;              /* that multiply, with budgets of their own */
     int churn;                /* 1: another thread makes and destroys engines meanwhile */
     double seconds;           /* of each run, which takes longer where a thread has not tried
-                                 each variant four times by then */
+                                 each variant twice by then */
 } engines_run;
 
 /* Every engine multiplies what it throws by the variants in turn, and checks each product
