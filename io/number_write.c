@@ -183,7 +183,9 @@ SPECIALIZED int put_digits(char *p, uint64_t digits, int most)
 /* 0.00125; the first digit counts for 10^power, power < 0. */
 SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
 {
-    memcpy(p, "0.000", 5);
+    static const char zeros[] = {'0', '.', '0', '0', '0'};
+
+    memcpy(p, zeros, sizeof zeros);
     p += 1 - power;
     return p + put_digits(p, digits, most);
 }
@@ -240,6 +242,7 @@ char *hy_write_uint(char *p, uint64_t x)
 
 char *hy_write_real(char *p, double value, hybrid_type type, const hy_numbers *numbers)
 {
+    static const char infinity[] = {'i', 'n', 'f'}, not_a_number[] = {'n', 'a', 'n'};
     const double size = fabs(value);
 
     *p = '-';
@@ -247,8 +250,8 @@ char *hy_write_real(char *p, double value, hybrid_type type, const hy_numbers *n
     if (size < 0x1p53 && size == (double)(uint64_t)size)
         return hy_write_uint(p, (uint64_t)size);
     if (!isfinite(size)) {
-        memcpy(p, isnan(size) ? "nan" : "inf", 3);
-        return p + 3;
+        memcpy(p, isnan(size) ? not_a_number : infinity, sizeof infinity);
+        return p + sizeof infinity;
     }
     return type == HYBRID_F64
                ? put_finite(p, shortest_f64(size, numbers), F64_DIGITS)
