@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs a target of libFuzzer for HYBRID_FUZZ_SECONDS (20), beginning with the files of
-# tests/data that it is about: fuzz_mtx with *.mtx* and so on. An input that it fails with is
-# left in the folder fuzz of the build.
+# Runs a target of libFuzzer for HYBRID_FUZZ_SECONDS (20). The first inputs are the files of
+# tests/data with the target's extension: fuzz_mtx begins with *.mtx*, and fuzz_number with
+# nothing. An input that makes the target fail is left in the folder fuzz of the build.
 # Usage: libfuzzer.sh <program>
 set -euo pipefail
 name=$(basename "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/corpus" "$HYBRID_BUILD/fuzz"
-cp "$TEST_DATA"/*".${name#fuzz_}"* "$folder/corpus"
+find "$TEST_DATA" -maxdepth 1 -name "*.${name#fuzz_}*" -exec cp -t "$folder/corpus" {} +
 "$1" -max_total_time="${HYBRID_FUZZ_SECONDS:-20}" -timeout=120 -print_final_stats=1 \
     -artifact_prefix="$HYBRID_BUILD/fuzz/$name." "$folder/corpus" 2>"$folder/log" || {
     grep -avE '^#[0-9]+|NEW_FUNC' "$folder/log" >&2
