@@ -93,6 +93,27 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
+/* What a device finds out about operands in its memory. */
+typedef struct hy_survey {
+    int64_t wrong;    /* not 0: offsets do not begin at 0, fall or do not end at nnz, or a
+                         column is out of range */
+    int64_t longest;  /* most entries of a row of A */
+    double squares;   /* sum over rows of A of their entries squared */
+    int64_t products; /* A*B: scalar products, those of the costliest row, */
+    int64_t products_max;
+    int64_t bound;    /* and the sum over rows of min(products, columns of B) */
+    double drawn_products, drawn_entries; /* of a sample of rows of C: their products and
+                                             entries, weighted alike */
+} hy_survey;
+
+/* Operands to be surveyed, with indices of either width. B is NULL for A*X. Columns of 32
+   bits are checked where they are looked up in B, those of 64 bits always. */
+typedef struct hy_surveying {
+    const hybrid_csr *A, *B;
+    void *work;     /* device memory: hy_backend_ops.survey_bytes */
+    hy_survey *out; /* pinned */
+} hy_surveying;
+
 /* Whether memory is the device's: OTHER is that of another device, BOTH is managed memory,
    which the host and all devices read. */
 typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH } hy_held;
@@ -148,6 +169,8 @@ typedef struct hy_backend_ops {
     hybrid_status (*lane_wait)(hy_lane *lane, hy_mark *mark); /* lane waits for mark */
     hybrid_status (*host_wait)(
         hy_mark *mark);                      /* caller waits; reports the lane's errors */
+    /* Whether it was reached, without waiting; reports the lane's errors. */
+    hybrid_status (*mark_reached)(hy_mark *mark, int *out);
     int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
 
     /* (optional) mark_set() of a mark of which nobody will ask when it was reached: where
@@ -163,16 +186,21 @@ typedef struct hy_backend_ops {
        fetch    copy such memory to ordinary host memory, and wait
        follow   note what is enqueued in the caller's stream, a cudaStream_t
        reached  whether that stream has done what was noted last
+       borrow   a lane that is the caller's stream, which lives until the lane is closed
        combine  of elements in such memory, on a lane
        hash     that of hy_csr_hash(), of a pattern in such memory, and wait
+       survey   enqueue what finds a hy_survey
        keep     memory of the caller's results: not counted, nor kept for others; drop
                 frees it. Any thread */
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
     hybrid_status (*reached)(hy_backend *self, int *out);
+    hybrid_status (*borrow)(hy_backend *self, void *stream, hy_lane **out);
     hybrid_status (*combine)(hy_lane *lane, const hy_combining *c);
     hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
+    hybrid_status (*survey)(hy_lane *lane, const hy_surveying *s);
+    size_t survey_bytes;
     hybrid_status (*keep)(hy_backend *self, size_t bytes, void **out);
     void (*drop)(hy_backend *self, void *ptr);
 

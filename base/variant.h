@@ -186,6 +186,11 @@ struct hy_variant {
     /* (optional) CPU: turn the chunk into job->pack. Runs on a worker. */
     hybrid_status (*prepare)(hy_job *job);
 
+    /* (optional, with csr) In place of prepare and of the copy to the device, for a chunk
+       that is all of an A in the memory of the lane's device (problem->device_a): enqueue
+       what makes job->in, which has room for hy_arranged_bytes(), and set job->pack. */
+    hybrid_status (*arrange)(hy_lane *lane, hy_job *job);
+
     /* Enqueue the product: job->in, job->work -> job->out. Of a backend in place it asks
        hy_progress_check() every some ms, and counts the rows of C or elements of Y that are
        done (hy_progress_add()); else the driver counts the chunk. */

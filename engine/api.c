@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
+#include "engine/direct.h"
 #include "engine/early.h"
 #include "engine/file.h"
 #include "engine/match.h"
@@ -21,6 +22,8 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
 
     HY_TRY(hy_plan_make(engine, A, B, dense_cols, options, NULL, &plan));
     hybrid_status status = hy_plan_finish(plan, A, B);
+    if (status == HYBRID_OK && options->flags & HYBRID_ASYNC)
+        status = hy_direct_check_async(plan);
     if (status == HYBRID_OK)
         status = hy_progress_check(&engine->ctx.progress);
     if (status != HYBRID_OK) {
@@ -43,10 +46,10 @@ static hybrid_status begin_rows(hybrid_engine *engine, int64_t rows)
     return hy_spaces_wait(&engine->spaces);
 }
 
-/* Options of a SpGEMM and its operands, as they are to be computed with. */
-static hybrid_status take_sparse(hybrid_engine *engine,
-                                 const hybrid_plan_options *options, const hybrid_csr **A,
-                                 const hybrid_csr **B, hybrid_plan_options *o)
+/* Options of a SpGEMM, and where its operands are. */
+static hybrid_status find_sparse(hybrid_engine *engine,
+                                 const hybrid_plan_options *options, const hybrid_csr *A,
+                                 const hybrid_csr *B, hybrid_plan_options *o)
 {
     hy_context *ctx = &engine->ctx;
 
@@ -55,18 +58,29 @@ static hybrid_status take_sparse(hybrid_engine *engine,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
                        "matrix; what stays of sparse ones, the planner decides");
+    if (o->flags & HYBRID_ASYNC)
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_ASYNC is for products with a dense matrix: how "
+            "large C is has to be known before it is stored");
     if (o->x_space != HYBRID_SPACE_HOST)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: x_space is of a product with a dense matrix");
-    HY_TRY(hy_check_spgemm(ctx, *A, *B));
-    HY_TRY(hy_spaces_csr(&engine->spaces, *A, "A"));
-    HY_TRY(hy_spaces_csr(&engine->spaces, *B, "B"));
-    HY_TRY(begin_rows(engine, (*A)->rows));
-    HY_TRY(hy_spaces_options(&engine->spaces, 0, o));
+    HY_TRY(hy_check_spgemm(ctx, A, B));
+    HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
+    HY_TRY(hy_spaces_csr(&engine->spaces, B, "B"));
+    HY_TRY(begin_rows(engine, A->rows));
+    return hy_spaces_options(&engine->spaces, 0, o);
+}
+
+/* The operands as they are to be computed with, with patterns that the host reads. */
+static hybrid_status take_sparse(hybrid_engine *engine, unsigned flags,
+                                 const hybrid_csr **A, const hybrid_csr **B)
+{
     HY_TRY(hy_spaces_fetch(&engine->spaces, A));
     HY_TRY(hy_spaces_fetch(&engine->spaces, B));
-    HY_TRY(hy_check_patterns(ctx, *A, *B, o->flags));
-    return hy_narrow_two(ctx, &engine->narrow, A, B);
+    HY_TRY(hy_check_patterns(&engine->ctx, *A, *B, flags));
+    return hy_narrow_two(&engine->ctx, &engine->narrow, A, B);
 }
 
 static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
@@ -77,7 +91,8 @@ static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
 
     if (!plan)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(take_sparse(engine, options, &A, &B, &o));
+    HY_TRY(find_sparse(engine, options, A, B, &o));
+    HY_TRY(take_sparse(engine, o.flags, &A, &B));
     return make_plan(engine, A, B, 0, &o, plan);
 }
 
@@ -214,13 +229,21 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)
 {
-    hybrid_engine *engine = plan->product.engine;
+    hybrid_engine *engine  = plan->product.engine;
+    const hy_update update = {Y, alpha, beta};
+    hy_direct_end end      = HY_DIRECT_LEFT;
 
     HY_TRY(hy_match_product(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
     HY_TRY(hy_match_places(&plan->product, A->space, X->dense->space, Y));
+    if (plan->product.options.flags & HYBRID_ASYNC)
+        return hy_direct_run_async(plan, A, X->dense, &update, start);
     HY_TRY(begin_rows(engine, A->rows));
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
+    if (hy_direct_takes_plan(plan))
+        HY_TRY(hy_direct_run(plan, A, X->dense, &update, start, &end));
+    if (end == HY_DIRECT_DONE)
+        return HYBRID_OK;
     hy_spaces_view(&engine->spaces, &A, plan->a_offsets, plan->a_offset_type);
     if (reads_columns(plan))
         HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
@@ -289,31 +312,51 @@ void hybrid_plan_refresh(hybrid_plan *plan)
 /* ---- one shot -----------------------------------------------------------------------
  */
 
+/* An operand that a device has found to be wrong is checked, so that the host says where.
+ */
+static unsigned checked_after(hy_direct_end end)
+{
+    return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
+}
+
 /* B goes ahead unless it is said beforehand that it may not be wanted on a device. */
+static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
+                                     const hybrid_csr *A, const hybrid_csr *B,
+                                     const hy_beginning *start, hybrid_csr *C)
+{
+    hy_loader *early = NULL;
+    hybrid_plan *plan;
+
+    if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
+        HY_TRY(hy_early_begin(engine, A, B, &early));
+    const hy_once once = {.early = early};
+    HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
+    const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
 static hybrid_status multiply_sparse(hybrid_engine *engine,
                                      const hybrid_plan_options *options,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      hybrid_csr *C)
 {
     const hy_beginning start = hy_usage_begin(engine);
-    hy_loader *early         = NULL;
+    hy_direct_end end        = HY_DIRECT_LEFT;
     hybrid_plan_options o;
-    hybrid_plan *plan;
 
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(take_sparse(engine, options, &A, &B, &o));
+    HY_TRY(find_sparse(engine, options, A, B, &o));
     if (o.flags & HYBRID_REUSE)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_REUSE is for plans that run again");
-    if (!o.variant && !engine->spaces.device && o.split != HYBRID_SPLIT_HOST)
-        HY_TRY(hy_early_begin(engine, A, B, &early));
-    const hy_once once = {.early = early};
-    HY_TRY(hy_plan_make(engine, A, B, 0, &o, &once, &plan));
-    const hybrid_status status =
-        hy_multiply_sparse(plan, A, B, &start, &plan->history, C);
-    hybrid_plan_destroy(plan);
-    return status;
+    if (hy_direct_takes_spgemm(engine, A, B, &o))
+        HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
+    if (end == HY_DIRECT_DONE)
+        return HYBRID_OK;
+    HY_TRY(take_sparse(engine, o.flags | checked_after(end), &A, &B));
+    return run_once_sparse(engine, &o, A, B, &start, C);
 }
 
 hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
@@ -330,13 +373,33 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return hybrid_spgemm_with(engine, NULL, A, B, C);
 }
 
+static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *options,
+                                    const hybrid_csr *A, const hybrid_dense *X,
+                                    const hy_update *update, const hy_beginning *start)
+{
+    hybrid_dense *Y        = update->Y;
+    const hy_source source = hy_source_dense(&engine->ctx, X);
+    const int as_it_is =
+        update->alpha == 1 && update->beta == 0; /* what is computed is Y */
+    const hy_once once = {.X = as_it_is ? X : NULL, .Y = Y};
+    hybrid_plan *plan;
+
+    options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, options, &once, &plan));
+    const hybrid_status status = hy_multiply_dense(
+        plan, update->alpha, A, &source, update->beta, start, &plan->history, Y);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
 static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
                                     const hybrid_csr *A, const hybrid_dense *X,
                                     double beta, hybrid_dense *Y)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     const hy_beginning start    = hy_usage_begin(engine);
-    hybrid_plan *plan;
+    const hy_update update      = {Y, alpha, beta};
+    hy_direct_end end           = HY_DIRECT_LEFT;
 
     HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
     HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
@@ -347,18 +410,14 @@ static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
     HY_TRY(hy_spaces_options(&engine->spaces, 1, &options));
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
+    if (hy_direct_takes_spmm(engine, A, X, Y))
+        HY_TRY(hy_direct_spmm(engine, A, X, &update, &start, &end));
+    if (end == HY_DIRECT_DONE)
+        return HYBRID_OK;
     HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
-    HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, 0));
+    HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, checked_after(end)));
     HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
-    const hy_source source = hy_source_dense(&engine->ctx, X);
-    options.order          = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    const int as_it_is     = alpha == 1 && beta == 0; /* what is computed is Y */
-    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, &options, &once, &plan));
-    const hybrid_status status =
-        hy_multiply_dense(plan, alpha, A, &source, beta, &start, &plan->history, Y);
-    hybrid_plan_destroy(plan);
-    return status;
+    return run_once_dense(engine, &options, A, X, &update, &start);
 }
 
 hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,

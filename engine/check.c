@@ -34,7 +34,8 @@ static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char
 static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
-                           HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32;
+                           HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32 |
+                           HYBRID_ASYNC;
 
     if (o->flags & ~known)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: flags %#x are not known",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/results.h"
+#include "engine/async.h"
 #include "engine/cut.h"
 #include "engine/divide.h"
 #include "engine/early.h"
@@ -385,6 +386,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     if (!plan || hy_engine_barred(plan->product.engine))
         return;
     hy_context *ctx = &plan->product.engine->ctx;
+    hy_async_end(plan->async);
     hy_split_close(&plan->split);
     for (int i = 0; i < plan->count; i++)
         hy_portion_close(&plan->portions[i]);

@@ -32,6 +32,7 @@ struct hybrid_plan {
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_split split; /* between devices and host */
     hy_history history;
+    struct hy_async *async; /* of runs that return before their work is done (async.h) */
     int count;             /* sites that compute it, but for the host that helps devices: */
     hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
 };

@@ -10,8 +10,7 @@
 
 enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
 
-/* "spgemm.host.hash" belongs to the backend "host". */
-static int runs_on(const hy_variant *variant, const hy_backend *backend)
+int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
 {
     const char *name    = strchr(variant->name, '.') + 1;
     const size_t length = strlen(backend->ops->name);
@@ -101,7 +100,7 @@ static void add_backend(const hy_product *product, hy_backend *backend,
 
     for (const hy_variant *const *v = engine->variants; *v && out->count < HY_CANDIDATES;
          v++)
-        if ((*v)->op == product->op && runs_on(*v, backend) &&
+        if ((*v)->op == product->op && hy_runs_on(*v, backend) &&
             strncmp((*v)->name, prefix ? prefix : "", length) == 0)
             add(out, begin, judge(product, *v, backend));
 }
@@ -121,7 +120,7 @@ void hy_rank_host(const hy_product *product, hy_candidate *out)
 
     *out = (hy_candidate){.predicted_s = INFINITY};
     for (const hy_variant *const *v = engine->variants; *v; v++) {
-        if ((*v)->op != product->op || !runs_on(*v, engine->host))
+        if ((*v)->op != product->op || !hy_runs_on(*v, engine->host))
             continue;
         const hy_candidate c = judge(product, *v, engine->host);
         if (!c.refused && c.predicted_s < out->predicted_s)

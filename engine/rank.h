@@ -18,6 +18,9 @@ typedef struct hy_candidates {
     hy_candidate of[HY_CANDIDATES];
 } hy_candidates;
 
+/* Whether the variant belongs to the backend: "spgemm.host.hash" does to "host". */
+int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
+
 /* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
    the engine's backend, then those of the host, to which AUTO falls back), cheapest first,
    the device before the host, refused ones last. DETERMINISTIC refuses variants whose

@@ -134,6 +134,17 @@ static hybrid_status host_wait(hy_mark *mark)
     }
 }
 
+static hybrid_status mark_reached(hy_mark *mark, int *out)
+{
+    HY_TRY(hy_cuda_enter(mark->owner));
+    const cudaError_t error = cudaEventQuery(mark->event);
+    *out                    = error == cudaSuccess;
+    if (error != cudaErrorNotReady)
+        return hy_cuda_check(mark->owner->base.ctx, error, "work on the device");
+    (void)cudaGetLastError();
+    return HYBRID_OK;
+}
+
 /* ---- time ---- */
 
 /* Take the device's time and the host's at the same moment: of a few tries the one
@@ -368,6 +379,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .mark_set     = mark_set,
     .lane_wait    = lane_wait,
     .host_wait    = host_wait,
+    .mark_reached = mark_reached,
     .mark_ns      = mark_ns,
     .mark_untimed = mark_untimed,
     .rebase       = hy_rebase,
@@ -375,8 +387,11 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .fetch        = hy_cuda_fetch,
     .follow       = hy_cuda_follow,
     .reached      = hy_cuda_reached,
+    .borrow       = hy_cuda_borrow,
     .combine      = hy_cuda_combine,
     .hash         = hy_cuda_hash,
+    .survey       = hy_cuda_survey,
+    .survey_bytes = sizeof(hy_survey) * (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS),
     .keep         = hy_cuda_keep,
     .drop         = hy_cuda_drop,
     .products     = hy_count_products,

@@ -61,6 +61,7 @@ hybrid_status hy_cuda_works(const cuda_backend *b, const char *call);
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
+hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);
 void hy_cuda_lane_close(hy_lane *self);
 void hy_cuda_lane_drain(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
@@ -78,5 +79,7 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out);
 void hy_cuda_drop(hy_backend *self, void *ptr);
 hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
                            uint64_t *out); /* cuda_hash.cu */
+hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */
+enum { HY_CUDA_SURVEYORS = 1024, HY_CUDA_DRAWS = 128 }; /* blocks, a record of each */
 
 #endif /* HY_CUDA_BACKEND_CUH */

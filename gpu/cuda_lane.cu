@@ -8,6 +8,7 @@ struct cuda_lane {
     hy_lane base;
     cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
     cudaEvent_t forked, joined;
+    bool borrowed; /* the stream is the caller's */
 };
 
 hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
@@ -124,7 +125,7 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
     HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&least, &most));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
     cuda_lane *l = static_cast<cuda_lane *>(room);
-    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr};
+    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr, false};
     const hybrid_status status =
         hy_cuda_check(ctx,
                       cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
@@ -139,13 +140,26 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
     return HYBRID_OK;
 }
 
+hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out)
+{
+    void *room = nullptr;
+    HY_TRY(hy_array(self->ctx, 1, sizeof(cuda_lane), "a lane", &room));
+    cuda_lane *l = static_cast<cuda_lane *>(room);
+    *l           = cuda_lane{{self, "caller"}, static_cast<cudaStream_t>(stream),
+                   nullptr,          nullptr,
+                   nullptr,          true};
+    *out         = &l->base;
+    return HYBRID_OK;
+}
+
 void hy_cuda_lane_close(hy_lane *self)
 {
     if (!self)
         return;
     (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
     cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
-    (void)cudaStreamDestroy(l->stream);
+    if (!l->borrowed)
+        (void)cudaStreamDestroy(l->stream);
     if (l->side)
         (void)cudaStreamDestroy(l->side);
     if (l->forked)

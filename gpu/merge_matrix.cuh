@@ -152,6 +152,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         return;
     const hy_merge_piece of = piece[w];
     merge_wait_for_last();
+    if (of.first == of.last)
+        return;
     for (int64_t first = int64_t(blockIdx.y) * lanes; first < o.ld;
          first += int64_t(gridDim.y) * lanes) {
         const int64_t j = first + (lane & (lanes - 1));

@@ -126,6 +126,9 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
            sizeof(merge_split) * size_t(p.shares + 1) + 2 * items;
 }
 
+/* hy_variant.arrange of a matrix whose path is cut so (merge_arrange.cu). */
+hybrid_status hy_arrange_merge(hy_lane *lane, hy_job *job, hy_merge_shape shape);
+
 /* ---- device side ---- */
 
 /* The kernel after this one may begin: it waits by itself until this one is over. */

@@ -382,6 +382,7 @@ extern "C" const hy_variant hy_spgemm_cuda_dense = {
     .refuse    = refuse,
     .cost      = cost,
     .prepare   = hy_pack_csr,
+    .arrange   = hy_arrange_csr,
     .multiply  = multiply,
     .finish    = finish,
 };

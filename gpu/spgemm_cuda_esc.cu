@@ -73,6 +73,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc = {
     .refuse   = hy_esc_refuse,
     .cost     = cost,
     .prepare  = hy_pack_csr,
+    .arrange  = hy_arrange_csr,
     .multiply = multiply,
     .finish   = finish,
 };

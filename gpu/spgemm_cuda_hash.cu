@@ -273,6 +273,7 @@ extern "C" const hy_variant hy_spgemm_cuda_hash = {
     .refuse    = refuse,
     .cost      = cost,
     .prepare   = hy_pack_csr,
+    .arrange   = hy_arrange_csr,
     .multiply  = multiply,
     .finish    = finish,
 };

@@ -256,6 +256,11 @@ static hybrid_status prepare(hy_job *job)
     return hy_pack_merge(job, shape_of(job));
 }
 
+static hybrid_status arrange(hy_lane *lane, hy_job *job)
+{
+    return hy_arrange_merge(lane, job, shape_of(job));
+}
+
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
@@ -276,6 +281,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .refuse     = refuse,
     .cost       = cost,
     .prepare    = prepare,
+    .arrange    = arrange,
     .multiply   = multiply,
     .finish     = nullptr,
 };

@@ -308,6 +308,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .refuse     = refuse,
     .cost       = cost,
     .prepare    = hy_pack_csr,
+    .arrange    = hy_arrange_csr,
     .multiply   = multiply,
     .finish     = nullptr,
 };

@@ -130,9 +130,12 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    are on one GPU, which computes the product alone. Their memory is the caller's and counts
    against no cap; what kernels do not read as it is needs a copy there that counts: an X in
    columns, or not aligned to 16 bytes; columns of 64 bits; of B, offsets of 32. Their
-   values and elements never pass the bus. A call that plans reads offsets and columns once,
-   to host memory; a plan keeps 8 bytes a row of A. Calls wait for a stream
-   (hybrid_engine_stream()) and have done all when they return.
+   values and elements never pass the bus. One-shot calls whose operands and result are all
+   there leave patterns there, too: the GPU counts what planning needs. Only a product that
+   does not fit in one chunk, or for which plan options ask for more, is planned by the host.
+   Then, and for a plan, offsets and columns are read once, to host memory; a plan keeps 8
+   bytes a row of A. Calls wait for a stream (hybrid_engine_stream()) and have done all when
+   they return, but for runs with HYBRID_ASYNC.
    BAD_ARGUMENT if an operand is not where it says; managed memory is in both, and on any GPU:
    on that of the other operands, or the engine's first. An engine without a GPU cannot tell:
    there memory of a GPU that is said to be the host's is undefined behaviour.
@@ -475,9 +478,11 @@ enum {
                                        the runs after the first: see
                                        hybrid_plan_refresh(). On the host, which computes
                                        in place, it changes nothing. SpGEMM: refused */
-    HYBRID_ALLOW_TF32    = 1u << 5  /* SpMM in f32 may round A and X to the 11 bits of
+    HYBRID_ALLOW_TF32    = 1u << 5, /* SpMM in f32 may round A and X to the 11 bits of
                                        TF32: errors of about 5e-4 of sum |a||x|, not 1e-6.
                                        Only variants on tensor cores make use of it */
+    HYBRID_ASYNC         = 1u << 6  /* SpMM and SpMV with A, X and Y on one GPU: runs return
+                                       before their work is done. See hybrid_spmm_run() */
 };
 
 /* Who computes. The CPU can take a part of a product from the GPU: pieces of rows, while
@@ -576,7 +581,17 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
    whose offsets (8 bytes a row) the plan keeps. The bits of C depend on the
    values alone, not on which run. Other runs take the pattern on trust: undefined
    behaviour, with HYBRID_CHECK too, if offsets or columns are not those planned for.
-   Of alpha == 0, beta and overlap hybrid_spmm() says what holds for hybrid_spmm_run(). */
+   Of alpha == 0, beta and overlap hybrid_spmm() says what holds for hybrid_spmm_run().
+
+   With HYBRID_ASYNC a run of an SpMM enqueues its work in the stream of the engine
+   (hybrid_engine_stream()) and returns. The caller synchronises that stream before he reads Y
+   elsewhere. The arrays of A, X and Y stay as they are until the stream has done the work;
+   they may be freed or written by work that is enqueued in the same stream later. Arguments
+   are checked before the run returns. What fails on the device is reported by a later call of
+   the engine. hybrid_plan_destroy() waits for runs of the plan. In the report total_s is the
+   time in which the run was enqueued, and the times of stages are 0; runs make no event for
+   hybrid_trace_fn, and progress is not told. Such a plan is UNSUPPORTED if A, X or Y is in host
+   memory, or if the product does not fit the GPU in one chunk; SpGEMM refuses the flag. */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, hybrid_csr *C);
 HYBRID_API hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha,

@@ -28,7 +28,8 @@ typedef struct hy_merge_cut {
     int32_t share;      /* items of a share, odd; the last shares may have fewer */
 } hy_merge_cut;
 
-/* Pieces of `row` in tiles [first, last) of the chunk; tile `last` ends it. */
+/* Pieces of `row` in tiles [first, last) of the chunk; tile `last` ends it. With
+   first == last there is none. */
 typedef struct hy_merge_piece {
     int64_t row;
     int32_t first, last;
@@ -69,7 +70,13 @@ size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t t
    more than 65535 entries. */
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
-/* The cuts where the kernels read them. Only after hy_pack_merge(). */
+/* For a chunk that is all of an A on the device, whose cuts a kernel makes there: set
+   job->pack, behind the offsets that hy_arrange_csr() has put into it. There are as many
+   pieces as tiles then, or none if no row is longer than shape.longest. */
+hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape);
+
+/* The cuts where the kernels read them. Only after hy_pack_merge() or
+   hy_arrange_merge_room(). */
 hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape);
 
 #ifdef __cplusplus

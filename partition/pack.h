@@ -39,6 +39,14 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
 /* Fill job->pack (mem is given). The `prepare` of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
+/* Enqueue what makes job->in of an A that is on the device: its offsets, in 64 bits, alone.
+   The `arrange` of variants whose prepare is hy_pack_csr(). */
+hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job);
+
+/* Bytes of job->in for that, and of what a variant with such a cost arranges behind it, at
+   job->pack.rest. */
+size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost);
+
 /* Whether the variant packs rows of A that are rows of B as well: the same arrays. */
 int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B);
 

@@ -272,6 +272,33 @@ done:
     return status;
 }
 
+/* ---- on the device ------------------------------------------------------------- */
+
+static size_t offsets_bytes(const hy_features *f)
+{
+    return hy_align(((size_t)f->rows + 1) * 8);
+}
+
+hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job)
+{
+    const hybrid_csr *A   = job->problem->device_a;
+    const hy_rebasing all = {.to        = job->in.ptr,
+                             .from      = A->row_ptr,
+                             .to_type   = HYBRID_I64,
+                             .from_type = A->offset_type,
+                             .count     = A->rows + 1};
+
+    job->pack.bytes = job->pack.rest = offsets_bytes(&job->chunk->features);
+    return lane->backend->ops->rebase(lane, &all);
+}
+
+size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost)
+{
+    const size_t csr = hy_align(hy_pack_csr_bytes(op, f));
+
+    return offsets_bytes(f) + (cost->pack_bytes > csr ? cost->pack_bytes - csr : 0);
+}
+
 /* ---- views ------------------------------------------------------------------- */
 
 static const void *packed(const hy_job *job, int array)

@@ -223,10 +223,27 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape)
     return HYBRID_OK;
 }
 
+hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape)
+{
+    const hy_features *f = &job->chunk->features;
+    const int64_t tiles  = (f->rows + f->nnz + shape.items - 1) / shape.items;
+    const size_t bytes   = job->pack.rest + layout_of(f, tiles, shape).end;
+    const int any_cut    = f->row_max > shape.longest;
+
+    if (bytes > job->in.bytes)
+        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                       "the merge path of A takes %zu bytes, its block has %zu", bytes,
+                       job->in.bytes);
+    job->pack.bytes        = bytes;
+    job->pack.head[TILES]  = tiles;
+    job->pack.head[PIECES] = any_cut ? tiles : 0;
+    return HYBRID_OK;
+}
+
 hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape)
 {
     const hy_features *f = &job->chunk->features;
-    char *own            = (char *)job->in.ptr + own_at(f);
+    char *own            = (char *)job->in.ptr + job->pack.rest;
     const int64_t tiles  = job->pack.head[TILES];
     const layout at      = layout_of(f, tiles, shape);
     hy_merge_view view   = {.tiles  = tiles,

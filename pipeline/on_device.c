@@ -7,16 +7,11 @@
 
 enum { VECTOR = 16 /* bytes: where rows of X begin that kernels read in vectors */ };
 
-static hy_lane *lane_of(const hy_site *site)
-{
-    return site->lane_set->lanes[HY_ON_IN];
-}
-
 /* ---- A and B ------------------------------------------------------------------------
  */
 
 /* Numbers of an index array as `to` has them. */
-static hybrid_status convert(const hy_site *site, void *to, hybrid_index to_type,
+static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
                              const void *from, hybrid_index from_type, int64_t count)
 {
     const hy_rebasing r = {.to        = to,
@@ -25,12 +20,12 @@ static hybrid_status convert(const hy_site *site, void *to, hybrid_index to_type
                            .from_type = from_type,
                            .count     = count};
 
-    return site->backend->ops->rebase(lane_of(site), &r);
+    return lane->backend->ops->rebase(lane, &r);
 }
 
 /* Kernels read columns of 32 bits and, of B, offsets of 64: those of another type are
    converted to `room`, and *matrix is the operand with these. */
-static hybrid_status convert_indices(const hy_site *site, int offsets, hy_buffer *room,
+static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room,
                                      const hybrid_csr **matrix, hybrid_csr *converted)
 {
     const hybrid_csr *A = *matrix;
@@ -41,19 +36,19 @@ static hybrid_status convert_indices(const hy_site *site, int offsets, hy_buffer
 
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_tenants_alloc(site->backend, bytes, room));
+    HY_TRY(hy_tenants_alloc(lane->backend, bytes, room));
     *converted = *A;
     *matrix    = converted;
     if (widens) {
         converted->row_ptr     = room->ptr;
         converted->offset_type = HYBRID_I64;
-        HY_TRY(convert(site, room->ptr, HYBRID_I64, A->row_ptr, HYBRID_I32, A->rows + 1));
+        HY_TRY(convert(lane, room->ptr, HYBRID_I64, A->row_ptr, HYBRID_I32, A->rows + 1));
     }
     if (!narrows)
         return HYBRID_OK;
     converted->col      = (char *)room->ptr + first;
     converted->col_type = HYBRID_I32;
-    return convert(site, converted->col, HYBRID_I32, A->col, HYBRID_I64, A->nnz);
+    return convert(lane, converted->col, HYBRID_I32, A->col, HYBRID_I64, A->nnz);
 }
 
 /* ---- X ------------------------------------------------------------------------------
@@ -95,15 +90,14 @@ static hy_combining from_x(const hybrid_dense *X, int64_t row, int64_t col)
         .type     = X->type};
 }
 
-static hybrid_status place_rows(const hy_site *site, const hy_image *image,
+static hybrid_status place_rows(hy_lane *lane, void *room, const hy_image *image,
                                 const hybrid_dense *X)
 {
     const hy_region r  = hy_image_region(image, 0);
     const int64_t near = r.cols - r.tail;
-    char *base         = site->converted.second.ptr;
+    char *base         = room;
     hy_combining lines = from_x(X, 0, 0);
     hy_combining tails = from_x(X, 0, near);
-    hy_lane *lane      = lane_of(site);
 
     lines.to     = base + hy_image_row_at(image, &r, 0);
     lines.to_row = lines.filled = r.ld;
@@ -118,49 +112,56 @@ static hybrid_status place_rows(const hy_site *site, const hy_image *image,
     return lane->backend->ops->combine(lane, &tails);
 }
 
-static hybrid_status place_slabs(const hy_site *site, const hybrid_dense *X)
+static hybrid_status place_slabs(hy_lane *lane, void *room, const hybrid_dense *X)
 {
     const size_t size = hy_value_size(X->type);
-    hy_lane *lane     = lane_of(site);
 
     for (int64_t row = 0; row < X->rows; row += HY_X_SLAB) {
         hy_combining c = from_x(X, row, 0);
         c.rows         = hy_lesser(HY_X_SLAB, X->rows - row);
         c.cols = c.filled = X->cols;
-        c.to     = (char *)site->converted.second.ptr + (size_t)(row * X->cols) * size;
-        c.to_row = 1;
-        c.to_col = c.rows;
+        c.to              = (char *)room + (size_t)(row * X->cols) * size;
+        c.to_row          = 1;
+        c.to_col          = c.rows;
         HY_TRY(lane->backend->ops->combine(lane, &c));
     }
     return HYBRID_OK;
 }
 
-static hybrid_status begin_x(hy_site *site, hy_problem *problem)
+static hybrid_status begin_x(hy_lane *lane, hy_converted *converted, hy_problem *problem)
 {
     const hy_image *image = &problem->image;
+    hybrid_dense *X       = &converted->x;
 
-    site->converted.x = in_rows(problem->X);
-    if (lies_as_kernels_read(image, &site->converted.x)) {
-        problem->device_x = &site->converted.x;
+    *X = in_rows(problem->X);
+    if (lies_as_kernels_read(image, X)) {
+        problem->device_x = X;
         return HYBRID_OK;
     }
-    HY_TRY(hy_tenants_alloc(site->backend, hy_align(hy_image_room(image)),
-                            &site->converted.second));
-    problem->shared = site->converted.second;
-    return image->form == HY_FORM_ROWS ? place_rows(site, image, &site->converted.x)
-                                       : place_slabs(site, &site->converted.x);
+    HY_TRY(hy_tenants_alloc(lane->backend, hy_align(hy_image_room(image)),
+                            &converted->second));
+    problem->shared = converted->second;
+    return image->form == HY_FORM_ROWS ? place_rows(lane, converted->second.ptr, image, X)
+                                       : place_slabs(lane, converted->second.ptr, X);
 }
 
-hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem)
+hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
+                                 hy_problem *problem)
 {
     if (problem->device_a)
-        HY_TRY(convert_indices(site, 0, &site->converted.columns, &problem->device_a,
-                               &site->converted.a));
+        HY_TRY(convert_indices(lane, 0, &converted->columns, &problem->device_a,
+                               &converted->a));
     if (problem->device_b)
-        return convert_indices(site, 1, &site->converted.second, &problem->device_b,
-                               &site->converted.b);
+        return convert_indices(lane, 1, &converted->second, &problem->device_b,
+                               &converted->b);
     if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->X->rows > 0 &&
         problem->X->cols > 0)
-        return begin_x(site, problem);
+        return begin_x(lane, converted, problem);
     return HYBRID_OK;
+}
+
+void hy_on_device_end(hy_backend *backend, hy_converted *converted)
+{
+    backend->ops->free(backend, &converted->second);
+    backend->ops->free(backend, &converted->columns);
 }

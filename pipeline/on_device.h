@@ -1,14 +1,29 @@
 /* pipeline/on_device.h - operands in the memory of the device that computes.
 
-   Kernels read them where they are, if they can: rows of A, B, and an X in rows. An X that
-   lies in another way is brought to its image by the device itself. */
+   Kernels read operands where the caller has them, if they can: rows of A, B, and an X in
+   rows. The device itself copies an operand that lies in another way. */
 #ifndef HY_ON_DEVICE_H
 #define HY_ON_DEVICE_H
 
-#include "pipeline/site.h"
+#include "base/backend.h"
+#include "base/variant.h"
 
-/* Operands of a run with chunks, whose problem is as it lies on this site: where kernels find
-   them. What the device does for that is enqueued ahead of all chunks. */
-hybrid_status hy_on_device_begin(hy_site *site, hy_problem *problem);
+/* Copies of the operands that kernels cannot read where they are, and the operands with
+   these copies in place of the caller's arrays. All zero before the first use. */
+typedef struct hy_converted {
+    hy_buffer second;  /* B's offsets and columns, or X */
+    hy_buffer columns; /* A's columns */
+    hybrid_csr a, b;
+    hybrid_dense x;
+} hy_converted;
+
+/* Enqueues the copies that the problem's operands need, and makes the problem refer to
+   them: device_a, device_b, device_x and shared. problem->image is known. The buffers are
+   made when they are first needed, and serve later problems with the same patterns. */
+hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
+                                 hy_problem *problem);
+
+/* Frees the buffers. No work on the device uses them any more. */
+void hy_on_device_end(hy_backend *backend, hy_converted *converted);
 
 #endif /* HY_ON_DEVICE_H */

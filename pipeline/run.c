@@ -50,6 +50,17 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
+/* Operands in the memory of the site's device. */
+static hybrid_status begin_on_device(hy_side *side)
+{
+    hy_site *site = side->site;
+
+    if (hy_site_in_place(site))
+        return HYBRID_OK;
+    return hy_on_device_begin(site->lane_set->lanes[HY_ON_IN], &site->converted,
+                              &side->problem);
+}
+
 /* B or X, if the site holds it. */
 static hybrid_status begin_load(hy_run *run, hy_side *side)
 {
@@ -58,7 +69,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
 
     HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
     if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
-        HY_TRY(hy_on_device_begin(side->site, &side->problem));
+        HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
                   : HYBRID_OK;

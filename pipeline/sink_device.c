@@ -135,16 +135,17 @@ static hybrid_status copy(hy_lane *lane, void *to, const void *from, int64_t cou
    twice. */
 static hybrid_status land_csr(hy_sink *sink, hy_lane *lane, const hy_part *part)
 {
-    const hy_device_csr_sink *csr = csr_of(sink);
-    const hy_chunk *chunk         = part->chunk;
-    const hy_rebasing offsets     = {.to        = csr->row_ptr + chunk->row_begin,
-                                     .from      = part->rows.row_ptr,
-                                     .to_type   = HYBRID_I64,
-                                     .from_type = HYBRID_I64,
-                                     .count     = chunk->row_end - chunk->row_begin + 1,
-                                     .base      = -part->offset};
-    const piece *p                = csr->first;
+    hy_device_csr_sink *csr   = csr_of(sink);
+    const hy_chunk *chunk     = part->chunk;
+    const hy_rebasing offsets = {.to        = csr->row_ptr + chunk->row_begin,
+                                 .from      = part->rows.row_ptr,
+                                 .to_type   = HYBRID_I64,
+                                 .from_type = HYBRID_I64,
+                                 .count     = chunk->row_end - chunk->row_begin + 1,
+                                 .base      = -part->offset};
+    const piece *p            = csr->first;
 
+    csr->lane = lane;
     while (p->row != chunk->row_begin)
         p = p->next;
     HY_TRY(lane->backend->ops->rebase(lane, &offsets));
@@ -197,15 +198,19 @@ static hybrid_status fill_and_wait(const hy_device_csr_sink *csr, hybrid_csr *C)
     const hy_backend_ops *ops = csr->device->ops;
     hybrid_status status;
     hy_mark *mark = NULL;
-    hy_lane *lane = NULL;
+    hy_lane *own = NULL, *lane = csr->lane;
 
     HY_TRY_ELSE_DONE(ops->mark_new(csr->device, &mark));
-    HY_TRY_ELSE_DONE(ops->lane_open(csr->device, "result", 0, &lane));
+    if (!lane)
+        HY_TRY_ELSE_DONE(ops->lane_open(csr->device, "result", 0, &own));
+    lane = lane ? lane : own;
     HY_TRY_ELSE_DONE(fill(csr, lane, C));
     HY_TRY_ELSE_DONE(ops->mark_set(lane, mark));
     HY_TRY_ELSE_DONE(ops->host_wait(mark));
 done:
-    ops->lane_close(lane);
+    if (status != HYBRID_OK && lane) /* arrays that the lane fills are freed next */
+        ops->lane_drain(lane);
+    ops->lane_close(own);
     ops->mark_free(mark);
     return status;
 }

@@ -21,6 +21,7 @@ typedef struct hy_device_csr_sink {
     hy_csr_shape shape;
     hybrid_csr *result; /* set by finish() */
     int64_t *row_ptr;   /* rows+1, on the device */
+    hy_lane *lane;      /* that brought the last part; NULL: there was none */
     struct hy_device_piece *first, **end; /* parts, in order */
     int64_t next_row, nnz;                /* of the parts that are reserved */
 } hy_device_csr_sink;

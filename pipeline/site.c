@@ -44,8 +44,7 @@ static void leave(hy_tenant *tenant)
 
     ops->free(site->backend, &site->device);
     ops->free(site->backend, &site->turned.buffer);
-    ops->free(site->backend, &site->converted.second);
-    ops->free(site->backend, &site->converted.columns);
+    hy_on_device_end(site->backend, &site->converted);
     if (site->loader)
         hy_loader_leave(site->loader);
     if (!site->cache.lasts)

@@ -7,6 +7,7 @@
 #define HY_SITE_H
 
 #include "pipeline/load.h"
+#include "pipeline/on_device.h"
 #include "pipeline/slot.h"
 #include "pipeline/tenant.h"
 
@@ -16,14 +17,6 @@ typedef struct hy_turned_y {
     hy_buffer buffer; /* had when it is first needed */
     int turns;        /* Y of this run is transposed so */
 } hy_turned_y;
-
-/* Of operands in the device's memory (on_device.h), what kernels cannot read as it is. */
-typedef struct hy_converted {
-    hy_buffer second;  /* of B or X, had when it is first needed; */
-    hy_buffer columns; /* the same of A, */
-    hybrid_csr a, b;   /* and the operands of the run with that in its place */
-    hybrid_dense x;
-} hy_converted;
 
 typedef struct hy_site {
     hy_tenant tenant; /* first */

@@ -267,6 +267,8 @@ static hybrid_status try_spmm(hybrid_engine *engine, void *arg)
     columns.ld    = columns.rows;
     HY_TRY(fake_explained(
         engine, hybrid_spmm(engine, 2, &w->a, &columns, 1, (hybrid_dense *)&w->y)));
+    HY_TRY(fake_explained(
+        engine, hybrid_spmm(engine, 2, &w->a, &w->x, 1, (hybrid_dense *)&w->Y)));
     return fake_explained(engine,
                           hybrid_spmm(engine, 0, &w->a, &w->x, 2, (hybrid_dense *)&w->y));
 }

@@ -46,6 +46,9 @@ int64_t fake_copied(hy_space to);
 /* Times that products of rows were counted by the device. */
 int64_t fake_counts(void);
 
+/* Operands that a device surveyed. */
+int64_t fake_surveys(void);
+
 /* Parts of X and Y that devices turned. */
 int64_t fake_turns(void);
 

@@ -170,6 +170,13 @@ static hybrid_status lane_open(hy_backend *self, const char *name, int urgent,
     return fake_lane_open(self, name, urgent, out);
 }
 
+static hybrid_status borrow(hy_backend *self, void *stream, hy_lane **out)
+{
+    if (fault_hits(self, "borrowing a stream"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_borrow(self, stream, out);
+}
+
 static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
     if (fault_hits(lane->backend, "a copy"))
@@ -225,6 +232,21 @@ static hybrid_status host_wait(hy_mark *mark)
     if (fault_hits(fake_mark_backend(mark), "what the host waited for"))
         return HYBRID_DEVICE_FAILED;
     return HYBRID_OK;
+}
+
+static hybrid_status mark_reached(hy_mark *mark, int *out)
+{
+    HY_TRY(fake_mark_reached(mark, out));
+    if (fault_hits(fake_mark_backend(mark), "what the host waited for"))
+        return HYBRID_DEVICE_FAILED;
+    return HYBRID_OK;
+}
+
+static hybrid_status survey(hy_lane *lane, const hy_surveying *s)
+{
+    if (fault_hits(lane->backend, "a survey"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_survey(lane, s);
 }
 
 static hybrid_status fetch(hy_backend *self, void *to, const void *from, size_t bytes)
@@ -283,6 +305,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .mark_set     = mark_set,
     .lane_wait    = lane_wait,
     .host_wait    = host_wait,
+    .mark_reached = mark_reached,
     .mark_ns      = fake_mark_ns,
     .mark_untimed = mark_untimed,
     .rebase       = fake_rebase,
@@ -290,8 +313,11 @@ const hy_backend_ops hy_fault_backend_ops = {
     .fetch        = fetch,
     .follow       = follow,
     .reached      = reached,
+    .borrow       = borrow,
     .combine      = fake_combine,
     .hash         = hash,
+    .survey       = survey,
+    .survey_bytes = FAKE_SURVEY_BYTES,
     .keep         = keep,
     .drop         = fake_drop,
     .products     = fake_products,

@@ -200,6 +200,7 @@ const hy_variant hy_spgemm_fake_esc = {
     .refuse   = never_refuse,
     .cost     = spgemm_cost,
     .prepare  = hy_pack_csr,
+    .arrange  = hy_arrange_csr,
     .multiply = spgemm_multiply,
     .finish   = spgemm_finish,
 };
@@ -261,5 +262,6 @@ const hy_variant hy_spmm_fake_rows = {
     .refuse     = never_refuse,
     .cost       = spmm_cost,
     .prepare    = hy_pack_csr,
+    .arrange    = hy_arrange_csr,
     .multiply   = spmm_multiply,
 };

@@ -1,0 +1,105 @@
+/* engine/survey.c - a product is planned by what the device finds out about its operands.
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/rank.h"
+#include "engine/single.h"
+#include "pipeline/tenant.h"
+
+/* Products of a chunk are counted in 32 bits. */
+enum { MOST = INT32_MAX - 65536 };
+
+static hy_survey *survey_of(const hy_single *s)
+{
+    return &((hy_told *)s->told.ptr)->survey;
+}
+
+static hybrid_status survey(hy_single *s)
+{
+    const hy_backend_ops *ops = s->device->ops;
+
+    HY_TRY(hy_tenants_alloc(s->device, ops->survey_bytes, &s->survey));
+    const hy_surveying how = {.A    = s->problem.device_a,
+                              .B    = s->problem.device_b,
+                              .work = s->survey.ptr,
+                              .out  = survey_of(s)};
+    HY_TRY(ops->survey(s->lane, &how));
+    return hy_single_wait(s);
+}
+
+/* As partition/inspect.c finds them, but for how entries lie, which nobody has looked at.
+ */
+static hy_features features_of(const hy_single *s, int64_t out_cols)
+{
+    const hy_survey *found = survey_of(s);
+    const double rows      = (double)s->A.rows;
+    const double mean      = (double)s->A.nnz / rows;
+    const double variance  = found->squares / rows - mean * mean;
+    const int dense        = s->problem.op == HY_SPMM;
+    const int compresses   = !dense && found->drawn_entries > 0 &&
+                           found->drawn_products > found->drawn_entries;
+
+    return (hy_features){
+        .rows         = s->A.rows,
+        .cols         = s->A.cols,
+        .nnz          = s->A.nnz,
+        .out_cols     = out_cols,
+        .products     = dense ? s->A.nnz * out_cols : found->products,
+        .products_max = dense ? found->longest * out_cols : found->products_max,
+        .out_bound    = dense ? s->A.rows * out_cols : found->bound,
+        .out_ratio    = compresses ? found->drawn_products / found->drawn_entries : 1,
+        .row_mean     = mean,
+        .row_cv       = variance > 0 ? sqrt(variance) / mean : 0,
+        .row_max      = found->longest,
+        .type         = s->A.type};
+}
+
+static void make_chunk(hy_single *s, const hy_features *f)
+{
+    const int64_t cols = s->problem.op == HY_SPMM ? f->out_cols : s->problem.B->cols;
+
+    s->chunk =
+        (hy_chunk){.row_end = f->rows, .col_end = cols, .needs = f->cols, .features = *f};
+}
+
+static double seconds_of(const hy_cost *cost)
+{
+    return cost->multiply_s + cost->finish_s;
+}
+
+/* The variant that takes the device the least time. NULL: none can. */
+static void choose(hy_single *s, unsigned flags)
+{
+    const hybrid_engine *engine = s->engine;
+    const hy_features *f        = &s->chunk.features;
+
+    for (const hy_variant *const *v = engine->variants; *v; v++) {
+        if ((*v)->op != s->problem.op || !(*v)->arrange || !hy_runs_on(*v, s->device) ||
+            ((*v)->unordered && flags & HYBRID_DETERMINISTIC) ||
+            (*v)->refuse(f, &s->rates))
+            continue;
+        const hy_cost cost = (*v)->cost(f, &s->rates);
+        if (s->chunk.variant && seconds_of(&cost) >= seconds_of(&s->cost))
+            continue;
+        s->chunk.variant = *v;
+        s->cost          = cost;
+    }
+}
+
+hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
+                             const hy_beginning *start, hy_direct_end *end)
+{
+    HY_TRY(survey(s));
+    if (survey_of(s)->wrong) {
+        *end = HY_DIRECT_WRONG;
+        return HYBRID_OK;
+    }
+    const hy_features f = features_of(s, out_cols);
+    make_chunk(s, &f);
+    if (s->problem.op == HY_SPMM || f.products <= MOST)
+        choose(s, flags);
+    *end      = s->chunk.variant ? HY_DIRECT_DONE : HY_DIRECT_LEFT;
+    s->plan_s = (double)(hy_now_ns() - start->ns) * 1e-9;
+    return HYBRID_OK;
+}

@@ -1,0 +1,383 @@
+/* gpu/cuda_survey.cu - what planning asks of operands in device memory, counted there.
+
+   Blocks count rows of A, and other blocks draw rows of C; each leaves one record, and a
+   last kernel adds the records up in their order. The drawn rows estimate nnz(C) /
+   products: a row is drawn with a probability in proportion to its entries in A, so that
+   its products and its entries of C are weighted by one over those. A block puts the
+   columns of a drawn row into a hash set in shared memory; of a long row only the columns
+   whose hash begins with zeros. */
+#include "base/csr.h"
+#include "gpu/cuda_backend.cuh"
+#include "gpu/cuda_scan.cuh"
+#include "gpu/cuda_tuning.h"
+
+namespace
+{
+
+constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
+constexpr int ROW_LANES = 8, LONG_ROW = 1024; /* of A: longer ones take a whole block */
+constexpr int ROWS             = THREADS / ROW_LANES; /* of a block at a time */
+constexpr int PLACES           = 4096;                /* of a hash set, */
+constexpr int MOST_PLACED      = PLACES / 2; /* and columns that are put into it */
+constexpr int64_t MOST_WALKED  = 1 << 15,
+                  MOST_ENTRIES = 2048; /* products of a row that is
+                                          drawn, and entries of A */
+
+struct indices {
+    const void *at;
+    bool wide; /* 64 bits */
+
+    __device__ int64_t operator[](int64_t i) const
+    {
+        return wide ? static_cast<const int64_t *>(at)[i]
+                    : int64_t(static_cast<const int32_t *>(at)[i]);
+    }
+};
+
+struct operands {
+    indices a_row, a_col, b_row, b_col;
+    int64_t rows, inner, cols, nnz; /* A: rows x inner; B: inner x cols, */
+    int64_t b_nnz;                  /* -1: it is A, or there is none */
+    hy_survey *record;              /* of each block */
+};
+
+__device__ int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+__device__ void add(hy_survey *sum, const hy_survey &s)
+{
+    sum->wrong |= s.wrong;
+    sum->longest = most_of(sum->longest, s.longest);
+    sum->squares += s.squares;
+    sum->products += s.products;
+    sum->products_max = most_of(sum->products_max, s.products_max);
+    sum->bound += s.bound;
+    sum->drawn_products += s.drawn_products;
+    sum->drawn_entries += s.drawn_entries;
+}
+
+/* The sum over the threads of a block, in their order; in thread 0. */
+__device__ hy_survey block_add(const hy_survey &mine)
+{
+    __shared__ hy_survey of[THREADS];
+    of[threadIdx.x] = mine;
+    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
+        __syncthreads();
+        if (int(threadIdx.x) < apart)
+            add(&of[threadIdx.x], of[threadIdx.x + apart]);
+    }
+    return of[0];
+}
+
+/* ---- rows of A ---- */
+
+/* Threads of the grid share the indices 0 to count - 1. */
+template <typename F> __device__ void grid_for(int64_t count, const F &f)
+{
+    const int64_t stride = int64_t(gridDim.x) * THREADS;
+    for (int64_t i = int64_t(blockIdx.x) * THREADS + threadIdx.x; i < count; i += stride)
+        f(i);
+}
+
+/* Columns of 64 bits may be outside of the matrix; those of 32 bits are taken on trust.
+ */
+__device__ bool finds_wrong_column(indices col, int64_t count, int64_t cols)
+{
+    bool wrong = false;
+    if (col.wide)
+        grid_for(count,
+                 [&](int64_t k) { wrong = wrong || col[k] < 0 || col[k] >= cols; });
+    return wrong;
+}
+
+/* All but the offsets of A between the first and the last. */
+__device__ hy_survey begin_survey(const operands &o)
+{
+    hy_survey s = {};
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        s.wrong = o.a_row[0] != 0 || o.a_row[o.rows] != o.nnz;
+    s.wrong |= finds_wrong_column(o.a_col, o.nnz, o.inner);
+    if (o.b_nnz < 0)
+        return s;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        s.wrong |= o.b_row[0] != 0 || o.b_row[o.inner] != o.b_nnz;
+    grid_for(o.inner, [&](int64_t i) { s.wrong |= o.b_row[i + 1] < o.b_row[i]; });
+    s.wrong |= finds_wrong_column(o.b_col, o.b_nnz, o.cols);
+    return s;
+}
+
+__device__ void note_length(int64_t length, hy_survey *s)
+{
+    s->longest = most_of(s->longest, length);
+    s->squares += double(length) * double(length);
+}
+
+__global__ void __launch_bounds__(THREADS) survey_lengths(operands o)
+{
+    hy_survey s = begin_survey(o);
+    grid_for(o.rows, [&](int64_t i) {
+        const int64_t begin = o.a_row[i], end = o.a_row[i + 1];
+        s.wrong |= begin < 0 || end < begin || end > o.nnz;
+        note_length(end - begin, &s);
+    });
+    s = block_add(s);
+    if (threadIdx.x == 0)
+        o.record[blockIdx.x] = s;
+}
+
+/* Products of the entries begin, begin + step, ... before `end`. */
+__device__ int64_t products_of(const operands &o, int64_t begin, int64_t end, int step,
+                               hy_survey *s)
+{
+    int64_t sum = 0;
+    for (int64_t k = begin; k < end; k += step) {
+        const int64_t row = o.a_col[k];
+        if (row < 0 || row >= o.inner)
+            s->wrong = 1;
+        else
+            sum += o.b_row[row + 1] - o.b_row[row];
+    }
+    return sum;
+}
+
+__device__ void note_products(const operands &o, int64_t products, hy_survey *s)
+{
+    s->wrong |= products < 0;
+    s->products += products;
+    s->products_max = most_of(s->products_max, products);
+    s->bound += products < o.cols ? products : o.cols;
+}
+
+/* Of a row that is right, else of none. */
+__device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
+{
+    const int64_t begin = o.a_row[row], end = o.a_row[row + 1];
+    if (begin < 0 || end < begin || end > o.nnz) {
+        s->wrong = 1;
+        return 0;
+    }
+    return end - begin;
+}
+
+/* All threads of the block, one row after the other. */
+__device__ void block_long_rows(const operands &o, const int64_t *row, int count,
+                                hy_survey *s)
+{
+    __shared__ int64_t part[WARPS];
+    for (int r = 0; r < count; r++) {
+        const int64_t begin = o.a_row[row[r]], end = o.a_row[row[r] + 1];
+        int64_t sum = products_of(o, begin + threadIdx.x, end, THREADS, s);
+        for (int d = 16; d > 0; d /= 2)
+            sum += __shfl_xor_sync(HY_ALL, sum, d);
+        __syncthreads(); /* the row before is summed up */
+        if (threadIdx.x % 32 == 0)
+            part[threadIdx.x / 32] = sum;
+        __syncthreads();
+        if (threadIdx.x > 0)
+            continue;
+        sum = 0;
+        for (int w = 0; w < WARPS; w++)
+            sum += part[w];
+        note_products(o, sum, s);
+    }
+}
+
+/* Lengths of rows of A, and their products. */
+__global__ void __launch_bounds__(THREADS) survey_products(operands o)
+{
+    __shared__ int64_t long_row[ROWS];
+    __shared__ int long_rows;
+    const int lane       = int(threadIdx.x) % ROW_LANES;
+    const int64_t stride = int64_t(gridDim.x) * ROWS;
+    hy_survey s          = begin_survey(o);
+    for (int64_t first = int64_t(blockIdx.x) * ROWS; first < o.rows; first += stride) {
+        if (threadIdx.x == 0)
+            long_rows = 0;
+        __syncthreads();
+        const int64_t row    = first + threadIdx.x / ROW_LANES;
+        const int64_t length = row < o.rows ? length_of(o, row, &s) : 0;
+        const bool here      = row < o.rows && length <= LONG_ROW;
+        int64_t sum          = 0;
+        if (here && length > 0)
+            sum =
+                products_of(o, o.a_row[row] + lane, o.a_row[row] + length, ROW_LANES, &s);
+        for (int d = ROW_LANES / 2; d > 0; d /= 2)
+            sum += __shfl_xor_sync(HY_ALL, sum, d);
+        if (lane == 0 && row < o.rows) {
+            note_length(length, &s);
+            if (here)
+                note_products(o, sum, &s);
+            else
+                long_row[atomicAdd(&long_rows, 1)] = row;
+        }
+        __syncthreads();
+        block_long_rows(o, long_row, long_rows, &s);
+        __syncthreads();
+    }
+    s = block_add(s);
+    if (threadIdx.x == 0)
+        o.record[blockIdx.x] = s;
+}
+
+/* ---- rows of C ---- */
+
+/* The row of A that has entry k: the last that begins no later. */
+__device__ int64_t row_of(const operands &o, int64_t k)
+{
+    int64_t low = 0, high = o.rows - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (o.a_row[middle] <= k)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Whether the column was not in the set. */
+__device__ bool insert(int32_t *set, int32_t col)
+{
+    unsigned at = (unsigned(col) * 0x85ebca6bu >> 7) % PLACES;
+    for (int seen = 0; seen < PLACES; seen++, at = (at + 1) % PLACES) {
+        const int32_t there = atomicCAS(&set[at], -1, col);
+        if (there == -1)
+            return true;
+        if (there == col)
+            return false;
+    }
+    return false;
+}
+
+/* Columns of the row of C that this thread was the first to insert: some lanes take an
+   entry of A, and share its row of B. */
+__device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigned most,
+                          int32_t *set)
+{
+    int count = 0;
+    for (int64_t k = begin + threadIdx.x / ROW_LANES; k < end; k += ROWS) {
+        const int64_t row = o.a_col[k];
+        if (row < 0 || row >= o.inner)
+            continue;
+        const int64_t last = o.b_row[row + 1];
+        for (int64_t l = o.b_row[row] + threadIdx.x % ROW_LANES; l < last;
+             l += ROW_LANES) {
+            const int32_t col = int32_t(o.b_col[l]);
+            if (col >= 0 && unsigned(col) * 2654435769u <= most)
+                count += insert(set, col);
+        }
+    }
+    return count;
+}
+
+__device__ int64_t block_products(const operands &o, int64_t begin, int64_t end)
+{
+    hy_survey s = {};
+    s.products  = products_of(o, begin + threadIdx.x, end, THREADS, &s);
+    __shared__ int64_t all;
+    s = block_add(s);
+    if (threadIdx.x == 0)
+        all = s.products;
+    __syncthreads();
+    return all;
+}
+
+__global__ void __launch_bounds__(THREADS) survey_drawn(operands o)
+{
+    __shared__ int32_t set[PLACES];
+    const int64_t entry = o.nnz * (2 * int64_t(blockIdx.x) + 1) / (2 * gridDim.x);
+    const int64_t row   = row_of(o, entry);
+    const int64_t begin = o.a_row[row], end = o.a_row[row + 1];
+    const bool right       = begin >= 0 && end > begin && end <= o.nnz;
+    const int64_t products = right ? block_products(o, begin, end) : 0;
+    const int64_t bound    = products < o.cols ? products : o.cols;
+    const bool walks =
+        products > 0 && products <= MOST_WALKED && end - begin <= MOST_ENTRIES;
+    hy_survey s = {};
+    int thin    = 0;
+    while (bound >> thin > MOST_PLACED)
+        thin++;
+    if (walks) {
+        for (int i = int(threadIdx.x); i < PLACES; i += THREADS)
+            set[i] = -1;
+        __syncthreads();
+        s.bound = insert_row(o, begin, end, 0xffffffffu >> thin, set);
+    }
+    s = block_add(s);
+    if (threadIdx.x > 0)
+        return;
+    const double counted = double(s.bound << thin);
+    const double entries = walks && counted < double(bound) ? counted : double(bound);
+    const double weight  = right ? 1 / double(end - begin) : 0;
+    s                    = {};
+    s.drawn_products     = weight * double(products);
+    s.drawn_entries      = weight * entries;
+    o.record[HY_CUDA_SURVEYORS + blockIdx.x] = s;
+}
+
+/* ---- all together ---- */
+
+__global__ void __launch_bounds__(THREADS)
+    survey_sum(const hy_survey *record, int counters, int draws, hy_survey *out)
+{
+    hy_survey s = {};
+    for (int i = int(threadIdx.x); i < counters; i += THREADS)
+        add(&s, record[i]);
+    for (int i = int(threadIdx.x); i < draws; i += THREADS)
+        add(&s, record[HY_CUDA_SURVEYORS + i]);
+    s = block_add(s);
+    if (threadIdx.x == 0)
+        *out = s;
+}
+
+indices offsets_of(const hybrid_csr *A)
+{
+    return {A->row_ptr, A->offset_type == HYBRID_I64};
+}
+
+indices columns_of(const hybrid_csr *A)
+{
+    return {A->col, A->col_type == HYBRID_I64};
+}
+
+operands operands_of(const hy_surveying *s)
+{
+    const hybrid_csr *A = s->A, *B = s->B ? s->B : s->A;
+    const bool same = A->row_ptr == B->row_ptr && A->col == B->col;
+    return {offsets_of(A),
+            columns_of(A),
+            offsets_of(B),
+            columns_of(B),
+            A->rows,
+            A->cols,
+            B->cols,
+            A->nnz,
+            same ? -1 : B->nnz,
+            static_cast<hy_survey *>(s->work)};
+}
+
+} // namespace
+
+hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s)
+{
+    const operands o          = operands_of(s);
+    const cudaStream_t stream = hy_stream(self);
+    const int64_t per         = s->B ? ROWS : THREADS;
+    const unsigned counters   = hy_blocks(o.rows, per, HY_CUDA_SURVEYORS);
+    const int draws           = s->B && o.nnz > 0 ? HY_CUDA_DRAWS : 0;
+
+    HY_TRY(hy_lane_enter(self));
+    if (s->B)
+        survey_products<<<counters, THREADS, 0, stream>>>(o);
+    else
+        survey_lengths<<<counters, THREADS, 0, stream>>>(o);
+    HY_TRY(hy_launched(self, "counting rows of A"));
+    if (draws > 0) {
+        survey_drawn<<<unsigned(draws), THREADS, 0, stream>>>(o);
+        HY_TRY(hy_launched(self, "drawing rows of C"));
+    }
+    survey_sum<<<1, THREADS, 0, stream>>>(o.record, int(counters), draws, s->out);
+    return hy_launched(self, "adding up a survey");
+}
