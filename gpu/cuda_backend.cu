@@ -49,6 +49,8 @@ static void trim(hy_backend *self, int64_t since)
 {
     (void)cudaSetDevice(hy_cuda_mine(self)->device);
     hy_blocks_trim(&hy_cuda_mine(self)->blocks, self, since);
+    if (since == 0)
+        hy_cuda_pool_trim(hy_cuda_mine(self));
 }
 
 /* ---- marks ---- */
@@ -271,6 +273,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     nvtxNameCudaStreamA(b->clock, "clock");
     HY_TRY(learn_device(b));
     b->attributes = hy_cuda_find_attributes();
+    HY_TRY(hy_cuda_pool_open(b));
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
@@ -289,6 +292,8 @@ static void close(hy_backend *self)
         (void)cudaEventDestroy(b->epoch);
     if (b->followed)
         (void)cudaEventDestroy(b->followed);
+    if (b->pool)
+        (void)cudaMemPoolDestroy(b->pool);
     if (b->clock)
         (void)cudaStreamDestroy(b->clock);
     (void)cudaGetLastError();

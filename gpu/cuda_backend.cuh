@@ -20,6 +20,7 @@ struct cuda_backend {
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
     cudaStream_t clock;           /* carries `epoch` and nothing else */
     cudaEvent_t followed;         /* in the caller's stream, when a call began */
+    cudaMemPool_t pool;           /* of results; NULL: the device has no pools */
     pthread_mutex_t lock;         /* of what follows */
     cudaEvent_t epoch;            /* device times are counted from it */
     int64_t epoch_ns;
@@ -75,6 +76,8 @@ hy_held hy_cuda_holds(hy_backend *self, const void *ptr); /* cuda_space.cu */
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes);
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream);
 hybrid_status hy_cuda_reached(hy_backend *self, int *out);
+hybrid_status hy_cuda_pool_open(cuda_backend *b);
+void hy_cuda_pool_trim(const cuda_backend *b);
 hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out);
 void hy_cuda_drop(hy_backend *self, void *ptr);
 hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,

@@ -45,13 +45,55 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
     return HYBRID_OK;
 }
 
+/* ---- results ----
+
+   They come from a pool of their own, which keeps some memory of results that were freed:
+   to allocate three arrays takes the driver longer than a small product. */
+
+constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes */
+
+hybrid_status hy_cuda_pool_open(cuda_backend *b)
+{
+    hy_context *ctx        = b->base.ctx;
+    cudaMemPoolProps props = {};
+    uint64_t keeps         = POOL_KEEPS;
+    int supported          = 0;
+    HY_CUDA(ctx, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
+                                        b->device));
+    if (!supported)
+        return HYBRID_OK;
+    props.allocType     = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id   = b->device;
+    HY_CUDA(ctx, cudaMemPoolCreate(&b->pool, &props));
+    HY_CUDA(ctx,
+            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &keeps));
+    return HYBRID_OK;
+}
+
+void hy_cuda_pool_trim(const cuda_backend *b)
+{
+    if (b->pool)
+        (void)cudaMemPoolTrimTo(b->pool, 0);
+}
+
+/* Any stream may use the memory when this returns. */
+static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
+{
+    if (!b->pool)
+        return cudaMalloc(out, bytes);
+    const cudaError_t error = cudaMallocFromPoolAsync(out, bytes, b->pool, b->clock);
+    return error == cudaSuccess ? cudaStreamSynchronize(b->clock) : error;
+}
+
 hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
 {
-    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    if (!hy_memory_fails(&self->ctx->memory) && cudaMalloc(out, bytes) == cudaSuccess)
+    const cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    if (!hy_memory_fails(&self->ctx->memory) && allocate(b, bytes, out) == cudaSuccess)
         return HYBRID_OK;
     (void)cudaGetLastError();
-    HY_TRY(hy_cuda_works(hy_cuda_mine(self), "allocating memory"));
+    HY_TRY(hy_cuda_works(b, "allocating memory"));
     return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
                    "device memory is too small for an array of %s of the result: leave "
                    "the result in "
@@ -59,10 +101,13 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
                    hy_size((int64_t)bytes).s);
 }
 
-/* Which device is current does not matter, nor what became of the device. */
+/* Work of any stream may still use the memory: it is waited for, as cudaFree() does. What
+   became of the device does not matter. */
 void hy_cuda_drop(hy_backend *self, void *ptr)
 {
-    (void)self;
-    (void)cudaFree(ptr);
+    const cuda_backend *b = hy_cuda_mine(self);
+    (void)cudaSetDevice(b->device);
+    (void)cudaDeviceSynchronize();
+    (void)(b->pool ? cudaFreeAsync(ptr, b->clock) : cudaFree(ptr));
     (void)cudaGetLastError();
 }

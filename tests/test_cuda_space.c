@@ -9,6 +9,7 @@
 #include "base/csr.h"
 #include "support/cases.h"
 #include "support/cuda_arrays.h"
+#include "support/cuda_there.h"
 #include "support/expect.h"
 #include "support/open_cuda.h"
 #include "support/oracle.h"
@@ -16,66 +17,6 @@
 enum { SKIP = 77, FIRST = 1, SECOND = 2, RESULT = 4, PLACES = 8, TRIALS = 400, FEW = 35 };
 
 static int64_t checked;
-
-/* ---- arrays on the device ------------------------------------------------------------
- */
-
-static size_t dense_bytes(const hybrid_dense *X)
-{
-    const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
-    return (size_t)(lines * X->ld) * hy_value_size(X->type);
-}
-
-static hybrid_dense dense_there(const hybrid_dense *X, size_t skew)
-{
-    hybrid_dense there = *X;
-
-    there.data  = cuda_array(X->data, dense_bytes(X), skew);
-    there.space = HYBRID_SPACE_DEVICE;
-    return there;
-}
-
-/* Columns of a copy in 64 bits; to be freed. */
-static int64_t *wide_columns(const hybrid_csr *A)
-{
-    int64_t *col = malloc((size_t)A->nnz * 8 + 1);
-
-    if (!col)
-        abort();
-    for (int64_t k = 0; k < A->nnz; k++)
-        col[k] = ((const int32_t *)A->col)[k];
-    return col;
-}
-
-static hybrid_csr csr_there(const hybrid_csr *A, size_t skew)
-{
-    hybrid_csr there = *A;
-
-    there.row_ptr = cuda_array(A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A), 0);
-    there.col     = cuda_array(A->col, (size_t)A->nnz * hy_col_size(A), skew);
-    there.val     = cuda_array(A->val, (size_t)A->nnz * hy_value_size(A->type), skew);
-    there.space   = HYBRID_SPACE_DEVICE;
-    return there;
-}
-
-static hybrid_csr wide_there(const hybrid_csr *A, size_t skew)
-{
-    hybrid_csr wide = *A;
-    int64_t *col    = wide_columns(A);
-
-    wide.col      = col;
-    wide.col_type = HYBRID_I64;
-    wide          = csr_there(&wide, skew);
-    free(col);
-    return wide;
-}
-
-static void free_csr(hybrid_csr *A, size_t skew)
-{
-    cuda_array_free(A->row_ptr, 0);
-    cuda_array_free(A->col, skew);
-    cuda_array_free(A->val, skew);
-}
 
 /* ---- a trial -------------------------------------------------------------------------
  */
@@ -127,8 +68,8 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
 /* Arrays of 64 bits begin at multiples of 8 bytes. */
 static hybrid_csr either_there(const trial *t, const hybrid_csr *A)
 {
-    return t->seed % 5 == 0 && t->skew % 8 == 0 ? wide_there(A, t->skew)
-                                                : csr_there(A, t->skew);
+    return t->seed % 5 == 0 && t->skew % 8 == 0 ? cuda_wide_csr(A, t->skew)
+                                                : cuda_csr(A, t->skew);
 }
 
 static int64_t on_the_bus(hybrid_engine *engine)
@@ -155,14 +96,14 @@ static void make_dense(const trial *t, dense_operands *o)
     dense_make(t->rows, t->cols, t->gap, t->y_order, 2, t->kind, &o->before);
     dense_copy(&o->before, &o->Y);
     o->a = t->places & FIRST ? either_there(t, &o->A) : o->A;
-    o->x = t->places & SECOND ? dense_there(&o->X, t->skew) : o->X;
-    o->y = t->places & RESULT ? dense_there(&o->before, t->skew) : o->Y;
+    o->x = t->places & SECOND ? cuda_dense(&o->X, t->skew) : o->X;
+    o->y = t->places & RESULT ? cuda_dense(&o->before, t->skew) : o->Y;
 }
 
 static void free_dense(const trial *t, dense_operands *o)
 {
     if (t->places & FIRST)
-        free_csr(&o->a, t->skew);
+        cuda_csr_free(&o->a, t->skew);
     if (t->places & SECOND)
         cuda_array_free(o->x.data, t->skew);
     if (t->places & RESULT)
@@ -196,7 +137,7 @@ static void check_dense(const trial *t)
     make_dense(t, &o);
     const hybrid_status status = run_dense(t, &o);
     if (t->places & RESULT)
-        cuda_array_read(o.Y.data, o.y.data, dense_bytes(&o.Y));
+        cuda_array_read(o.Y.data, o.y.data, cuda_dense_bytes(&o.Y));
     if (status == HYBRID_OK) {
         const char *wrong = oracle_check_spmm(t->alpha, &o.A, &o.X, t->beta, &o.before,
                                               &o.Y, t->kind.integers);
@@ -232,25 +173,9 @@ static void check_all_dense(hybrid_engine *engine, unsigned trials)
 /* ---- SpGEMM --------------------------------------------------------------------------
  */
 
-static hybrid_csr fetched(const hybrid_csr *C)
-{
-    hybrid_csr here = *C;
-
-    here.row_ptr = malloc((size_t)(C->rows + 1) * hy_offset_size(C));
-    here.col     = malloc((size_t)C->nnz * hy_col_size(C) + 1);
-    here.val     = malloc((size_t)C->nnz * hy_value_size(C->type) + 1);
-    if (!here.row_ptr || !here.col || !here.val)
-        abort();
-    cuda_array_read(here.row_ptr, C->row_ptr, (size_t)(C->rows + 1) * hy_offset_size(C));
-    cuda_array_read(here.col, C->col, (size_t)C->nnz * hy_col_size(C));
-    cuda_array_read(here.val, C->val, (size_t)C->nnz * hy_value_size(C->type));
-    here.space = HYBRID_SPACE_HOST;
-    return here;
-}
-
 static void check_c(const trial *t, const oracle *reference, hybrid_csr *C)
 {
-    hybrid_csr here = t->places & RESULT ? fetched(C) : *C;
+    hybrid_csr here = t->places & RESULT ? cuda_csr_fetch(C) : *C;
 
     const char *wrong = oracle_check(reference, &here, t->kind.integers);
     if (wrong)
@@ -294,9 +219,9 @@ static void check_sparse(const trial *t)
     if (status != HYBRID_OK && (status != HYBRID_UNSUPPORTED || !t->options.variant))
         complain(t, hybrid_engine_message(t->engine));
     if (t->places & FIRST)
-        free_csr(&a, t->skew);
+        cuda_csr_free(&a, t->skew);
     if (t->places & SECOND)
-        free_csr(&b, t->skew);
+        cuda_csr_free(&b, t->skew);
     oracle_free(&reference);
     matrix_free(&A);
     matrix_free(&B);
@@ -335,15 +260,15 @@ static void check_stream(hybrid_engine *engine)
     dense_make(500, 32, 0, HYBRID_ROW_MAJOR, 1, kind, &other);
     dense_make(500, 32, 0, HYBRID_ROW_MAJOR, 2, kind, &X);
     dense_make(500, 32, 0, HYBRID_ROW_MAJOR, 3, kind, &Y);
-    hybrid_csr a   = csr_there(&A, 0);
-    hybrid_dense x = dense_there(&other, 0), y = dense_there(&Y, 0);
+    hybrid_csr a   = cuda_csr(&A, 0);
+    hybrid_dense x = cuda_dense(&other, 0), y = cuda_dense(&Y, 0);
     hybrid_engine_stream(engine, stream);
-    cuda_write_late(stream, x.data, X.data, dense_bytes(&X));
+    cuda_write_late(stream, x.data, X.data, cuda_dense_bytes(&X));
     expect(hybrid_spmm(engine, 1, &a, &x, 0, &y) == HYBRID_OK, "a product of a stream");
-    cuda_array_read(Y.data, y.data, dense_bytes(&Y));
+    cuda_array_read(Y.data, y.data, cuda_dense_bytes(&Y));
     expect(!oracle_check_spmm(1, &A, &X, 0, &Y, &Y, 1), "X was read before it was there");
     hybrid_engine_stream(engine, NULL);
-    free_csr(&a, 0);
+    cuda_csr_free(&a, 0);
     cuda_array_free(x.data, 0);
     cuda_array_free(y.data, 0);
     cuda_stream_free(stream);
@@ -366,12 +291,12 @@ static void check_hashes(hybrid_engine *engine)
     for (int i = 0; i < 8; i++) {
         const test_kind kind = {HYBRID_F32, types[i % 2], 1};
         matrix_random(rows[i / 2], rows[i / 2], 3, (unsigned)i, kind, &A);
-        hybrid_csr a = csr_there(&A, 0);
+        hybrid_csr a = cuda_csr(&A, 0);
         expect(hybrid_spgemm_plan(engine, &a, &a, &options, &plan) == HYBRID_OK,
                "a plan");
         expect(hybrid_spgemm_run(plan, &a, &a, &C) == HYBRID_OK, "its pattern");
         hybrid_csr_free(engine, &C);
-        free_csr(&a, 0);
+        cuda_csr_free(&a, 0);
         int32_t *col = A.col;
         int64_t k    = A.nnz;
         while (--k >= 0 &&
@@ -379,10 +304,10 @@ static void check_hashes(hybrid_engine *engine)
             continue;
         if (k >= 0) {
             col[k]++;
-            a = csr_there(&A, 0);
+            a = cuda_csr(&A, 0);
             expect(hybrid_spgemm_run(plan, &a, &a, &C) == HYBRID_BAD_STATE,
                    "another pattern");
-            free_csr(&a, 0);
+            cuda_csr_free(&a, 0);
         }
         hybrid_plan_destroy(plan);
         matrix_free(&A);
@@ -399,17 +324,17 @@ static void check_managed(hybrid_engine *engine)
     matrix_random(300, 300, 5, 1, kind, &A);
     dense_make(300, 8, 0, HYBRID_ROW_MAJOR, 2, kind, &X);
     dense_make(300, 8, 0, HYBRID_ROW_MAJOR, 3, kind, &Y);
-    hybrid_csr a   = csr_there(&A, 0);
+    hybrid_csr a   = cuda_csr(&A, 0);
     hybrid_dense x = X;
-    x.data         = cuda_managed(dense_bytes(&X));
-    memcpy(x.data, X.data, dense_bytes(&X));
+    x.data         = cuda_managed(cuda_dense_bytes(&X));
+    memcpy(x.data, X.data, cuda_dense_bytes(&X));
     for (int space = 0; space < 2; space++) {
         x.space = (hybrid_space)space;
         expect(hybrid_spmm(engine, 1, &a, &x, 0, &Y) == HYBRID_OK, "managed X");
         expect(!oracle_check_spmm(1, &A, &X, 0, &Y, &Y, 1), "its product");
     }
     cuda_array_free(x.data, 0);
-    free_csr(&a, 0);
+    cuda_csr_free(&a, 0);
     matrix_free(&A);
     dense_free(&X);
     dense_free(&Y);
@@ -424,15 +349,15 @@ static void check_vectors(hybrid_engine *engine)
     matrix_random(3000, 3000, 5, 1, kind, &A);
     dense_make(3000, 1, 0, HYBRID_ROW_MAJOR, 2, kind, &X);
     dense_make(3000, 1, 0, HYBRID_ROW_MAJOR, 3, kind, &Y);
-    hybrid_csr a   = csr_there(&A, 0);
-    hybrid_dense x = dense_there(&X, 0), y = dense_there(&Y, 0);
+    hybrid_csr a   = cuda_csr(&A, 0);
+    hybrid_dense x = cuda_dense(&X, 0), y = cuda_dense(&Y, 0);
     expect(hybrid_spmv(engine, 2, &a, x.data, 0, y.data) == HYBRID_OK, "vectors");
-    cuda_array_read(Y.data, y.data, dense_bytes(&Y));
+    cuda_array_read(Y.data, y.data, cuda_dense_bytes(&Y));
     expect(!oracle_check_spmm(2, &A, &X, 0, &Y, &Y, 1), "their product");
     expect(hybrid_spmv(engine, 0, &a, x.data, 0, y.data) == HYBRID_OK, "alpha 0");
-    cuda_array_read(Y.data, y.data, dense_bytes(&Y));
+    cuda_array_read(Y.data, y.data, cuda_dense_bytes(&Y));
     expect(dense_at(&Y, 7, 0) == 0, "beta 0");
-    free_csr(&a, 0);
+    cuda_csr_free(&a, 0);
     cuda_array_free(x.data, 0);
     cuda_array_free(y.data, 0);
     matrix_free(&A);

@@ -80,3 +80,53 @@ void cuda_write_late(void *stream, void *to, const void *from, size_t bytes)
     check(cudaMemcpyAsync(to, staged, bytes, cudaMemcpyDeviceToDevice, s));
     check(cudaFreeAsync(staged, s));
 }
+
+static __global__ void wait_for(volatile int *flag)
+{
+    while (*flag == 0)
+        continue;
+}
+
+void *cuda_hold(void *stream)
+{
+    int *flag = nullptr;
+    check(cudaMallocHost(reinterpret_cast<void **>(&flag), sizeof *flag));
+    *flag = 0;
+    wait_for<<<1, 1, 0, static_cast<cudaStream_t>(stream)>>>(flag);
+    check(cudaGetLastError());
+    return flag;
+}
+
+void cuda_release(void *hold)
+{
+    *static_cast<volatile int *>(hold) = 1;
+    check(cudaDeviceSynchronize());
+    check(cudaFreeHost(hold));
+}
+
+int cuda_stream_busy(void *stream)
+{
+    const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+    if (error != cudaErrorNotReady)
+        check(error);
+    return error == cudaErrorNotReady;
+}
+
+void cuda_stream_wait(void *stream)
+{
+    check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+void *cuda_array_in(void *stream, const void *from, size_t bytes)
+{
+    const cudaStream_t s = static_cast<cudaStream_t>(stream);
+    void *array          = nullptr;
+    check(cudaMallocAsync(&array, bytes + 1, s));
+    check(cudaMemcpyAsync(array, from, bytes, cudaMemcpyHostToDevice, s));
+    return array;
+}
+
+void cuda_array_free_in(void *stream, void *array)
+{
+    check(cudaFreeAsync(array, static_cast<cudaStream_t>(stream)));
+}

@@ -24,6 +24,19 @@ void *cuda_stream(void);
 void cuda_stream_free(void *stream);
 void cuda_write_late(void *stream, void *to, const void *from, size_t bytes);
 
+/* Work of the stream waits from here on until it is released. Kernels that are launched
+   meanwhile were launched before, since to load one may wait for the device. */
+void *cuda_hold(void *stream);
+void cuda_release(void *hold);
+
+/* Whether the stream has work to do; and waits until it has none. */
+int cuda_stream_busy(void *stream);
+void cuda_stream_wait(void *stream);
+
+/* An array as it is at this point of the stream, and freed there. */
+void *cuda_array_in(void *stream, const void *from, size_t bytes);
+void cuda_array_free_in(void *stream, void *array);
+
 #ifdef __cplusplus
 }
 #endif
