@@ -43,7 +43,8 @@ static hybrid_status take_lane(hy_async *async)
 
 /* The next run, with lane and memory of the one before it. */
 static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr *A,
-                       const hybrid_dense *X, const hy_update *update)
+                       const hybrid_dense *X, const hy_update *update,
+                       hy_arranged *arranged)
 {
     hy_single *s   = &async->single;
     hy_single next = hy_single_dense(s->engine, A, X, update);
@@ -52,6 +53,7 @@ static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr 
     next.lane      = s->lane;
     next.converted = s->converted;
     next.room      = s->room;
+    next.arranged  = arranged;
     next.chunk     = *chunk;
     *s             = next;
     hy_single_bind(s);
@@ -76,7 +78,7 @@ static hybrid_status enqueue(hy_single *s, const hy_update *update)
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_dense *X,
                            const hy_update *update, const hy_beginning *start,
-                           hy_async **async, hybrid_report *report)
+                           hy_arranged *arranged, hy_async **async, hybrid_report *report)
 {
     const hybrid_dense *Y  = update->Y;
     const int64_t elements = Y->rows * Y->cols;
@@ -84,11 +86,12 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
 
     HY_TRY(open_state(engine, async));
     HY_TRY(take_lane(*async));
-    begin_next(*async, chunk, A, X, update);
+    begin_next(*async, chunk, A, X, update, arranged);
     hy_single *s               = &(*async)->single;
     const hybrid_status status = enqueue(s, update);
     if (status != HYBRID_OK) {
         s->device->ops->lane_drain(s->lane);
+        arranged->done = 0;
         return status;
     }
     s->plan_s   = plan_s;

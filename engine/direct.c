@@ -54,9 +54,9 @@ int hy_direct_takes_plan(const hybrid_plan *plan)
     const hy_product *product = &plan->product;
     const hy_layout *layout   = &plan->portions->layout;
 
-    return takes_engine(product->engine) && product->op == HY_SPMM && product->a_there &&
-           product->second_there && product->result_there && plan->count == 1 &&
-           layout->count == 1 && layout->chunks->variant->arrange && product->rows > 0 &&
+    return takes_engine(product->engine) && product->op == HY_SPMM &&
+           hy_product_is_there(product) && plan->count == 1 && layout->count == 1 &&
+           layout->chunks->variant->arrange && product->rows > 0 &&
            layout->chunks->features.nnz > 0 && !layout->chunks->gathered &&
            hy_product_has_views(product);
 }
@@ -106,7 +106,8 @@ hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     hy_single s           = hy_single_dense(plan->product.engine, A, X, update);
     hybrid_status status  = HYBRID_OK;
 
-    *end_of = HY_DIRECT_DONE;
+    *end_of    = HY_DIRECT_DONE;
+    s.arranged = &plan->arranged;
     HY_TRY_ELSE_DONE(hy_single_begin(&s));
     s.chunk  = *chunk;
     s.cost   = chunk->variant->cost(&chunk->features, &s.rates);
@@ -125,7 +126,7 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
     const hy_product *product = &plan->product;
     hy_context *ctx           = &product->engine->ctx;
 
-    if (!(product->a_there && product->second_there && product->result_there))
+    if (!hy_product_is_there(product))
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "HYBRID_ASYNC takes operands and results in the memory of a GPU: "
                        "A, x_space or result_space is host memory");
@@ -146,7 +147,7 @@ hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
 
     report->plan_s = plan->plan_s;
     return hy_async_run(plan->product.engine, plan->portions->layout.chunks, A, X, update,
-                        start, &plan->async, report);
+                        start, &plan->arranged, &plan->async, report);
 }
 
 /* ---- C = A*B -------------------------------------------------------------------------

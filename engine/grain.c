@@ -3,7 +3,8 @@
    Each chunk costs its launches, and the hand-overs between threads, whatever its size;
    but copies, kernels and workers are busy at once only where there are several, and the
    first one's operands and the last one's result overlap with nothing. On a device the
-   number is that with which the estimate is least, within what one chunk may hold. */
+   number is that with which the estimate is least, within what one chunk may hold. Where
+   operands and result are on the device nothing is copied, and one chunk is best. */
 #include "engine/grain.h"
 
 #include <math.h>
@@ -144,6 +145,8 @@ int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t products = p->product->profile.features.products;
 
+    if (hy_product_is_there(p->product)) /* several would overlap nothing */
+        return least_of_room(p->product, layout);
     return hy_product_on_device(p->product) ? device_chunks(p, layout)
                                             : products / host_products(p->product) + 1;
 }

@@ -387,6 +387,8 @@ void hybrid_plan_destroy(hybrid_plan *plan)
         return;
     hy_context *ctx = &plan->product.engine->ctx;
     hy_async_end(plan->async);
+    if (plan->arranged.in.ptr)
+        plan->product.there->ops->free(plan->product.there, &plan->arranged.in);
     hy_split_close(&plan->split);
     for (int i = 0; i < plan->count; i++)
         hy_portion_close(&plan->portions[i]);

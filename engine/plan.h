@@ -7,6 +7,7 @@
 
 #include "engine/pattern.h"
 #include "engine/rank.h"
+#include "engine/single.h"
 #include "engine/split.h"
 
 /* What runs leave to later runs, to explain and to reports. */
@@ -32,6 +33,7 @@ struct hybrid_plan {
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_split split; /* between devices and host */
     hy_history history;
+    hy_arranged arranged;   /* of A in runs without a pipeline (direct.h) */
     struct hy_async *async; /* of runs that return before their work is done (async.h) */
     int count;             /* sites that compute it, but for the host that helps devices: */
     hy_portion portions[]; /* room for each of the engine's devices, and for its bound */

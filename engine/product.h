@@ -74,6 +74,12 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
+/* Whether nothing is copied to the device or from it. */
+static inline int hy_product_is_there(const hy_product *product)
+{
+    return product->a_there && product->second_there && product->result_there;
+}
+
 /* Whether X and Y are expected in columns, of more than one, which take the host longer than
    rows. */
 static inline int hy_product_in_columns(const hy_product *product)

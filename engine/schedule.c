@@ -16,8 +16,11 @@ enum {
 /* ---- sizes --------------------------------------------------------------------------
  */
 
+/* Where nothing is copied, chunks have nothing to overlap with. */
 int hy_slots_fewer(const hy_product *product)
 {
+    if (product->options.depth == 0 && hy_product_is_there(product))
+        return 1;
     return product->options.depth > 0 ? product->options.depth : DEPTH;
 }
 
@@ -30,7 +33,8 @@ int hy_slots(const hy_product *product)
                          (size_t)f->out_bound * hy_value_size(f->type);
 
     if (product->options.depth == 0 && product->op == HY_SPMM &&
-        hy_product_on_device(product) && bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+        hy_product_on_device(product) && !hy_product_is_there(product) &&
+        bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
     return hy_slots_fewer(product);
 }

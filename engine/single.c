@@ -48,6 +48,8 @@ void hy_single_bind(hy_single *s)
     s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* read only */
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;
+    if (!s->arranged)
+        s->arranged = &s->own;
     hy_rates_of(s->device, &s->rates);
 }
 
@@ -66,7 +68,10 @@ void hy_single_end(hy_single *s, hybrid_status status)
 
     if (status != HYBRID_OK && s->lane)
         ops->lane_drain(s->lane);
+    if (status != HYBRID_OK)
+        s->arranged->done = 0;
     hy_on_device_end(s->device, &s->converted);
+    ops->free(s->device, &s->own.in);
     ops->free(s->device, &s->told);
     ops->free(s->device, &s->survey);
     ops->free(s->device, &s->room);
@@ -98,13 +103,15 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     const size_t in =
         hy_align(hy_arranged_bytes(s->problem.op, &chunk->features, &s->cost));
     const size_t work = hy_align(s->cost.work_bytes);
-    const size_t all  = in + work + hy_align(out_bytes);
+    const size_t all  = work + hy_align(out_bytes);
 
     if (s->room.ptr && s->room.bytes < all) /* of an earlier run, which may use it */
         s->device->ops->lane_drain(s->lane);
     s->problem.image     = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
                                         s->problem.B ? s->problem.B->nnz : 0, s->A.type);
-    hybrid_status status = hy_tenants_alloc(s->device, all, &s->room);
+    hybrid_status status = hy_tenants_alloc(s->device, in, &s->arranged->in);
+    if (status == HYBRID_OK)
+        status = hy_tenants_alloc(s->device, all, &s->room);
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {
@@ -116,13 +123,13 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     s->job = (hy_job){.problem  = &s->problem,
                       .chunk    = chunk,
                       .variant  = chunk->variant,
-                      .in       = hy_buffer_part(&s->room, 0, in),
-                      .work     = hy_buffer_part(&s->room, in, work),
+                      .in       = s->arranged->in,
+                      .work     = hy_buffer_part(&s->room, 0, work),
                       .out_nnz  = s->told.ptr ? &told_of(s)->nnz : NULL,
                       .shared_a = 1};
     if (out_bytes > 0)
-        s->job.out = hy_rows_in((char *)s->room.ptr + in + work, s->problem.op,
-                                &chunk->features, 0);
+        s->job.out =
+            hy_rows_in((char *)s->room.ptr + work, s->problem.op, &chunk->features, 0);
     return status;
 }
 
@@ -130,8 +137,15 @@ hybrid_status hy_single_enqueue(hy_single *s)
 {
     const hy_variant *variant = s->chunk.variant;
 
+    hy_arranged *arranged = s->arranged;
+
     s->begin_ns = hy_now_ns();
-    HY_TRY(variant->arrange(s->lane, &s->job));
+    if (arranged->done)
+        s->job.pack = arranged->pack;
+    else
+        HY_TRY(variant->arrange(s->lane, &s->job));
+    arranged->pack = s->job.pack;
+    arranged->done = 1;
     HY_TRY(variant->multiply(s->lane, &s->job));
     return variant->finish ? variant->finish(s->lane, &s->job) : HYBRID_OK;
 }

@@ -23,6 +23,13 @@ typedef struct hy_told {
     int64_t nnz; /* of C */
 } hy_told;
 
+/* What a variant arranges of A on the device, for later runs with the same pattern. */
+typedef struct hy_arranged {
+    hy_buffer in;
+    hy_pack pack;
+    int done;
+} hy_arranged;
+
 typedef struct hy_single {
     hybrid_engine *engine;
     hy_backend *device;
@@ -37,7 +44,9 @@ typedef struct hy_single {
                        a plan's */
     hy_cost cost;   /* of the chunk by its variant */
     hy_job job;
-    hy_buffer told, survey, room; /* room: all that the job needs on the device */
+    hy_arranged own;
+    hy_arranged *arranged;        /* `own`, or a plan's */
+    hy_buffer told, survey, room; /* room: what else the job needs on the device */
     double plan_s;
     int64_t begin_ns; /* of the chunk; 0: unknown */
 } hy_single;
@@ -57,7 +66,7 @@ void hy_single_bind(hy_single *s);
 hybrid_status hy_single_begin(hy_single *s);
 
 /* A lane that may still work must not find its memory in other hands: after a failure the
-   device is waited for. */
+   device is waited for. What a plan keeps stays. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
 /* Waits until the device has done all that is enqueued; progress is told meanwhile. */

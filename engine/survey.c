@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "engine/rank.h"
 #include "engine/single.h"
+#include "partition/pack.h"
 #include "pipeline/tenant.h"
 
 /* Products of a chunk are counted in 32 bits. */
@@ -63,9 +64,15 @@ static void make_chunk(hy_single *s, const hy_features *f)
         (hy_chunk){.row_end = f->rows, .col_end = cols, .needs = f->cols, .features = *f};
 }
 
-static double seconds_of(const hy_cost *cost)
+enum { ARRANGING = 2 /* kernels that cut the path of a matrix for merge */ };
+
+/* With what is arranged beside A's offsets, which all variants need. */
+static double seconds_of(const hy_single *s, const hy_variant *variant,
+                         const hy_cost *cost)
 {
-    return cost->multiply_s + cost->finish_s;
+    const int kernels = variant->arrange == hy_arrange_csr ? 0 : ARRANGING;
+
+    return cost->multiply_s + cost->finish_s + kernels * s->rates.launch_s;
 }
 
 /* The variant that takes the device the least time. NULL: none can. */
@@ -73,15 +80,18 @@ static void choose(hy_single *s, unsigned flags)
 {
     const hybrid_engine *engine = s->engine;
     const hy_features *f        = &s->chunk.features;
+    double least_s              = INFINITY;
 
     for (const hy_variant *const *v = engine->variants; *v; v++) {
         if ((*v)->op != s->problem.op || !(*v)->arrange || !hy_runs_on(*v, s->device) ||
             ((*v)->unordered && flags & HYBRID_DETERMINISTIC) ||
             (*v)->refuse(f, &s->rates))
             continue;
-        const hy_cost cost = (*v)->cost(f, &s->rates);
-        if (s->chunk.variant && seconds_of(&cost) >= seconds_of(&s->cost))
+        const hy_cost cost   = (*v)->cost(f, &s->rates);
+        const double seconds = seconds_of(s, *v, &cost);
+        if (seconds >= least_s)
             continue;
+        least_s          = seconds;
         s->chunk.variant = *v;
         s->cost          = cost;
     }

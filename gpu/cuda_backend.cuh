@@ -20,6 +20,7 @@ struct cuda_backend {
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
     cudaStream_t clock;           /* carries `epoch` and nothing else */
     cudaEvent_t followed;         /* in the caller's stream, when a call began */
+    bool follows;                 /* and that was set: the stream was at work */
     cudaMemPool_t pool;           /* of results; NULL: the device has no pools */
     pthread_mutex_t lock;         /* of what follows */
     cudaEvent_t epoch;            /* device times are counted from it */
