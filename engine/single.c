@@ -58,8 +58,7 @@ hybrid_status hy_single_begin(hy_single *s)
     hy_single_bind(s);
     HY_TRY(hy_lane_set_take(&s->engine->ctx, s->device, &s->lanes));
     s->lane = s->lanes->lanes[HY_ON_RUN];
-    HY_TRY(hy_lane_set_mark(s->lanes, &s->mark));
-    return s->device->ops->alloc(s->device, HY_PINNED, sizeof(hy_told), &s->told);
+    return hy_lane_set_mark(s->lanes, &s->mark);
 }
 
 void hy_single_end(hy_single *s, hybrid_status status)

@@ -58,17 +58,32 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* The sum over the threads of a block, in their order; in thread 0. */
-__device__ hy_survey block_add(const hy_survey &mine)
+/* What the lane `apart` lanes away has. */
+__device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
-    __shared__ hy_survey of[THREADS];
-    of[threadIdx.x] = mine;
-    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
-        __syncthreads();
-        if (int(threadIdx.x) < apart)
-            add(&of[threadIdx.x], of[threadIdx.x + apart]);
-    }
-    return of[0];
+    return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
+            __shfl_xor_sync(HY_ALL, s.longest, apart),
+            __shfl_xor_sync(HY_ALL, s.squares, apart),
+            __shfl_xor_sync(HY_ALL, s.products, apart),
+            __shfl_xor_sync(HY_ALL, s.products_max, apart),
+            __shfl_xor_sync(HY_ALL, s.bound, apart),
+            __shfl_xor_sync(HY_ALL, s.drawn_products, apart),
+            __shfl_xor_sync(HY_ALL, s.drawn_entries, apart)};
+}
+
+/* The sum over the threads of a block, always in the same order; in thread 0. */
+__device__ hy_survey block_add(hy_survey s)
+{
+    __shared__ hy_survey of[WARPS];
+    for (int apart = 16; apart > 0; apart /= 2)
+        add(&s, warp_read(s, apart));
+    __syncthreads(); /* the last sum has been read */
+    if (threadIdx.x % 32 == 0)
+        of[threadIdx.x / 32] = s;
+    __syncthreads();
+    for (int w = 1; w < WARPS && threadIdx.x == 0; w++)
+        add(&s, of[w]);
+    return s;
 }
 
 /* ---- rows of A ---- */
