@@ -110,7 +110,8 @@ typedef struct hy_survey {
    bits are checked where they are looked up in B, those of 64 bits always. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory: hy_backend_ops.survey_bytes */
+    void *work;     /* device memory: hy_backend_ops.survey_bytes, zeroed before the first
+                       survey, and as the last survey left it afterwards */
     hy_survey *out; /* pinned */
 } hy_surveying;
 

@@ -158,7 +158,7 @@ static hybrid_status store_sparse(hy_single *s, hy_device_csr_sink *csr)
     hy_sink *sink = &csr->sink;
     hy_part part  = hy_single_part(s);
 
-    part.counted = ((hy_told *)s->told.ptr)->nnz;
+    part.counted = ((hy_told *)s->lanes->told.ptr)->nnz;
     HY_TRY(sink->ops->reserve(sink, &part));
     HY_TRY(sink->ops->land(sink, s->lane, &part));
     return sink->ops->finish(sink);

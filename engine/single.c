@@ -13,7 +13,7 @@
 
 static hy_told *told_of(const hy_single *s)
 {
-    return s->told.ptr;
+    return s->lanes->told.ptr;
 }
 
 /* ---- begin and end ----------------------------------------------------------------- */
@@ -71,8 +71,6 @@ void hy_single_end(hy_single *s, hybrid_status status)
         s->arranged->done = 0;
     hy_on_device_end(s->device, &s->converted);
     ops->free(s->device, &s->own.in);
-    ops->free(s->device, &s->told);
-    ops->free(s->device, &s->survey);
     ops->free(s->device, &s->room);
     hy_lane_set_give(&s->engine->ctx, s->lanes, status == HYBRID_OK);
 }
@@ -124,7 +122,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
                       .variant  = chunk->variant,
                       .in       = s->arranged->in,
                       .work     = hy_buffer_part(&s->room, 0, work),
-                      .out_nnz  = s->told.ptr ? &told_of(s)->nnz : NULL,
+                      .out_nnz  = s->problem.op == HY_SPGEMM ? &told_of(s)->nnz : NULL,
                       .shared_a = 1};
     if (out_bytes > 0)
         s->job.out =

@@ -46,7 +46,6 @@ typedef struct hy_single {
     hy_job job;
     hy_arranged own;
     hy_arranged *arranged;        /* `own`, or a plan's */
-    hy_buffer told, survey;       /* of a product that is planned by a survey */
     hy_buffer room;               /* what else the job needs on the device */
     double plan_s;
     int64_t begin_ns; /* of the chunk; 0: unknown */

@@ -6,27 +6,23 @@
 #include "engine/rank.h"
 #include "engine/single.h"
 #include "partition/pack.h"
-#include "pipeline/tenant.h"
 
 /* Products of a chunk are counted in 32 bits. */
 enum { MOST = INT32_MAX - 65536 };
 
 static hy_survey *survey_of(const hy_single *s)
 {
-    return &((hy_told *)s->told.ptr)->survey;
+    return &((hy_told *)s->lanes->told.ptr)->survey;
 }
 
 static hybrid_status survey(hy_single *s)
 {
-    const hy_backend_ops *ops = s->device->ops;
-
-    HY_TRY(ops->alloc(s->device, HY_PINNED, sizeof(hy_told), &s->told));
-    HY_TRY(hy_tenants_alloc(s->device, ops->survey_bytes, &s->survey));
+    HY_TRY(hy_lane_set_survey(s->lanes, sizeof(hy_told)));
     const hy_surveying how = {.A    = s->problem.device_a,
                               .B    = s->problem.device_b,
-                              .work = s->survey.ptr,
+                              .work = s->lanes->survey.ptr,
                               .out  = survey_of(s)};
-    HY_TRY(ops->survey(s->lane, &how));
+    HY_TRY(s->device->ops->survey(s->lane, &how));
     return hy_single_wait(s);
 }
 
@@ -101,7 +97,14 @@ static void choose(hy_single *s, unsigned flags)
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end)
 {
-    HY_TRY(survey(s));
+    const hybrid_status status = survey(s);
+
+    if (status == HYBRID_NO_DEVICE_MEMORY) {
+        hy_message_clear(&s->engine->ctx.message);
+        *end = HY_DIRECT_LEFT;
+        return HYBRID_OK;
+    }
+    HY_TRY(status);
     if (survey_of(s)->wrong) {
         *end = HY_DIRECT_WRONG;
         return HYBRID_OK;

@@ -84,6 +84,10 @@ void hy_cuda_drop(hy_backend *self, void *ptr);
 hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
                            uint64_t *out); /* cuda_hash.cu */
 hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */
-enum { HY_CUDA_SURVEYORS = 512, HY_CUDA_DRAWS = 128 }; /* blocks, a record of each */
+enum {
+    HY_CUDA_SURVEYORS    = 264, /* blocks, a record of each, */
+    HY_CUDA_DRAWS        = 128, /* and those that draw rows of C */
+    HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 64
+};
 
 #endif /* HY_CUDA_BACKEND_CUH */

@@ -2,9 +2,35 @@
 #include "gpu/cuda_backend.cuh"
 #include "base/size_text.h"
 
+/* By the driver, which does not have to make the device current first. 0: it does not
+ * say. */
+static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
+{
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    unsigned type = 0, managed = 0;
+    int device           = -1;
+    void *answers[]      = {&type, &managed, &device};
+    const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(ptr);
+
+    if (!b->attributes || b->attributes(3, which, answers, at) != CUDA_SUCCESS)
+        return 0;
+    if (managed)
+        *held = HY_HELD_BOTH;
+    else if (type != CU_MEMORYTYPE_DEVICE)
+        *held = HY_HELD_NOT;
+    else
+        *held = device == b->device ? HY_HELD_DEVICE : HY_HELD_OTHER;
+    return 1;
+}
+
 /* What is no memory of CUDA's is an error to some versions: the host's. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 {
+    hy_held held = HY_HELD_NOT;
+    if (ask_driver(hy_cuda_mine(self), ptr, &held))
+        return held;
     cudaPointerAttributes found = {};
     if (hy_cuda_enter(hy_cuda_mine(self)) != HYBRID_OK ||
         cudaPointerGetAttributes(&found, ptr) != cudaSuccess) {

@@ -1,11 +1,11 @@
 /* gpu/cuda_survey.cu - what planning asks of operands in device memory, counted there.
 
-   Blocks count rows of A, and other blocks draw rows of C; each leaves one record, and a
-   last kernel adds the records up in their order. The drawn rows estimate nnz(C) /
-   products: a row is drawn with a probability in proportion to its entries in A, so that
-   its products and its entries of C are weighted by one over those. A block puts the
-   columns of a drawn row into a hash set in shared memory; of a long row only the columns
-   whose hash begins with zeros. */
+   Blocks count rows of A, and other blocks draw rows of C. Each leaves one record, and
+   the block that ends last adds the records up in their order. The drawn rows estimate
+   nnz(C) / products: a row is drawn with a probability in proportion to its entries in A,
+   so that its products and its entries of C are weighted by one over those. A block puts
+   the columns of a drawn row into a hash set in shared memory; of a long row only the
+   columns whose hash begins with zeros. */
 #include "base/csr.h"
 #include "gpu/cuda_backend.cuh"
 #include "gpu/cuda_scan.cuh"
@@ -38,7 +38,10 @@ struct operands {
     indices a_row, a_col, b_row, b_col;
     int64_t rows, inner, cols, nnz; /* A: rows x inner; B: inner x cols, */
     int64_t b_nnz;                  /* -1: it is A, or there is none */
-    hy_survey *record;              /* of each block */
+    int64_t inner_nnz;              /* entries of B, or of A if that is B */
+    unsigned *arrived;              /* blocks that have ended; 0 between surveys */
+    hy_survey *record, *out;        /* of each block, and of all */
+    int records;
 };
 
 __device__ int64_t most_of(int64_t a, int64_t b)
@@ -84,6 +87,38 @@ __device__ hy_survey block_add(hy_survey s)
     for (int w = 1; w < WARPS && threadIdx.x == 0; w++)
         add(&s, of[w]);
     return s;
+}
+
+/* The block's record. */
+__device__ void leave_record(const operands &o, const hy_survey &mine, int64_t at)
+{
+    const hy_survey s = block_add(mine);
+    if (threadIdx.x == 0)
+        o.record[at] = s;
+}
+
+/* By all blocks of the last kernel: the one that ends last adds up all records. */
+__device__ void finish(const operands &o)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(o.arrived, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (!last)
+        return;
+    hy_survey s = {};
+    for (int i = int(threadIdx.x); i < o.records; i += THREADS) {
+        const volatile hy_survey *from = o.record + i;
+        add(&s,
+            {from->wrong, from->longest, from->squares, from->products,
+             from->products_max, from->bound, from->drawn_products, from->drawn_entries});
+    }
+    s = block_add(s);
+    if (threadIdx.x == 0)
+        *o.out = s;
 }
 
 /* ---- rows of A ---- */
@@ -137,9 +172,8 @@ __global__ void __launch_bounds__(THREADS) survey_lengths(operands o)
         s.wrong |= begin < 0 || end < begin || end > o.nnz;
         note_length(end - begin, &s);
     });
-    s = block_add(s);
-    if (threadIdx.x == 0)
-        o.record[blockIdx.x] = s;
+    leave_record(o, s, blockIdx.x);
+    finish(o);
 }
 
 /* Products of the entries begin, begin + step, ... before `end`. */
@@ -231,9 +265,7 @@ __global__ void __launch_bounds__(THREADS) survey_products(operands o)
         block_long_rows(o, long_row, long_rows, &s);
         __syncthreads();
     }
-    s = block_add(s);
-    if (threadIdx.x == 0)
-        o.record[blockIdx.x] = s;
+    leave_record(o, s, blockIdx.x);
 }
 
 /* ---- rows of C ---- */
@@ -276,9 +308,10 @@ __device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigne
         const int64_t row = o.a_col[k];
         if (row < 0 || row >= o.inner)
             continue;
-        const int64_t last = o.b_row[row + 1];
-        for (int64_t l = o.b_row[row] + threadIdx.x % ROW_LANES; l < last;
-             l += ROW_LANES) {
+        const int64_t first = o.b_row[row], last = o.b_row[row + 1];
+        if (first < 0 || last > o.inner_nnz)
+            continue;
+        for (int64_t l = first + threadIdx.x % ROW_LANES; l < last; l += ROW_LANES) {
             const int32_t col = int32_t(o.b_col[l]);
             if (col >= 0 && unsigned(col) * 2654435769u <= most)
                 count += insert(set, col);
@@ -320,32 +353,20 @@ __global__ void __launch_bounds__(THREADS) survey_drawn(operands o)
         __syncthreads();
         s.bound = insert_row(o, begin, end, 0xffffffffu >> thin, set);
     }
-    s = block_add(s);
-    if (threadIdx.x > 0)
-        return;
-    const double counted = double(s.bound << thin);
-    const double entries = walks && counted < double(bound) ? counted : double(bound);
-    const double weight  = right ? 1 / double(end - begin) : 0;
-    s                    = {};
-    s.drawn_products     = weight * double(products);
-    s.drawn_entries      = weight * entries;
-    o.record[HY_CUDA_SURVEYORS + blockIdx.x] = s;
+    s              = block_add(s);
+    hy_survey mine = {};
+    if (threadIdx.x == 0) {
+        const double counted = double(s.bound << thin);
+        const double entries = walks && counted < double(bound) ? counted : double(bound);
+        const double weight  = right ? 1 / double(end - begin) : 0;
+        mine.drawn_products  = weight * double(products);
+        mine.drawn_entries   = weight * entries;
+    }
+    leave_record(o, mine, o.records - int(gridDim.x) + int(blockIdx.x));
+    finish(o);
 }
 
-/* ---- all together ---- */
-
-__global__ void __launch_bounds__(THREADS)
-    survey_sum(const hy_survey *record, int counters, int draws, hy_survey *out)
-{
-    hy_survey s = {};
-    for (int i = int(threadIdx.x); i < counters; i += THREADS)
-        add(&s, record[i]);
-    for (int i = int(threadIdx.x); i < draws; i += THREADS)
-        add(&s, record[HY_CUDA_SURVEYORS + i]);
-    s = block_add(s);
-    if (threadIdx.x == 0)
-        *out = s;
-}
+/* ---- launches ---- */
 
 indices offsets_of(const hybrid_csr *A)
 {
@@ -357,10 +378,14 @@ indices columns_of(const hybrid_csr *A)
     return {A->col, A->col_type == HYBRID_I64};
 }
 
-operands operands_of(const hy_surveying *s)
+/* The word of blocks that have ended comes first. */
+constexpr size_t RECORDS_AT = 256;
+
+operands operands_of(const hy_surveying *s, int records)
 {
     const hybrid_csr *A = s->A, *B = s->B ? s->B : s->A;
     const bool same = A->row_ptr == B->row_ptr && A->col == B->col;
+    void *record    = static_cast<char *>(s->work) + RECORDS_AT;
     return {offsets_of(A),
             columns_of(A),
             offsets_of(B),
@@ -370,29 +395,33 @@ operands operands_of(const hy_surveying *s)
             B->cols,
             A->nnz,
             same ? -1 : B->nnz,
-            static_cast<hy_survey *>(s->work)};
+            B->nnz,
+            static_cast<unsigned *>(s->work),
+            static_cast<hy_survey *>(record),
+            s->out,
+            records};
 }
 
 } // namespace
 
+static_assert(HY_CUDA_SURVEY_BYTES ==
+              RECORDS_AT + sizeof(hy_survey) * (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS));
+
 hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s)
 {
-    const operands o          = operands_of(s);
     const cudaStream_t stream = hy_stream(self);
     const int64_t per         = s->B ? ROWS : THREADS;
-    const unsigned counters   = hy_blocks(o.rows, per, HY_CUDA_SURVEYORS);
-    const int draws           = s->B && o.nnz > 0 ? HY_CUDA_DRAWS : 0;
+    const unsigned counters   = hy_blocks(s->A->rows, per, HY_CUDA_SURVEYORS);
+    const int draws           = s->B ? HY_CUDA_DRAWS : 0;
+    const operands o          = operands_of(s, int(counters) + draws);
 
     HY_TRY(hy_lane_enter(self));
-    if (s->B)
-        survey_products<<<counters, THREADS, 0, stream>>>(o);
-    else
+    if (!s->B) {
         survey_lengths<<<counters, THREADS, 0, stream>>>(o);
-    HY_TRY(hy_launched(self, "counting rows of A"));
-    if (draws > 0) {
-        survey_drawn<<<unsigned(draws), THREADS, 0, stream>>>(o);
-        HY_TRY(hy_launched(self, "drawing rows of C"));
+        return hy_launched(self, "counting rows of A");
     }
-    survey_sum<<<1, THREADS, 0, stream>>>(o.record, int(counters), draws, s->out);
-    return hy_launched(self, "adding up a survey");
+    survey_products<<<counters, THREADS, 0, stream>>>(o);
+    HY_TRY(hy_launched(self, "counting products"));
+    survey_drawn<<<unsigned(draws), THREADS, 0, stream>>>(o);
+    return hy_launched(self, "drawing rows of C");
 }

@@ -119,6 +119,35 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
     return (ops->mark_untimed ? ops->mark_untimed : ops->mark_set)(lane, mark);
 }
 
+/* ---- surveys --------------------------------------------------------------------- */
+
+static hybrid_status clear(hy_lane *lane, const hy_buffer *buffer)
+{
+    const int64_t words     = (int64_t)(buffer->bytes / sizeof(double));
+    const hy_combining zero = {.to     = buffer->ptr,
+                               .to_row = 1,
+                               .rows   = words,
+                               .cols   = 1,
+                               .filled = 1,
+                               .type   = HYBRID_F64};
+
+    return lane->backend->ops->combine(lane, &zero);
+}
+
+hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes)
+{
+    hy_backend *backend       = lane_set->backend;
+    const hy_backend_ops *ops = backend->ops;
+
+    if (lane_set->survey.ptr)
+        return HYBRID_OK;
+    lane_set->call = backend->ctx->call;
+    if (!lane_set->told.ptr)
+        HY_TRY(ops->alloc(backend, HY_PINNED, told_bytes, &lane_set->told));
+    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes, &lane_set->survey));
+    return clear(lane_set->lanes[HY_ON_RUN], &lane_set->survey);
+}
+
 /* ---- open and close ---------------------------------------------------------------- */
 
 /* Where the backend computes in place, each slot has a run lane of its own instead, so
@@ -155,6 +184,8 @@ static void close_lane_set(hy_context *ctx, hy_lane_set *lane_set)
         ops->lane_close(lane_set->runs.items[i]);
     for (int i = 0; i < lane_set->marks.count; i++)
         ops->mark_free(lane_set->marks.items[i]);
+    ops->free(lane_set->backend, &lane_set->told);
+    ops->free(lane_set->backend, &lane_set->survey);
     hy_array_free(ctx, lane_set->runs.items);
     hy_array_free(ctx, lane_set->marks.items);
     hy_array_free(ctx, lane_set);

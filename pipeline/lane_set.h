@@ -31,6 +31,8 @@ typedef struct hy_lane_set {
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* if B or X was ever loaded */
     hy_made marks, runs;          /* runs: lanes of slots */
+    hy_buffer told, survey; /* if operands were ever surveyed: what the device tells the host,
+                               pinned, and hy_surveying.work */
 } hy_lane_set;
 
 /* As traces and profilers print it: "h2d" on the first device, "h2d1" on the next. Static. */
@@ -59,6 +61,9 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 
 /* Let the loader's thread run, if it does not yet. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
+
+/* Makes told, with so many bytes, and survey, unless they are there. */
+hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes);
 
 /* Closes idle lane sets of which parts were made in call number `since` or later; 0 means
    all. */

@@ -1,6 +1,8 @@
 /* pipeline/tenant.c - device memory that outlives a run, and its return in between. */
 #include "pipeline/tenant.h"
 
+#include "pipeline/lane_set.h"
+
 #include <stdio.h>
 
 /* ---- the list --------------------------------------------------------------------- */
@@ -113,6 +115,7 @@ hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, hy_buffer *roo
     }
     if (status == HYBRID_NO_DEVICE_MEMORY) { /* kept blocks may lie where there is room */
         hy_message_clear(&backend->ctx->message);
+        hy_lane_sets_trim(backend->ctx, 0);
         ops->trim(backend, 0);
         status = ops->alloc(backend, HY_DEVICE, bytes, room);
     }
