@@ -147,9 +147,10 @@ def speed_block(lines):
 BLOCKS = {"speed": speed_block, "picture": picture.picture, "timeline": timeline.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-vector": core_vector_block}
-MODES = {"speed": ["end", "core", "real"], "picture": ["end", "core", "real"],
-         "timeline": ["trace"], "real": ["real"], "peers": ["end"], "core": ["core"],
-         "core-summary": ["core"], "core-vector": ["core"]}
+MODES = {"speed": ["end", "core", "real", "device"],
+         "picture": ["end", "core", "real", "device"], "timeline": ["trace"],
+         "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
+         "core-vector": ["core"]}
 
 
 def lines_for(kind, lines):

@@ -257,7 +257,9 @@ def measure(device, ours, p, args):
     free()
     return {"problem": p.name, "op": "spgemm" if p.cols is None else "spmm", "cols": p.cols,
             "type": p.kind, "mode": "device", "rows": p.shape[0], "columns": p.shape[1],
-            "nnz": p.nnz, "seconds": seconds, "kernels": kernels, "verified": same,
+            "nnz": p.nnz, "times": seconds, "kernels": kernels, "peer": None,
+            "backend": "cuda", "engine": "cuda",
+            "verified": same,
             "device": device.name, "version": ours.lib.version(), "commit": args.commit,
             "date": args.date}
 
@@ -278,15 +280,15 @@ def table(lines):
               f"{sum(not l['verified'] for l in of)} wrong")
         for mine in "once", "plan", "async":
             for peer in "cupy", "cusparse", "torch-cuda":
-                found = {l["problem"]: l["seconds"][peer] / l["seconds"][mine] for l in of
-                         if peer in l["seconds"] and mine in l["seconds"]}
+                found = {l["problem"]: l["times"][peer] / l["times"][mine] for l in of
+                         if peer in l["times"] and mine in l["times"]}
                 if not found:
                     continue
                 worst = sorted(found.items(), key=lambda item: item[1])[:3]
                 print(f"  {mine:6s} beside {peer:10s} {mean(found.values()):6.2f}, slower on "
                       f"{sum(r < 1 for r in found.values()):2d}; " +
                       ", ".join(f"{name} {ratio:.2f}" for name, ratio in worst))
-        over = [(l["seconds"]["plan"] - l["kernels"]) * 1e6 for l in of if l["kernels"]]
+        over = [(l["times"]["plan"] - l["kernels"]) * 1e6 for l in of if l["kernels"]]
         if over:
             print(f"  a run takes its kernels and {statistics.median(over):.1f} us (median), "
                   f"at most {max(over):.1f}")
@@ -333,7 +335,7 @@ def main():
                 line = measure(device, ours, p, args)
                 lines.append(line)
                 print(f"{p.name:20s} {line['op']} {p.cols or '':2} {kind}: " + ", ".join(
-                    f"{n} {s * 1e6:.0f}" for n, s in line["seconds"].items()) +
+                    f"{n} {s * 1e6:.0f}" for n, s in line["times"].items()) +
                     (f", kernels {line['kernels'] * 1e6:.0f}" if line["kernels"] else "") +
                     ("" if line["verified"] else " WRONG"), flush=True)
                 if args.json:
