@@ -1074,6 +1074,17 @@ HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
                                                   const hybrid_operand *B,
                                                   const hybrid_plan_options *options,
                                                   hybrid_each_fn fn, void *user);
+
+/* Predicts the size of C = A*B from a sample of rows, of which columns but no values are
+   read: rows, flops, predicted_nnz_out and predicted_result_bytes of *out; the other fields
+   become 0. struct_size of *out is set (HYBRID_REPORT_INIT). Operands in memory are
+   checked as hybrid_spgemm() does. hybrid_spgemm_files() looks at such a sample, too: it returns
+   NO_MEMORY before anything is computed if C clearly exceeds the host memory that is left. */
+HYBRID_API hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine,
+                                                     const hybrid_operand *A,
+                                                     const hybrid_operand *B,
+                                                     const hybrid_plan_options *options,
+                                                     hybrid_report *out);
 HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
                                            const hybrid_operand *A, const hybrid_operand *X,
                                            double beta, const hybrid_plan_options *options,

@@ -34,18 +34,20 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-/* C is expected to have so many entries: sentences name its size. */
-static void expect(hy_csr_sink *csr, int64_t entries)
+/* C is expected to have so many entries, or `total` if that is more: sentences name its
+ * size. */
+static void expect(hy_csr_sink *csr, int64_t expected)
 {
-    const size_t each = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t entries = (size_t)hy_greater(expected, csr->total);
     const size_t total =
-        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + (size_t)entries * each;
+        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + entries * each;
     hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
 
     for (int i = 0; i < 3; i++) {
         spans[i]->what   = csr->known ? "C" : "C, estimated at a size";
         spans[i]->total  = total;
-        spans[i]->remedy = ", or take its rows one after another (hybrid_spgemm_each)";
+        spans[i]->remedy = csr->remedy;
     }
 }
 
@@ -392,6 +394,8 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                          .result    = result,
                          .end_row   = shape->rows,
                          .known     = known,
+                         .total     = shape->total,
+                         .remedy    = shape->remedy,
                          .index_max = shape->index_max};
     choose_types(out, shape, bound);
     if (known) /* parts do not bring offsets then */

@@ -36,6 +36,8 @@ typedef struct hy_csr_sink {
     hybrid_index offset_type, col_type; /* as they are stored */
     int64_t index_max;                  /* entries whose offsets fit 32 bits */
     int undecided;                      /* one of them is converted in the end */
+    int64_t total;                      /* entries of C that sentences tell of */
+    const char *remedy;
     hy_ahead ahead;
 } hy_csr_sink;
 
@@ -46,6 +48,9 @@ typedef struct hy_csr_shape {
     int64_t rows, cols;
     hybrid_type type;
     int64_t bound, expected;
+    int64_t total;      /* expected entries if several products make C, else 0: pages are not
+                           made ready for as many */
+    const char *remedy; /* against a C that exceeds host memory: hy_memory_full() */
     const int64_t *known;
     hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both, by the number of entries */
     int64_t index_max;             /* entries whose offsets fit 32 bits */
