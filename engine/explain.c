@@ -1,5 +1,6 @@
 /* engine/explain.c - a plan in plain words: hybrid_plan_explain(). */
 #include "base/results.h"
+#include "base/shortage.h"
 #include "engine/plan.h"
 #include "engine/words.h"
 

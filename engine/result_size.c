@@ -29,7 +29,8 @@ typedef struct column_table {
     int64_t count;   /* different columns */
 } column_table;
 
-/* What a row of C is found to have. */
+/* Sizes of a row of C. entries: extrapolated; counted: different columns that were found.
+ */
 typedef struct row_size {
     double entries_of_a, products, entries, counted;
 } row_size;

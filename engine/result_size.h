@@ -6,8 +6,8 @@
    its entries of A, so the mean of entries(C row) / entries(A row) over the draws estimates
    nnz(C) / nnz(A).
 
-   Cost: 16 to 256 rows of A and the rows of B that they name. Of a long row some entries
-   are read, and the rest is extrapolated. No value is read. */
+   Cost: 16 to 256 rows of A and the rows of B that they name. Some entries of a long row are
+   read, and the rest is extrapolated. No value is read. */
 #ifndef HY_RESULT_SIZE_H
 #define HY_RESULT_SIZE_H
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/csr.h"
+#include "base/shortage.h"
 #include "engine/a_panel.h"
 #include "engine/b_rows.h"
 #include "engine/check.h"

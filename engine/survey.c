@@ -20,8 +20,10 @@ static hybrid_status survey(hy_single *s)
 {
     const hy_backend_ops *ops = s->device->ops;
 
-    HY_TRY(ops->alloc(s->device, HY_PINNED, sizeof(hy_told), &s->told));
-    HY_TRY(hy_tenants_alloc(s->device, ops->survey_bytes, &s->survey));
+    HY_TRY(ops->alloc(s->device, HY_PINNED, sizeof(hy_told), "the numbers of a product",
+                      &s->told));
+    HY_TRY(hy_tenants_alloc(s->device, ops->survey_bytes, "the survey of a pattern",
+                            &s->survey));
     const hy_surveying how = {.A    = s->problem.device_a,
                               .B    = s->problem.device_b,
                               .work = s->survey.ptr,

@@ -76,9 +76,9 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound, int64_t exp
     const size_t size    = hy_value_size(csr->type);
     const int64_t zero   = 0;
 
-    HY_TRY(hy_results_reserve(ctx, offsets, &csr->row_ptr));
-    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, &csr->col));
-    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
+    HY_TRY(hy_results_reserve(ctx, offsets, "C", &csr->row_ptr));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, "C", &csr->col));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, "C", &csr->val));
     expect(csr, expected);
     HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
     hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, 0, &zero, 1, 0);

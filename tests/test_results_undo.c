@@ -66,7 +66,7 @@ static hy_span span_of(int64_t call, size_t bound, size_t used)
     hy_span span;
 
     ctx->call = call;
-    assert_int_equal(hy_results_reserve(ctx, bound, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, bound, "a result", &span), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, used), HYBRID_OK);
     memset(span.ptr, 0x5a, used);
     return span;
@@ -117,7 +117,7 @@ static void pages_that_may_be_present_are_not_wasted(void **state)
     assert_ptr_not_equal(array_of(100), ptr);
     hy_results_trim(ctx);
     ctx->call = 2;
-    assert_int_equal(hy_results_reserve(ctx, MIB, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, MIB, "a result", &span), HYBRID_OK);
     hy_results_touch(&span, 0, MIB);
     hy_results_release(ctx, span.ptr);
     assert_ptr_not_equal(array_of(100), span.ptr);
