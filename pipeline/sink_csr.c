@@ -3,15 +3,9 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "partition/deltas.h"
 #include "pipeline/indices.h"
 
-enum {
-    STORE_ENTRIES = 1 << 17,
-    STORE_ROWS    = 1 << 14,
-    DECODE_FRAMES = 32, /* that a worker takes at a time, */
-    NEAR_FRAMES   = 4   /* and whose numbers are in its first-level cache */
-};
+enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
 
 static const hy_csr_sink *csr_of(const hy_sink *sink)
 {
@@ -156,7 +150,6 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
 typedef struct storing {
     const hy_csr_sink *csr;
     const hy_part *part;
-    const void *deltas;
 } storing;
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
@@ -245,7 +238,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     hy_csr_sink *csr   = (hy_csr_sink *)sink;
     hy_pool *pool      = sink->ctx->pool;
     const int64_t rows = part->chunk->row_end - part->chunk->row_begin;
-    storing s          = {csr, part, NULL};
+    storing s          = {csr, part};
 
     if (part->first == 0)
         HY_TRY(store_front(&s));
@@ -256,42 +249,6 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
                            &s);
     const int64_t grain = 1 + STORE_ENTRIES / (1 + part->count / rows);
     return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
-}
-
-/* ---- columns that come delta-coded ------------------------------------------ */
-
-/* Copies will go there: pages that were used before are being pinned. */
-static int takes_deltas(const hy_sink *sink)
-{
-    return csr_of(sink)->ahead.pins > 0 && hy_deltas_quick();
-}
-
-/* `count` frames, few enough for the first-level cache. */
-static void decode_near(const storing *s, int64_t frame, int64_t count)
-{
-    const int64_t nnz = s->part->nnz, first = frame * HY_DELTA_FRAME;
-    int32_t near[NEAR_FRAMES * HY_DELTA_FRAME];
-
-    for (int64_t k = 0; k < count; k++)
-        hy_deltas_unpack(s->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
-    hy_columns_put(s->csr->col_type, s->csr->col.ptr, s->part->offset + first, near,
-                   hy_lesser(count * HY_DELTA_FRAME, nnz - first));
-}
-
-static hybrid_status decode_frames(void *arg, int part, int64_t begin, int64_t end)
-{
-    (void)part;
-    for (int64_t f = begin; f < end; f += NEAR_FRAMES)
-        decode_near(arg, f, hy_lesser(NEAR_FRAMES, end - f));
-    return HYBRID_OK;
-}
-
-static hybrid_status store_deltas(hy_sink *sink, const hy_part *part, const void *deltas)
-{
-    storing s = {csr_of(sink), part, deltas};
-
-    return hy_pool_for(sink->ctx->pool, HY_PACK, 0, hy_deltas_frames(part->nnz),
-                       DECODE_FRAMES, decode_frames, &s);
 }
 
 /* All entries are there. */
@@ -357,8 +314,8 @@ static const hy_sink_ops ops = {
     .reserve      = reserve,
     .direct       = direct,
     .store        = store,
-    .takes_deltas = takes_deltas,
-    .store_deltas = store_deltas,
+    .takes_deltas = hy_csr_takes_deltas,
+    .store_deltas = hy_csr_store_deltas,
     .prepares     = prepares,
     .finish       = finish,
     .abort        = abort_result,

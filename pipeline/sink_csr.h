@@ -63,4 +63,8 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
    are expected. Without this call it makes all. */
 void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
 
+/* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */
+int hy_csr_takes_deltas(const hy_sink *sink);
+hybrid_status hy_csr_store_deltas(hy_sink *sink, const hy_part *part, const void *deltas);
+
 #endif /* HY_SINK_CSR_H */
