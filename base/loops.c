@@ -8,8 +8,7 @@
    leaves after its piece, and the loop wants another helper.
 
    A loop's `people` are helpers that it wants and helpers that are inside, in one word:
-   the thread that makes it 0 knows that the loop is over. The caller may then
-   return.
+   the thread that makes it 0 knows that the loop is over.
 
    Workers that look for work are given a loop when it begins, without the lock: each
    looks at a word of its own and counts as inside. A caller that finds no more pieces
