@@ -6,6 +6,7 @@
 
 #include "base/csr.h"
 #include "base/shortage.h"
+#include "partition/pack.h"
 
 struct hy_async {
     hy_single single; /* of the last run, whose memory the next one uses */
