@@ -140,9 +140,10 @@ typedef struct hy_backend_ops {
        blocks may be kept for the next alloc, and stay counted until trim.
        trim: gives back kept blocks that were made in call number `since` (ctx->call) or
        later; 0 means all. From any thread.
+       `what` names the array in sentences.
        trim_scratch (optional): the same of workspaces that workers keep. No lane works. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
-                           hy_buffer *out);
+                           const char *what, hy_buffer *out);
     void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes it; empty is fine */
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);
@@ -202,7 +203,7 @@ typedef struct hy_backend_ops {
     hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
     hybrid_status (*survey)(hy_lane *lane, const hy_surveying *s);
     size_t survey_bytes;
-    hybrid_status (*keep)(hy_backend *self, size_t bytes, void **out);
+    hybrid_status (*keep)(hy_backend *self, size_t bytes, const char *what, void **out);
     void (*drop)(hy_backend *self, void *ptr);
 
     /* (optional) products[i] = scalar products of row i of A*B, fewer than 2^32: the sum of

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/results.h"
+#include "base/shortage.h"
 
 enum { SUM_GRAIN = 1 << 16, SERIAL_BLOCKS = 16 };
 
@@ -23,7 +24,7 @@ hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t 
     hybrid_status status = HYBRID_OK;
 
     if (rows < 0 || rows > INT64_MAX / 16)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "%lld rows overflow", (long long)rows);
+        return hy_memory_full(ctx, "row offsets", INT64_MAX, "");
     HY_TRY_ELSE_DONE(hy_results_array(ctx, rows + 1, 8, "row offsets", &A.row_ptr));
     HY_TRY_ELSE_DONE(hy_results_array(ctx, nnz, 4, "column indices", &A.col));
     HY_TRY_ELSE_DONE(hy_results_array(ctx, nnz, hy_value_size(type), "values", &A.val));

@@ -34,7 +34,7 @@ void hy_kept_close(hy_context *ctx)
 }
 
 hybrid_status hy_kept_new(hy_context *ctx, hy_backend *device, int64_t count, size_t size,
-                          void **out)
+                          const char *what, void **out)
 {
     hy_kept *kept = &ctx->kept;
     void *memory;
@@ -43,8 +43,9 @@ hybrid_status hy_kept_new(hy_context *ctx, hy_backend *device, int64_t count, si
     if (count == 0)
         return HYBRID_OK;
     HY_TRY(hy_array(ctx, 1, sizeof(hy_kept_array), "an array's record", &memory));
-    hy_kept_array *array       = memory;
-    const hybrid_status status = device->ops->keep(device, (size_t)count * size, out);
+    hy_kept_array *array = memory;
+    const hybrid_status status =
+        device->ops->keep(device, (size_t)count * size, what, out);
     if (status != HYBRID_OK) {
         hy_array_free(ctx, memory);
         return status;

@@ -25,9 +25,10 @@ void hy_kept_init(hy_kept *kept);
 void hy_kept_close(struct hy_context *ctx);
 
 /* An array of so many elements in the memory of that device, unset; *out is NULL if there
-   are none. */
+   are none. `what` names the array in sentences. */
 hybrid_status hy_kept_new(struct hy_context *ctx, struct hy_backend *device,
-                          int64_t count, size_t size, void **out);
+                          int64_t count, size_t size, const char *what,
+                          void **out);
 
 /* By any thread. NULL is fine, and so are pointers that it never gave. */
 void hy_kept_free(struct hy_context *ctx, void *ptr);

@@ -1,21 +1,18 @@
 /* base/loops.c - loops, whose pieces workers of a pool draw.
 
-   A loop lives on its caller's stack and waits in a queue like any task, but stays there
-   until as many workers have joined as it wants. Whoever finds no more pieces takes it
-   out of the queue, and hy_pool_for() returns when all who joined have left. Who calls
-   that draws pieces itself, so a loop always gets on, also inside a task on a pool of
-   one; and a worker waits only for workers that are inside loops begun after its own, so
-   nobody waits in a circle. A helper that sees something more urgent waiting leaves
-   after its piece, and the loop wants another helper.
+   A loop lives on its caller's stack. It waits in a queue until as many workers have
+   joined as it wants. The worker that finds no more pieces takes the loop out of the
+   queue, and hy_pool_for() returns when all helpers have left. The caller draws pieces
+   itself, so a loop makes progress on a pool of one, too. A worker waits only for loops
+   that began after its own, so there is no circle. A helper that sees a more urgent task
+   leaves after its piece, and the loop wants another helper.
 
-   A loop's `people` are helpers that it wants and helpers that are inside, in one word,
-   so that whoever makes it 0 knows that it is over, and touches it no more: then its
-   caller may return, and it be gone.
+   A loop's `people` are helpers that it wants and helpers that are inside, in one word:
+   the thread that makes it 0 knows that the loop is over.
 
-   Workers that look for work are given a loop when it begins: each looks at a word of its
-   own and counts as inside from then on, so it need not wait for the lock among the
-   others. As it may have lost its core, a caller that finds no more pieces takes the loop
-   back from whoever has not begun it. If more helpers are wanted, the loop is in a queue.
+   Workers that look for work are given a loop when it begins, without the lock: each
+   looks at a word of its own and counts as inside. A caller that finds no more pieces
+   takes the loop back from workers that have not begun it.
 
    Why that is right. `next` never falls below `pieces` again once it is there, and pieces
    that are drawn are done by who is inside. The loop is in the queue if and only if
@@ -26,18 +23,16 @@
    lock, or waits for the end, takes the loop out of the queue; a helper leaves without
    the lock if nobody is wanted. One that was called away looks for pieces again when it
    has put the loop back: either it finds none and takes the loop out, or whoever draws
-   the last one finds that somebody is wanted. Nobody need be woken when a helper is
-   called away: it takes its next task itself, after it has put the loop back, and a
-   worker that finds its urgent task gone finds the loop. */
+   the last one finds that somebody is wanted. A helper that is called away wakes no
+   worker: a worker that finds the urgent task gone finds the loop. */
 #include "base/clock.h"
 #include "base/look.h"
 #include "base/pool_inside.h"
 
-enum { PATIENCE = HY_LOOKS / 20 }; /* looks, some us: who has begun leaves soon */
 enum {
-    LEND = HY_LOOKS / 5
-}; /* looks, some 10 us, after which a helper that has not run
-      is taken for one that has lost its core */
+    PATIENCE = HY_LOOKS / 20, /* looks, some us: helpers that have begun leave soon */
+    LEND     = HY_LOOKS / 5   /* looks, some 10 us: helpers without a core do not run */
+};
 
 /* ---- who takes part ------------------------------------------------------------- */
 
@@ -328,6 +323,13 @@ static int sees_end_or_lends(hy_loop *l)
     return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_LOOKS - 2 * LEND);
 }
 
+static void lend_unlocked(const hy_loop *l)
+{
+    pthread_mutex_unlock(&l->pool->lock);
+    hy_pool_lend_core(l->pool, l);
+    pthread_mutex_lock(&l->pool->lock);
+}
+
 /* Until all who joined have left. */
 static void await_end(hy_loop *l)
 {
@@ -343,7 +345,7 @@ static void await_end(hy_loop *l)
     __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     while (people(l) > 0)
         if (!hy_progress_wait_for(pool->progress, &pool->left, &pool->lock, HY_LEND_NS))
-            hy_pool_lend_core(pool, l);
+            lend_unlocked(l);
     __atomic_fetch_sub(&pool->waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -388,13 +390,6 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
     if (urgency == HY_COMPUTE)
         __atomic_store_n(&pool->computed_ns, hy_now_ns(), __ATOMIC_RELAXED);
     return status;
-}
-
-int hy_pool_goes_on(const hy_pool *pool)
-{
-    const int64_t ended_ns = __atomic_load_n(&pool->computed_ns, __ATOMIC_RELAXED);
-
-    return hy_now_ns() - ended_ns < HY_LOOKS_NS;
 }
 
 hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,

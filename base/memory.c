@@ -8,7 +8,7 @@
 #include "base/extremes.h"
 #include "base/pages.h"
 #include "base/results.h"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 enum {
     ALIGNMENT = 64,
@@ -115,25 +115,6 @@ static int count_bytes(struct hy_context *ctx, size_t bytes)
     return hy_meter_take(meter, bytes);
 }
 
-const char *hy_memory_remedy(const hy_memory *memory)
-{
-    return memory->strict
-               ? "raise host_bytes (--host-memory)"
-               : "the machine, or the control group of the process, has no more";
-}
-
-hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
-                             const char *remedy)
-{
-    const hy_memory *memory = &ctx->memory;
-
-    return hy_fail(ctx, HYBRID_NO_MEMORY,
-                   "host memory is too small for %s of %s: %s of the budget of %s are in "
-                   "use; %s%s",
-                   what, hy_size(bytes).s, hy_size(hy_meter_used(&memory->meter)).s,
-                   hy_size(memory->meter.cap).s, hy_memory_remedy(memory), remedy);
-}
-
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
                        const char *what, void **out)
 {
@@ -143,8 +124,7 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     if (count == 0 || size == 0)
         return HYBRID_OK;
     if (count < 0 || (size_t)count > (INT64_MAX - 2 * ALIGNMENT) / size)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
-                       (long long)count, size);
+        return hy_memory_full(ctx, what, INT64_MAX, "");
     size_t bytes     = (size_t)count * size + 2 * ALIGNMENT;
     const int mapped = takes_pages(memory, bytes);
     if (mapped)
@@ -154,9 +134,7 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     void *block = allocate(memory, bytes);
     if (!block) {
         hy_meter_give(&memory->meter, bytes);
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "the system refuses %s of host memory for %s: free some memory",
-                       hy_size((int64_t)bytes).s, what);
+        return hy_memory_refused(ctx, what, (int64_t)bytes, NULL);
     }
     const uintptr_t start =
         ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);

@@ -34,15 +34,6 @@ typedef struct hy_memory {
                          fails; 0 = none does */
 } hy_memory;
 
-/* Fails with NO_MEMORY because the cap leaves no room for `what`, which takes `bytes` in all.
-   The sentence names both, the cap, what is in use, and what to do: to raise the cap, and
-   `remedy`, which continues the sentence or is empty. */
-hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
-                             const char *remedy);
-
-/* Says what to do about a cap on host memory that is too small. Static. */
-const char *hy_memory_remedy(const hy_memory *memory);
-
 /* count * size bytes, 64-byte aligned, unset. NULL only when count * size is 0.
    Fails with NO_MEMORY and a sentence; `what` names the array in it. */
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,

@@ -6,7 +6,7 @@
 #include "base/backend.h"
 #include "base/pages.h"
 #include "base/pool.h"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes at a time */ };
 
@@ -95,10 +95,15 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     hy_array_free(ctx, done);
     if (status != HYBRID_NO_MEMORY)
         return status;
-    return hy_fail(ctx, HYBRID_NO_MEMORY,
-                   "the system refuses to pin an array of %s: too much is pinned, or a "
-                   "part of the array is pinned by other means",
-                   hy_size((int64_t)pin->bytes).s);
+    const hy_shortage s = {
+        .memory = "pinned memory",
+        .what   = "the caller's array",
+        .bytes  = (int64_t)pin->bytes,
+        .facts =
+            "the system refuses to pin the array, because too much is pinned or a part "
+            "of the array is pinned by other means",
+        .remedy = "raise the limit on locked memory (ulimit -l)"};
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
 static void unpin_all(hy_context *ctx, const hy_pin *pin)

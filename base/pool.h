@@ -138,7 +138,8 @@ enum { HY_LEND_NS = 200000 };
    to sleep until these workers have finished. A worker has lost its core if it is awake but
    has not run since the previous call: threads of another library keep its core busy. `loop`
    names the loop that the caller waits for; NULL stands for all tasks. Workers return to
-   their own cores after the task. Returns the number of workers that were moved. */
+   their own cores after the task. Returns the number of workers that were moved. The calling
+   thread holds no lock: the system is asked for the clock of each worker. */
 int hy_pool_lend_core(hy_pool *pool, const hy_loop *loop);
 
 #ifdef __cplusplus

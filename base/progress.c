@@ -54,10 +54,10 @@ void hy_progress_begin(hy_progress *p, int64_t rows)
 {
     if (!p->fn)
         return;
-    p->answer = p->cancelled = p->is_kept = 0;
-    p->caller                             = pthread_self();
-    p->next_ns                            = hy_now_ns() + p->every_ns;
-    p->rows                               = rows;
+    p->answer = p->cancelled = p->is_kept = p->tells_bytes = 0;
+    p->caller                                              = pthread_self();
+    p->next_ns                                             = hy_now_ns() + p->every_ns;
+    p->rows                                                = rows;
     p->told = p->units = p->done = 0;
     __atomic_store_n(&p->active, 1, __ATOMIC_RELEASE);
 }
@@ -71,8 +71,10 @@ void hy_progress_expect(hy_progress *p, int64_t units)
 void hy_progress_begin_file(hy_progress *p, int64_t bytes)
 {
     hy_progress_begin(p, bytes);
-    if (p->fn)
-        hy_progress_expect(p, bytes);
+    if (!p->fn)
+        return;
+    p->tells_bytes = 1;
+    hy_progress_expect(p, bytes);
 }
 
 void hy_progress_resize(hy_progress *p, int64_t bytes)

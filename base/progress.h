@@ -32,6 +32,7 @@ typedef struct hy_progress {
     int cancelled;    /* atomic */
     int answer;       /* of the function, which ended the call */
     int is_kept;      /* the result is the caller's: the function ends nothing any more */
+    int tells_bytes;  /* of files, in place of rows */
     int calling;      /* the function is being called, or another one of the caller */
     pthread_t caller;
     int64_t next_ns, rows, told, units; /* rows < 0: unknown, and units are told */
@@ -82,6 +83,13 @@ static inline void hy_progress_add(hy_progress *progress, int64_t units)
 {
     if (hy_progress_asked(progress))
         hy_progress_count(progress, units);
+}
+
+/* So many bytes of a file were read: counted in a call that tells bytes. By any thread. */
+static inline void hy_progress_add_bytes(hy_progress *progress, int64_t bytes)
+{
+    if (hy_progress_asked(progress) && progress->tells_bytes)
+        hy_progress_count(progress, bytes);
 }
 
 /* A condition that hy_progress_wait() waits for. */

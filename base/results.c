@@ -16,7 +16,7 @@
 #include "base/extremes.h"
 #include "base/pages.h"
 #include "base/pool.h"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 enum {
     WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
@@ -186,7 +186,8 @@ static size_t pin_bytes(const hy_results *results)
     return results->device ? results->device->ops->pin_bytes : 0;
 }
 
-static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
+static hybrid_status map_new(hy_context *ctx, size_t bytes, const char *what,
+                             mapping **out)
 {
     const size_t rounded = hy_pages_round(bytes);
     const size_t piece   = pin_bytes(ctx->results);
@@ -204,10 +205,7 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     if (!m->ptr) {
         const int error = errno;
         hy_array_free(ctx, m);
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "the system refuses address space for a result of %s: %s; raise "
-                       "its limit (ulimit -v)",
-                       hy_size((int64_t)rounded).s, strerror(error));
+        return hy_address_space_full(ctx, what, (int64_t)rounded, strerror(error));
     }
     if (ctx->pool)
         hy_topology_spread(hy_pool_topology(ctx->pool), m->ptr, rounded);
@@ -215,7 +213,8 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, mapping **out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
+hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what,
+                                 hy_span *out)
 {
     hy_results *results = ctx->results;
     mapping *m;
@@ -224,16 +223,15 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
     if (bytes == 0)
         return HYBRID_OK;
     if (bytes > INT64_MAX / 2 || hy_memory_fails(&ctx->memory))
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "the system refuses address space for a result of %s",
-                       hy_size(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes).s);
+        return hy_address_space_full(
+            ctx, what, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, NULL);
     pthread_mutex_lock(&results->lock);
     m = find_kept(results, bytes);
     if (m)
         begin_use(ctx, m);
     pthread_mutex_unlock(&results->lock);
     if (!m) {
-        HY_TRY(map_new(ctx, bytes, &m));
+        HY_TRY(map_new(ctx, bytes, what, &m));
         pthread_mutex_lock(&results->lock);
         push(results, m);
         begin_use(ctx, m);
@@ -245,6 +243,7 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out)
                      .counted = m->now.counted,
                      .piece   = m->pieces > 0 ? pin_bytes(results) : 0,
                      .pinned  = m->pinned,
+                     .what    = what,
                      .reached = &m->now.reached};
     return HYBRID_OK;
 }
@@ -287,14 +286,11 @@ hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
 {
     if (bytes <= span->counted)
         return HYBRID_OK;
-    if (bytes > span->bytes)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "a result of %s exceeds its bound of %s",
-                       hy_size((int64_t)bytes).s, hy_size((int64_t)span->bytes).s);
-    const size_t pages = hy_pages_of(span->bytes, bytes), more = pages - span->counted;
-    if (!count(ctx, more))
-        return hy_memory_full(ctx, span->what ? span->what : "a result",
+    const size_t pages = hy_pages_of(span->bytes, bytes);
+    if (bytes > span->bytes || !count(ctx, pages - span->counted))
+        return hy_memory_full(ctx, span->what,
                               (int64_t)(bytes > span->total ? bytes : span->total),
-                              span->remedy ? span->remedy : "");
+                              span->remedy);
     span->counted = pages;
     hy_span_reach(span, bytes);
     pthread_mutex_lock(&ctx->results->lock);
@@ -378,12 +374,10 @@ hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const ch
 
     *out = NULL;
     if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "%s: %lld x %zu bytes overflow", what,
-                       (long long)n, size);
+        return hy_memory_full(ctx, what, INT64_MAX, "");
     if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
         return hy_memory_full(ctx, what, n * (int64_t)size, "");
-    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, &span));
-    span.what                  = what;
+    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, what, &span));
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
     if (status != HYBRID_OK) {
         hy_results_release(ctx, span.ptr);

@@ -24,7 +24,7 @@ typedef struct hy_span {
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned at once; 0 = cannot be pinned */
     unsigned char *pinned; /* of each piece: 1 once it is; atomic */
-    const char *what;      /* name in sentences; NULL = "a result" */
+    const char *what;      /* name in sentences */
     size_t total;          /* bytes of the result of which this is an array, perhaps an
                               estimate; 0 = unknown */
     const char *remedy;    /* what else to do if there is no room, after a comma; or NULL */
@@ -40,8 +40,10 @@ void hy_results_destroy(hy_context *ctx, hy_results *results);
 void hy_results_leave(const hy_results *results);
 
 /* Reserve address space for `bytes`: the smallest kept mapping that is large enough and
-   not far too large, or a new one. Nothing is counted yet. */
-hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, hy_span *out);
+   not far too large, or a new one. Nothing is counted yet. `what` (static) names the array in
+   sentences. */
+hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what,
+                                 hy_span *out);
 
 /* The first `bytes` of the span are about to be written: count the pages that hold them,
    huge ones if the mapping has such, on the host meter. Fails with NO_MEMORY and a sentence when the cap would be exceeded. */

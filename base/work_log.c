@@ -48,7 +48,7 @@ static hybrid_status make_room(hy_work_log *log)
 
     if (log->count < log->room)
         return HYBRID_OK;
-    HY_TRY(hy_array(log->ctx, room, sizeof *log->of, "a trace", &more));
+    HY_TRY(hy_array(log->ctx, room, sizeof *log->of, "the trace of a chunk", &more));
     if (log->count > 0)
         memcpy(more, log->of, (size_t)log->count * sizeof *log->of);
     hy_array_free(log->ctx, log->of);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/files.h"
 #include "cli/fit.h"
 #include "cli/job.h"
 #include "cli/json.h"
@@ -42,8 +43,78 @@ static void print_dense_fit(const cli_job *job)
                               : "");
 }
 
+/* ---- operands that stay in their files have no plan ------------------------------- */
+
+static int has_plan(const cli_job *job)
+{
+    return !job->left_file && !(job->right && job->right_file);
+}
+
+static void print_shape(const char *name, int64_t rows, int64_t cols)
+{
+    printf("%-11s %s x %s", name, cli_count(rows).s, cli_count(cols).s);
+}
+
+static void print_sparse(const char *name, const hybrid_csr *matrix)
+{
+    print_shape(name, matrix->rows, matrix->cols);
+    printf(", %s entries\n", cli_count(matrix->nnz).s);
+}
+
+static void print_result(const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+
+    print_shape(job->right ? "C" : "Y", job->A.rows,
+                job->right ? job->right->cols : job->X.cols);
+    if (job->right)
+        printf(", about %s entries", cli_count(r->predicted_nnz_out).s);
+    printf(", %s\nwork        %s%s multiplications\n",
+           cli_bytes(r->predicted_result_bytes).s, job->right ? "about " : "",
+           cli_count(r->flops / 2).s);
+}
+
+/* The library tells of memory where there is a plan. */
+static void print_sparse_fit(const cli_job *job)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    if (!job->right || fit.budget == 0)
+        return;
+    printf("memory      %s of the host memory of %s are free%s\n", cli_bytes(fit.free).s,
+           cli_bytes(fit.budget).s,
+           fit.needed > fit.free
+               ? ":\n            C DOES NOT FIT; raise --host-memory, or "
+                 "take its rows one after another "
+                 "(hybrid_spgemm_files_each)"
+               : "");
+}
+
+static int print_files(const cli_job *job)
+{
+    printf("product     %s, values of %s\n",
+           job->right ? "C = A B, all sparse" : "Y = A X, A sparse, X and Y dense",
+           job->type == HYBRID_F64 ? "f64" : "f32");
+    print_sparse("A", &job->A);
+    if (job->right) {
+        print_sparse("B", job->right);
+    } else {
+        print_shape("X", job->X.rows, job->X.cols);
+        printf("\n");
+    }
+    print_result(job);
+    print_sparse_fit(job);
+    print_dense_fit(job);
+    printf(
+        "parts       ranges of rows, each planned when it is read: the operands stay in "
+        "their files\n");
+    return CLI_DONE;
+}
+
 static int print_words(const cli_job *job)
 {
+    if (!has_plan(job))
+        return print_files(job);
     int code = print(job, hybrid_plan_explain);
 
     print_dense_fit(job);
@@ -118,9 +189,20 @@ static void put_candidates(cli_json *json, const cli_job *job)
     cli_json_end_array(json);
 }
 
-static int print_json(const cli_job *job)
+static void put_plan(cli_json *json, const cli_job *job)
 {
     const hybrid_report *r = &job->report;
+
+    cli_json_text(json, "variant", job->variant);
+    cli_json_real(json, "predicted_s", r->predicted_s);
+    cli_json_int(json, "chunks", r->chunks);
+    cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
+    cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
+    put_candidates(json, job);
+}
+
+static int print_json(const cli_job *job)
+{
     const int cuda         = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
     hybrid_machine machine = HYBRID_MACHINE_INIT;
     cli_json json;
@@ -130,18 +212,15 @@ static int print_json(const cli_job *job)
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "version", cli_version().s);
     put_operands(&json, job);
-    cli_json_int(&json, "flops", r->flops);
+    cli_json_int(&json, "flops", job->report.flops);
     put_fit(&json, job);
     cli_json_text(&json, "backend", cuda ? "cuda" : "host");
     if (cuda)
         cli_json_text(&json, "device", hybrid_engine_device(job->engine));
-    cli_json_text(&json, "variant", job->variant);
-    cli_json_real(&json, "predicted_s", r->predicted_s);
-    cli_json_int(&json, "chunks", r->chunks);
-    cli_json_int(&json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
-    cli_json_int(&json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
+    cli_json_truth(&json, "planned", has_plan(job));
+    if (has_plan(job))
+        put_plan(&json, job);
     cli_json_text(&json, "rates", machine.rates_path[0] ? machine.rates_path : NULL);
-    put_candidates(&json, job);
     cli_json_end(&json);
     fputc('\n', stdout);
     return CLI_DONE;
@@ -158,7 +237,7 @@ int cli_explain(const cli_options *options)
     if (code == CLI_DONE)
         code = cli_job_load(&job);
     if (code == CLI_DONE)
-        code = cli_job_plan(&job);
+        code = has_plan(&job) ? cli_job_plan(&job) : cli_files_predict(&job);
     cli_progress_clear();
     if (code == CLI_DONE)
         code = options->json ? print_json(&job) : print_words(&job);

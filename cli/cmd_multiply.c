@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/files.h"
 #include "cli/fit.h"
 #include "cli/format.h"
 #include "cli/job.h"
@@ -64,10 +65,12 @@ static const double SURE = 1.25;
 
 static int plan(multiply *m)
 {
-    cli_job *job   = &m->job;
-    const int code = cli_job_has_files(job) ? CLI_DONE : cli_job_plan(job);
+    cli_job *job = &m->job;
 
-    return code == CLI_DONE && job->plan ? cli_fit_check(job, SURE) : code;
+    if (cli_job_has_files(job) && job->right)
+        return CLI_DONE; /* hybrid_spgemm_files() refuses a C that does not fit */
+    const int code = cli_job_has_files(job) ? cli_files_predict(job) : cli_job_plan(job);
+    return code == CLI_DONE ? cli_fit_check(job, SURE) : code;
 }
 
 /* ---- the product
@@ -91,31 +94,15 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-static hybrid_status run_files(cli_job *job)
-{
-    const hybrid_plan_options wanted = cli_job_wanted(job);
-    const hybrid_operand in_memory   = {.csr   = job->right,
-                                        .dense = job->right ? NULL : &job->X};
-    const hybrid_operand A           = {.csr  = job->left_file ? NULL : &job->A,
-                                        .file = job->left_file};
-    const hybrid_operand B           = job->right == &job->A ? A
-                                       : job->right_file ? (hybrid_operand){.file = job->right_file}
-                                                         : in_memory;
-
-    const hybrid_status status =
-        job->right ? hybrid_spgemm_files(job->engine, &A, &B, &wanted, &job->C)
-                   : hybrid_spmm_files(job->engine, 1, &A, &B, 0, &wanted, &job->Y);
-    return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
-}
-
 /* The result of the call before is freed first, so that budgets hold one result. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);
     cli_progress_begin(&job->report);
     cli_signals_defer();
-    const int64_t begin        = cli_now_ns();
-    const hybrid_status status = cli_job_has_files(job) ? run_files(job) : run_plan(job);
+    const int64_t begin = cli_now_ns();
+    const hybrid_status status =
+        cli_job_has_files(job) ? cli_files_run(job) : run_plan(job);
     cli_calls_add(&job->calls, (double)(cli_now_ns() - begin) * 1e-9);
     return cli_signals_returned(job->engine, status);
 }

@@ -1,6 +1,7 @@
 /* cli/fit.c - whether the result of a planned product fits host memory. */
 #include "cli/fit.h"
 
+#include "cli/operand.h"
 #include "cli/say.h"
 #include "cli/text.h"
 
@@ -28,6 +29,17 @@ cli_fit cli_fit_of(const cli_job *job)
     return fit;
 }
 
+/* Values of JSON files are not converted. */
+static int is_converted(const cli_job *job)
+{
+    const char *const *input = job->options->input;
+
+    for (int i = 0; i < CLI_INPUTS && input[i]; i++)
+        if (cli_operand_is_json(input[i]))
+            return 0;
+    return 1;
+}
+
 int cli_fit_check(const cli_job *job, double times)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -40,5 +52,5 @@ int cli_fit_check(const cli_job *job, double times)
         "%s are free; raise --host-memory%s, or take the result in parts "
         "(hybrid_spgemm_each in C)",
         cli_bytes(fit.needed).s, cli_bytes(fit.free).s, cli_bytes(fit.budget).s,
-        job->type == HYBRID_F64 ? ", use --type f32" : "");
+        job->type == HYBRID_F64 && is_converted(job) ? ", use --type f32" : "");
 }

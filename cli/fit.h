@@ -10,7 +10,7 @@ typedef struct cli_fit {
     int64_t budget; /* 0 = none */
 } cli_fit;
 
-/* The job has a plan, and not run yet. */
+/* The job has a plan or a prediction, and has not run yet. */
 cli_fit cli_fit_of(const cli_job *job);
 
 /* Returns 0, or CLI_MEMORY after saying that the result exceeds what is free more than `times`

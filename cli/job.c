@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "cli/files.h"
 #include "cli/gpus.h"
 #include "cli/now.h"
 #include "cli/operand.h"
@@ -190,14 +191,18 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand in JSON stays in its file: no step needs the whole operand. */
+/* Returns 1 if an operand in JSON stays in its file: no step needs the whole operand.
+   Plans need it in memory, so that explain reads what a product would read as a whole. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
 
     if (!name || !cli_operand_is_json(name))
         return 0;
-    return cli_operand_is_dense(name) || !(job->explains || o->verify || transposed);
+    if (cli_operand_is_dense(name))
+        return 1;
+    return !(o->verify || transposed) &&
+           (!job->explains || cli_files_is_large(job->engine, name));
 }
 
 static int open_left(cli_job *job)

@@ -15,33 +15,38 @@ enum {
 #define FIELD(type, name)                                                                \
     offsetof(cli_options, name) + 0 * sizeof(_Generic(((cli_options *)0)->name, type : 0))
 
+/* Rows of options whose help differs between commands. */
+#define OUTPUT(commands, help)                                                           \
+    {                                                                                    \
+        "output", 'o', commands, &cli_kind_file, FIELD(const char *, output), help       \
+    }
+#define TYPE(commands, help)                                                             \
+    {                                                                                    \
+        "type", 0, commands, &cli_kind_type, FIELD(hybrid_type, type), help              \
+    }
+
 const cli_option cli_option_table[] = {
-    {"output", 'o', CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, output),
-     "Write the result to FILE: .mtx if it is sparse, .npy if it is dense, - for "
-     "standard "
-     "output."},
-    {"output", 'o', CLI_GENERATE, &cli_kind_file, FIELD(const char *, output),
-     "Write the matrix to FILE.mtx, or to standard output if FILE is -."},
+    OUTPUT(CLI_MULTIPLY, "Write the result to FILE: .mtx if it is sparse, .npy if it is "
+                         "dense, - for standard output."),
+    OUTPUT(CLI_GENERATE,
+           "Write the matrix to FILE.mtx, or to standard output if FILE is -."),
     {"format", 0, CLI_MULTIPLY | CLI_GENERATE, &cli_kind_format,
      FIELD(cli_format, format),
      "Format of the result, whatever the name ends in: mtx if it is sparse, npy if it is "
      "dense."},
-    {"output", 'o', CLI_CALIBRATE, &cli_kind_file, FIELD(const char *, output),
-     "Write the rates to FILE, which --rates reads, or to standard output if FILE is -. "
-     "The default is a file in "
-     "$XDG_CACHE_HOME/hybrid_spmm, or $HOME/.cache/hybrid_spmm, that is named after the "
-     "device."},
+    OUTPUT(CLI_CALIBRATE,
+           "Write the rates to FILE, which --rates reads, or to standard output if FILE "
+           "is -. The default is a file in $XDG_CACHE_HOME/hybrid_spmm, or "
+           "$HOME/.cache/hybrid_spmm, that is named after the device."),
     {"dense-cols", 0, PRODUCT, &cli_kind_columns, FIELD(int64_t, dense_cols),
      "Multiply by a random dense matrix of N columns instead of B."},
     {"transpose-a", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_a),
      "Multiply the transpose of A."},
     {"transpose-b", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_b),
      "Multiply by the transpose of B, or of A if there is no B."},
-    {"type", 0, CLI_GENERATE, &cli_kind_type, FIELD(hybrid_type, type),
-     "Type of the values. The default is f64."},
-    {"type", 0, PRODUCT | CLI_INFO, &cli_kind_type, FIELD(hybrid_type, type),
-     "Type of the values. The default is the type of operands in files that have one, or "
-     "f64."},
+    TYPE(CLI_GENERATE, "Type of the values. The default is f64."),
+    TYPE(PRODUCT | CLI_INFO, "Type of the values. The default is the type of operands in "
+                             "files that have one, or f64."),
     {"seed", 0, COMPUTES, &cli_kind_seed, FIELD(uint64_t, seed),
      "Seed of all random numbers. The default is 1."},
     {"backend", 0, OPENS, &cli_kind_backend, FIELD(hybrid_backend, backend),
@@ -54,18 +59,15 @@ const cli_option cli_option_table[] = {
      "Algorithm, or the beginning of its name. 'hybrid_spmm list' prints the names."},
     {"split", 0, PRODUCT, &cli_kind_split, FIELD(cli_split, split),
      "How CPU and GPU divide the work: auto, gpu, host, or the CPU's share of A*X from 0 "
-     "to "
-     "1."},
+     "to 1."},
     {"threads", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_threads, FIELD(int64_t, threads),
      "Number of CPU workers. The default is one per core, or three fewer beside a GPU."},
     {"device-memory", 0, PRODUCT, &cli_kind_size, FIELD(size_t, device_bytes),
      "Use at most SIZE of a GPU's memory. KB, MB and GB are powers of 1000; K, M, G, "
-     "KiB, "
-     "MiB and GiB are powers of 1024."},
+     "KiB, MiB and GiB are powers of 1024."},
     {"host-memory", 0, COMPUTES, &cli_kind_size, FIELD(size_t, host_bytes),
      "Use at most SIZE of host memory, results included. The default is the memory of "
-     "the "
-     "machine or its control group."},
+     "the machine or its control group."},
     {"chunk-rows", 0, PRODUCT, &cli_kind_rows, FIELD(int64_t, chunk_rows),
      "Rows of the result per chunk. The default depends on the work and the memory."},
     {"rates", 0, PRODUCT, &cli_kind_rates, FIELD(const char *, rates),
@@ -82,8 +84,7 @@ const cli_option cli_option_table[] = {
      "report are those of the last call."},
     {"trace", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, trace),
      "Write a timeline, which ui.perfetto.dev opens, to FILE, or to standard output if "
-     "FILE "
-     "is -."},
+     "FILE is -."},
     {"report", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, report),
      "Write sizes, times and bytes as JSON to FILE, or to standard output if FILE is -."},
     {"progress", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_progress,

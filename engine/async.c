@@ -5,6 +5,8 @@
 #include "engine/async.h"
 
 #include "base/csr.h"
+#include "base/shortage.h"
+#include "partition/pack.h"
 
 struct hy_async {
     hy_single single; /* of the last run, whose memory the next one uses */
@@ -67,12 +69,13 @@ static hybrid_status enqueue(hy_single *s, const hy_update *update)
     if (update->alpha == 0)
         return hy_single_land_dense(s, update);
     HY_TRY(hy_single_enqueue_dense(s, update, &end));
-    return end == HY_DIRECT_DONE
-               ? HYBRID_OK
-               : hy_fail(
-                     &s->engine->ctx, HYBRID_NO_DEVICE_MEMORY,
-                     "device memory is too small for this run: other plans of the "
-                     "engine, or other programs, hold what was free when it was planned");
+    if (end == HY_DIRECT_DONE)
+        return HYBRID_OK;
+    const hy_features *f = &s->chunk.features;
+    return hy_device_full(
+        &s->engine->ctx, &s->device->device, "the arrays of this run",
+        (int64_t)(hy_arranged_bytes(s->problem.op, f, &s->cost) + s->cost.work_bytes),
+        "and others hold what was free when it was planned", ", or destroy other plans");
 }
 
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,

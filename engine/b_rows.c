@@ -4,12 +4,13 @@
    them: a call for each short row would take longer than to read what is not wanted. */
 #include "engine/b_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/csr.h"
 #include "base/extremes.h"
 #include "base/pool.h"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 enum {
     NEAR_ROWS     = 512,  /* between two rows, whose offsets are read together; */
@@ -247,18 +248,23 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
 
 static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
 {
-    const hy_meter *meter = &rows->file->ctx->memory.meter;
+    hy_context *ctx       = rows->file->ctx;
+    const hy_meter *meter = &ctx->memory.meter;
     const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
     const int64_t bytes   = nnz * entry_bytes(rows);
+    char what[128];
 
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
-    return hy_fail(rows->file->ctx, HYBRID_NO_MEMORY,
-                   "host memory is too small for the %lld rows of B that row %lld of A "
-                   "touches, of %s: %s of the budget of %s are in use; %s",
-                   (long long)rows->touched.count, (long long)row, hy_size(bytes).s,
-                   hy_size(used).s, hy_size(meter->cap).s,
-                   hy_memory_remedy(&rows->file->ctx->memory));
+    snprintf(what, sizeof what, "the %lld rows of B that row %lld of A touches,",
+             (long long)rows->touched.count, (long long)row);
+    const hy_shortage s = {.memory = "host memory",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .meter  = meter,
+                           .spare  = rows->entries.bytes,
+                           .remedy = hy_memory_remedy(&ctx->memory)};
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
 /* Look at fewer and fewer rows, until what they touch fits. */

@@ -93,6 +93,10 @@ void hy_idle_undo(hybrid_engine *engine);
 /* idle.c: hy_context.relieve. Idle plans and kept blocks of the host give memory back. */
 void hy_idle_relieve(hy_context *ctx);
 
+/* Returns the bytes of the host budget that results may take: free ones, and those of results
+   that are kept although their owner freed them. INT64_MAX without a budget. */
+int64_t hy_idle_host_left(const hybrid_engine *engine);
+
 /* The backend on which products run unless a variant says otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);
 

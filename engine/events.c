@@ -1,6 +1,8 @@
 /* engine/events.c - events of runs, kept to be written: hybrid_trace. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/shortage.h"
 #include "engine/engine.h"
 #include "engine/trace_json.h"
 
@@ -48,7 +50,7 @@ static int make_room(hybrid_trace *trace)
         return 1;
     hy_message_hush(&unheard);
     const hybrid_status status =
-        hy_array(ctx, (int64_t)room, sizeof *trace->events, "a trace", &more);
+        hy_array(ctx, (int64_t)room, sizeof *trace->events, "the trace", &more);
     hy_message_heed(&unheard);
     if (status != HYBRID_OK)
         return 0;
@@ -72,6 +74,16 @@ void hybrid_trace_add(void *user, const hybrid_event *event)
         trace->lost++;
 }
 
+static hybrid_status fail_lost(hy_context *ctx, const hybrid_trace *trace)
+{
+    const size_t all = trace->count + trace->lost;
+    char what[96];
+
+    snprintf(what, sizeof what, "the trace (%zu of %zu events were lost)", trace->lost,
+             all);
+    return hy_memory_full(ctx, what, (int64_t)(all * sizeof *trace->events), "");
+}
+
 hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path)
 {
     if (!trace)
@@ -81,10 +93,6 @@ hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path)
     if (!path)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "path is NULL");
     if (trace->lost > 0)
-        return hy_fail(ctx, HYBRID_NO_MEMORY,
-                       "host memory is too small for the trace: %zu of %zu events were "
-                       "lost; %s",
-                       trace->lost, trace->count + trace->lost,
-                       hy_memory_remedy(&ctx->memory));
+        return fail_lost(ctx, trace);
     return hy_trace_json(trace->engine, trace->events, trace->count, path);
 }

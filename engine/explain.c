@@ -1,5 +1,6 @@
 /* engine/explain.c - a plan in plain words: hybrid_plan_explain(). */
 #include "base/results.h"
+#include "base/shortage.h"
 #include "engine/plan.h"
 #include "engine/words.h"
 
@@ -82,17 +83,17 @@ static void put_memory(hy_words *w, const hybrid_plan *plan)
 {
     const hy_context *ctx = &plan->product.engine->ctx;
     const hy_meter *meter = &ctx->memory.meter;
-    const int64_t used    = hy_meter_used(meter) - hy_results_kept_bytes(ctx->results);
+    const int64_t left    = hy_idle_host_left(plan->product.engine);
     const int64_t need    = plan->history.report.predicted_result_bytes;
 
     if (meter->cap == 0 || plan->product.op != HY_SPGEMM || plan->product.result_there)
         return;
     hy_words_put(w, "memory      ");
-    hy_words_bytes(w, (double)(meter->cap - used));
+    hy_words_bytes(w, (double)left);
     hy_words_put(w, " of the host memory of ");
     hy_words_bytes(w, (double)meter->cap);
     hy_words_put(w, " are free");
-    if (need > meter->cap - used)
+    if (need > left)
         hy_words_put(w,
                      ":\n            C DOES NOT FIT; %s, or take its rows one after "
                      "another (hybrid_spgemm_each)",

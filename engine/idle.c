@@ -1,6 +1,7 @@
 /* engine/idle.c - memory that the engine keeps for later and that no call uses. */
 #include "engine/engine.h"
 
+#include "base/extremes.h"
 #include "base/results.h"
 #include "pipeline/lane_set.h"
 #include "pipeline/tenant.h"
@@ -41,4 +42,14 @@ void hy_idle_relieve(hy_context *ctx)
     hy_tenants_leave(host);
     host->ops->trim(host, 0);
     pthread_mutex_unlock(&ctx->relief_lock);
+}
+
+int64_t hy_idle_host_left(const hybrid_engine *engine)
+{
+    const hy_meter *meter = &engine->ctx.memory.meter;
+
+    if (meter->cap == 0)
+        return INT64_MAX;
+    return hy_greater(0, meter->cap - hy_meter_used(meter) +
+                             hy_results_kept_bytes(engine->ctx.results));
 }

@@ -55,6 +55,11 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
 /* Chunks of such a run whose rows of A are on devices from earlier ones. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
+/* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with offsets
+   and columns as the options ask for them. */
+int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type, int64_t rows,
+                        int64_t entries);
+
 /* What is known before a run of these chunks, those of each portion. */
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
 

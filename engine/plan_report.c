@@ -42,18 +42,24 @@ static int64_t index_bytes(hybrid_index asked, hybrid_index otherwise, int64_t e
     return (int64_t)hy_index_size(type);
 }
 
+int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
+                        int64_t rows, int64_t entries)
+{
+    return (rows + 1) * index_bytes(options->offsets, HYBRID_I64, entries) +
+           entries * (index_bytes(options->columns, HYBRID_I32, entries) +
+                      (int64_t)hy_value_size(type));
+}
+
 /* Host memory for a result of so many entries. */
 static int64_t result_bytes(const hy_product *product, int64_t entries)
 {
-    const hybrid_plan_options *o = &product->options;
-    const int64_t value          = (int64_t)hy_value_size(product->profile.features.type);
+    const hybrid_type type = product->profile.features.type;
 
     if (product->result_there)
         return 0;
     if (product->op == HY_SPMM)
-        return entries * value;
-    return (product->rows + 1) * index_bytes(o->offsets, HYBRID_I64, entries) +
-           entries * (index_bytes(o->columns, HYBRID_I32, entries) + value);
+        return entries * (int64_t)hy_value_size(type);
+    return hy_result_bytes(&product->options, type, product->rows, entries);
 }
 
 /* Elements of Y, or the estimated entries of C. */

@@ -46,8 +46,9 @@ static int leaves_rooms(const hy_product *product)
 
     if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
         return 1;
-    const int can = hy_tenants_alloc(backend, bytes, &x) == HYBRID_OK &&
-                    hy_tenants_alloc(backend, bytes, &y) == HYBRID_OK;
+    const int can =
+        hy_tenants_alloc(backend, bytes, "X in another order", &x) == HYBRID_OK &&
+        hy_tenants_alloc(backend, bytes, "Y in another order", &y) == HYBRID_OK;
     ops->free(backend, &x);
     ops->free(backend, &y);
     return can;

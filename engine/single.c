@@ -104,11 +104,12 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
 
     if (s->room.ptr && s->room.bytes < all) /* of an earlier run, which may use it */
         s->device->ops->lane_drain(s->lane);
-    s->problem.image     = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
+    s->problem.image = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
                                         s->problem.B ? s->problem.B->nnz : 0, s->A.type);
-    hybrid_status status = hy_tenants_alloc(s->device, in, &s->arranged->in);
+    hybrid_status status =
+        hy_tenants_alloc(s->device, in, "packs of A", &s->arranged->in);
     if (status == HYBRID_OK)
-        status = hy_tenants_alloc(s->device, all, &s->room);
+        status = hy_tenants_alloc(s->device, all, "arrays of the kernels", &s->room);
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {

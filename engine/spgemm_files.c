@@ -1,9 +1,14 @@
 /* engine/spgemm_files.c - C = AB, operands in memory or in files. */
+#include <math.h>
+
 #include "base/csr.h"
+#include "base/shortage.h"
 #include "engine/a_panel.h"
 #include "engine/b_rows.h"
 #include "engine/check.h"
 #include "engine/files.h"
+#include "engine/result_size.h"
+#include "engine/struct_size.h"
 #include "pipeline/sink_csr.h"
 #include "pipeline/sink_each.h"
 
@@ -15,8 +20,12 @@ typedef struct product {
     hy_csr_sink csr;
     hy_each_sink each;
     hy_sink *sink;
-    int64_t *nnz; /* of C, so far */
+    int64_t *nnz;        /* of C, so far */
+    hy_result_size size; /* of C, estimated; 0 where it surely fits */
 } product;
+
+static const char remedy[] =
+    ", or take its rows one after another (hybrid_spgemm_files_each)";
 
 /* ---- products of panels -------------------------------------------------------------
  */
@@ -101,6 +110,7 @@ static hybrid_status multiply_all(product *p)
 static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
                            const hybrid_operand *B, const hybrid_plan_options *options)
 {
+    p->size = (hy_result_size){0, 0, 0};
     HY_TRY(hy_files_begin(&p->call, engine, options));
     HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
     HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
@@ -122,6 +132,36 @@ static hybrid_status settle(product *p)
         HY_TRY(hy_sparse_settle(&p->call, &p->B));
     HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
     return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
+}
+
+/* ---- whether C fits ------------------------------------------------------------------
+ */
+
+static int64_t bytes_of_c(const product *p, double entries)
+{
+    const double most = (double)(INT64_MAX / 32);
+
+    return hy_result_bytes(&p->call.options, p->A.csr->type, p->A.csr->rows,
+                           (int64_t)(entries < most ? entries : most));
+}
+
+/* Refuses a C that hardly fits, before anything is computed. A C that fits even without a
+   zero is not looked at. */
+static hybrid_status check_size(product *p)
+{
+    hy_context *ctx    = &p->call.engine->ctx;
+    const int64_t left = hy_idle_host_left(p->call.engine);
+    const double all   = (double)p->A.csr->rows * (double)p->B.csr->cols;
+    const double one   = (double)bytes_of_c(p, 1) - (double)bytes_of_c(p, 0);
+    const double limit = ((double)left - (double)bytes_of_c(p, 0)) / one;
+
+    if (left == INT64_MAX || all <= limit)
+        return HYBRID_OK;
+    HY_TRY(hy_estimate_result(&p->call, &p->A, &p->B, limit, &p->size));
+    if (bytes_of_c(p, p->size.least) <= left)
+        return HYBRID_OK;
+    return hy_memory_full(ctx, "C, estimated at a size", bytes_of_c(p, p->size.entries),
+                          remedy);
 }
 
 /* Entries of C that host memory has room for: address space is free. */
@@ -162,10 +202,13 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(check_size(&p));
     const hy_csr_shape shape = {.rows      = p.A.csr->rows,
                                 .cols      = p.B.csr->cols,
                                 .type      = p.A.csr->type,
                                 .bound     = most_entries(&p),
+                                .total     = (int64_t)p.size.entries,
+                                .remedy    = remedy,
                                 .offsets   = p.call.options.offsets,
                                 .columns   = p.call.options.columns,
                                 .index_max = engine->index_max};
@@ -216,4 +259,35 @@ hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_opera
 {
     HY_TRY(hy_engine_begin(engine));
     return hy_engine_end(engine, hand(engine, A, B, options, fn, user));
+}
+
+static hybrid_status predict(hybrid_engine *engine, const hybrid_operand *A,
+                             const hybrid_operand *B, const hybrid_plan_options *options,
+                             hybrid_report *out)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!out)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "out is NULL");
+    HY_TRY(hy_struct_check(&engine->ctx, &hy_report_struct, out->struct_size));
+    HY_TRY(hy_sparse_check(&p.call, &p.A, "A"));
+    HY_TRY(hy_sparse_check(&p.call, &p.B, "B"));
+    HY_TRY(hy_estimate_result(&p.call, &p.A, &p.B, NAN, &p.size));
+    report.rows                   = p.A.csr->rows;
+    report.flops                  = 2 * (int64_t)(p.size.products + 0.5);
+    report.predicted_nnz_out      = (int64_t)(p.size.entries + 0.5);
+    report.predicted_result_bytes = bytes_of_c(&p, p.size.entries + 0.5);
+    hy_struct_write(&hy_report_struct, &report, out);
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine, const hybrid_operand *A,
+                                          const hybrid_operand *B,
+                                          const hybrid_plan_options *options,
+                                          hybrid_report *out)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, predict(engine, A, B, options, out));
 }

@@ -32,12 +32,13 @@ static void range_end(void)
 
 /* ---- memory ---- */
 
-static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
+static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
+                           const char *what, hy_buffer *out)
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
     HY_TRY(hy_cuda_works(b, "work on the device")); /* kept blocks would not tell */
-    return hy_blocks_alloc(&b->blocks, self, space, bytes, out);
+    return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
 
 static void release(hy_backend *self, hy_buffer *buffer)

@@ -92,7 +92,8 @@ hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
 {
     hy_buffer word = {};
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_TRY(self->ops->alloc(self, HY_DEVICE, sizeof(uint64_t), &word));
+    HY_TRY(self->ops->alloc(self, HY_DEVICE, sizeof(uint64_t), "the hash of a pattern",
+                            &word));
     const hybrid_status status =
         hash_to(self, A, static_cast<unsigned long long *>(word.ptr), out);
     self->ops->free(self, &word);

@@ -96,10 +96,10 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     HY_CUDA(m->ctx, cudaEventCreate(&m->begin));
     HY_CUDA(m->ctx, cudaEventCreate(&m->end));
     HY_CUDA(m->ctx, cudaEventCreate(&m->joined));
-    HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, &m->up));
-    HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, &m->down));
-    HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, &m->first));
-    HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, &m->second));
+    HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->up));
+    HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->down));
+    HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->first));
+    HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->second));
     /* what is copied shall have been written: fresh pages may share one of zeros */
     HY_CUDA(m->ctx, cudaMemsetAsync(m->first.ptr, 1, MEM_BYTES, hy_stream(m->main)));
     HY_CUDA(m->ctx, cudaMemsetAsync(m->second.ptr, 2, MEM_BYTES, hy_stream(m->main)));

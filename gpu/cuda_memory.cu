@@ -1,10 +1,12 @@
 /* gpu/cuda_memory.cu - blocks of device and pinned memory, kept when freed. */
 #include "gpu/cuda_memory.cuh"
 
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/pages.h"
 #include "base/pool.h"
+#include "base/shortage.h"
 #include "base/size_text.h"
 #include "gpu/cuda_backend.cuh"
 
@@ -102,29 +104,38 @@ static void *take(hy_backend *owner, hy_space space, size_t bytes)
     return nullptr;
 }
 
-static hybrid_status no_room(hy_backend *owner, hy_space space, size_t bytes)
+static hybrid_status not_pinned(hy_backend *owner, const char *what, size_t bytes)
 {
-    const hy_meter *meter = meter_of(owner, space);
+    hy_shortage s = {};
+
+    s.memory = "pinned memory";
+    s.what   = what;
+    s.bytes  = (int64_t)bytes;
+    s.meter  = &owner->pinned;
+    s.facts  = "and the system refuses to pin more";
+    s.remedy =
+        "raise the limit on locked memory (ulimit -l), or free memory of the machine";
+    return hy_short(owner->ctx, HYBRID_NO_MEMORY, &s);
+}
+
+static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what,
+                             size_t bytes)
+{
     size_t free = 0, all = 0;
+    char facts[96];
 
     if (space != HY_DEVICE)
-        return hy_fail(owner->ctx, HYBRID_NO_MEMORY,
-                       "the system refuses to pin a buffer of %s: the engine has pinned "
-                       "%s; raise the limit on locked memory, or free some memory",
-                       hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s);
+        return not_pinned(owner, what, bytes);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
-    return hy_fail(
-        owner->ctx, HYBRID_NO_DEVICE_MEMORY,
-        "device memory is too small for a buffer of %s: %s of the budget of %s "
-        "are in use, and %s of the %s of the device are free; raise "
-        "device_bytes (--device-memory), or free memory of the device",
-        hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s, hy_size(meter->cap).s,
-        hy_size((int64_t)free).s, hy_size((int64_t)all).s);
+    snprintf(facts, sizeof facts, "and %s of the %s of the device are free",
+             hy_size((int64_t)free).s, hy_size((int64_t)all).s);
+    return hy_device_full(owner->ctx, &owner->device, what, (int64_t)bytes, facts,
+                          ", or free memory of the device");
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
-                               size_t bytes, hy_block **out)
+                               size_t bytes, const char *what, hy_block **out)
 {
     void *record = nullptr;
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
@@ -136,7 +147,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     if (!ptr) {
         hy_array_free(owner->ctx, record);
         HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
-        return no_room(owner, space, bytes);
+        return no_room(owner, space, what, bytes);
     }
     *out        = static_cast<hy_block *>(record);
     **out       = hy_block{ptr, bytes, space, false, owner->ctx->call, list->first};
@@ -158,11 +169,11 @@ void hy_blocks_close(hy_block_list *list, hy_backend *owner)
 }
 
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
-                              size_t bytes, hy_buffer *out)
+                              size_t bytes, const char *what, hy_buffer *out)
 {
     *out = hy_buffer{nullptr, 0, space};
     if (hy_memory_fails(&owner->ctx->memory))
-        return no_room(owner, space, bytes);
+        return no_room(owner, space, what, bytes);
     if (bytes == 0)
         return HYBRID_OK;
 
@@ -170,7 +181,7 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
     hybrid_status status = HYBRID_OK;
     hy_block *found      = find_kept(list, space, bytes);
     if (!found)
-        status = new_block(list, owner, space, bytes, &found);
+        status = new_block(list, owner, space, bytes, what, &found);
     if (status == HYBRID_OK) {
         found->kept = false;
         *out        = hy_buffer{found->ptr, bytes, space};

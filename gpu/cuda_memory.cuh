@@ -27,7 +27,7 @@ struct hy_block_list {
 void hy_blocks_open(hy_block_list *list);
 void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees them all */
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
-                              size_t bytes, hy_buffer *out);
+                              size_t bytes, const char *what, hy_buffer *out);
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer);
 void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since);
 

@@ -1,6 +1,6 @@
 /* gpu/cuda_space.cu - operands and results of the caller in the device's memory. */
 #include "gpu/cuda_backend.cuh"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 /* By the driver, which does not have to make the device current first. 0: it does not
  * say. */
@@ -112,7 +112,8 @@ void hy_cuda_pool_trim(const cuda_backend *b)
 }
 
 /* Any stream may use the memory when this returns. */
-static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
+static cudaError_t allocate(const cuda_backend *b, size_t bytes, const char *what,
+                            void **out)
 {
     if (!b->pool)
         return cudaMalloc(out, bytes);
@@ -120,7 +121,7 @@ static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
     return error == cudaSuccess ? cudaStreamSynchronize(b->clock) : error;
 }
 
-hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
+hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, void **out)
 {
     const cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
@@ -128,11 +129,14 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, void **out)
         return HYBRID_OK;
     (void)cudaGetLastError();
     HY_TRY(hy_cuda_works(b, "allocating memory"));
-    return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "device memory is too small for an array of %s of the result: leave "
-                   "the result in "
-                   "host memory (result_space), or free memory of the device",
-                   hy_size((int64_t)bytes).s);
+    hy_shortage s = {}; /* results on a device count against no budget */
+    s.memory      = "device memory";
+    s.what        = what;
+    s.bytes       = (int64_t)bytes;
+    s.facts       = "the device has no more";
+    s.remedy =
+        "leave the result in host memory (result_space), or free memory of the device";
+    return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 
 /* Work of any stream may still use the memory: it is waited for, as cudaFree() does. What

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/extremes.h"
-#include "base/size_text.h"
+#include "base/shortage.h"
 
 /* Lies in the 256 bytes before a buffer. */
 typedef struct hy_block {
@@ -148,7 +148,7 @@ static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
 }
 
 static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
-                               hy_block **out)
+                               const char *what, hy_block **out)
 {
     hy_meter *meter     = meter_of(self, space);
     const hy_meter *all = &self->ctx->memory.meter;
@@ -159,15 +159,10 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     if (!hy_meter_take(meter, bytes)) {
         trim(self, 0);
         if (!hy_meter_take(meter, bytes))
-            return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                           "device memory is too small for a buffer of %s: %s of the "
-                           "budget of %s are in use; raise device_bytes "
-                           "(--device-memory)",
-                           hy_size((int64_t)bytes).s, hy_size(hy_meter_used(meter)).s,
-                           hy_size(meter->cap).s);
+            return hy_device_full(self->ctx, meter, what, (int64_t)bytes, NULL, NULL);
     }
-    const hybrid_status status = hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1,
-                                          "buffer of the host backend", &raw);
+    const hybrid_status status =
+        hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1, what, &raw);
     if (status != HYBRID_OK) {
         hy_meter_give(meter, bytes);
         return status;
@@ -178,7 +173,8 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_buffer *out)
+static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
+                           const char *what, hy_buffer *out)
 {
     hy_block *block = NULL;
 
@@ -186,11 +182,10 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes, hy_bu
     if (bytes == 0)
         return HYBRID_OK;
     if (bytes > (size_t)INT64_MAX - 2 * HEADER)
-        return hy_fail(self->ctx, HYBRID_NO_MEMORY, "a buffer of %zu bytes cannot exist",
-                       bytes);
+        return hy_memory_full(self->ctx, what, INT64_MAX, "");
     block = take_kept(host(self), space, bytes);
     if (!block)
-        HY_TRY(new_block(self, space, bytes, &block));
+        HY_TRY(new_block(self, space, bytes, what, &block));
     *out = (hy_buffer){(char *)block + HEADER, bytes, space};
     return HYBRID_OK;
 }

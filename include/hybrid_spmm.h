@@ -883,9 +883,9 @@ typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
    allocated or pinned; a chunk that the GPU has begun, which is waited for; the file system;
    a row of C with 10^8 entries that one worker sorts; single rows of 10^8 entries where all
    columns are checked, or verified; and while hybrid_each_fn or hybrid_trace_fn runs.
-   hybrid_read_mtx(), hybrid_read_dense(), hybrid_write_mtx() and hybrid_write_npy() call fn
-   in the same way with bytes of the file in place of rows: those read or written, and the size
-   of the file. While text is written the size is an estimate that changes, and of a pipe that
+   hybrid_read_mtx(), hybrid_read_dense(), hybrid_read_csr(), hybrid_write_mtx() and
+   hybrid_write_npy() call fn in the same way with bytes of the file in place of rows: those
+   read or written, and the size of the file, or of the arrays that a file of JSON describes. While text is written the size is an estimate that changes, and of a pipe that
    is read it is -1. A call that waits for bytes of a pipe does not call fn meanwhile.
    From inside fn, calls on this engine and its plans are refused, as at
    hybrid_spgemm_each(). fn returns: it is not left by an exception or longjmp(). */
@@ -1074,6 +1074,17 @@ HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
                                                   const hybrid_operand *B,
                                                   const hybrid_plan_options *options,
                                                   hybrid_each_fn fn, void *user);
+
+/* Predicts the size of C = A*B from a sample of rows, of which columns but no values are
+   read: rows, flops, predicted_nnz_out and predicted_result_bytes of *out; the other fields
+   become 0. struct_size of *out is set (HYBRID_REPORT_INIT). Operands in memory are
+   checked as hybrid_spgemm() does. hybrid_spgemm_files() looks at such a sample, too: it returns
+   NO_MEMORY before anything is computed if C clearly exceeds the host memory that is left. */
+HYBRID_API hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine,
+                                                     const hybrid_operand *A,
+                                                     const hybrid_operand *B,
+                                                     const hybrid_plan_options *options,
+                                                     hybrid_report *out);
 HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
                                            const hybrid_operand *A, const hybrid_operand *X,
                                            double beta, const hybrid_plan_options *options,

@@ -12,6 +12,7 @@
 
 #include "base/csr.h"
 #include "base/pool.h"
+#include "base/shortage.h"
 #include "io/random.h"
 
 enum { GRAIN = 1024 };

@@ -1,8 +1,10 @@
 /* io/input.c - the text of a file: mapped, or read and inflated a window at a time. */
+#include "base/shortage.h"
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,7 +13,10 @@
 
 #include "io/digits.h"
 
-enum { AFTER = 1 + HY_TEXT_PAD /* bytes behind a text */ };
+enum {
+    AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
+    INFLATE_BYTES = 44 << 10         /* that zlib allocates for its largest window */
+};
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
@@ -73,12 +78,20 @@ static hybrid_status refill(hy_context *ctx, const hy_input *input)
     return HYBRID_OK;
 }
 
+static hybrid_status fail_memory(hy_context *ctx, const hy_input *input)
+{
+    char what[HY_MESSAGE_BYTES / 2];
+
+    snprintf(what, sizeof what, "the window that inflates '%s'", input->path);
+    return hy_memory_refused(ctx, what, INFLATE_BYTES, NULL);
+}
+
 static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
 {
     const z_stream *z = &input->stream->z;
 
     if (code == Z_MEM_ERROR)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", input->path);
+        return fail_memory(ctx, input);
     if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
         return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
                        input->path, z->msg ? z->msg : "dictionary needed");
@@ -271,7 +284,7 @@ static hybrid_status gunzip(hy_context *ctx, hy_input *input)
     s->array     = input->array;
     input->array = NULL;
     if (inflateInit2(&s->z, 15 + 16) != Z_OK) /* largest window, gzip header */
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory to inflate '%s'", input->path);
+        return fail_memory(ctx, input);
     s->gzip = 1;
     HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
     return fill(ctx, input, 0);

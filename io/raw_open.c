@@ -137,6 +137,8 @@ hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out
     hy_raw_matrix matrix;
 
     HY_TRY(hy_raw_open_matrix(ctx, path, &matrix));
+    if (matrix.sparse)
+        hy_progress_begin_file(&ctx->progress, hy_csr_file_stored_bytes(&matrix.csr));
     const hybrid_status status =
         matrix.sparse ? hy_csr_file_read(&matrix.csr, out)
                       : hy_fail(ctx, HYBRID_BAD_FILE,

@@ -1,9 +1,11 @@
 /* partition/chunks.c - the work is cut into chunks that fit the device. */
 #include "partition/chunks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/csr.h"
+#include "base/shortage.h"
 #include "base/size_text.h"
 #include "partition/stamps.h"
 
@@ -73,13 +75,19 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                             const hy_features *f)
 {
-    return hy_fail(
-        ctx, HYBRID_NO_DEVICE_MEMORY,
-        "memory is too small for row %lld of the product: the buffers of the row "
-        "take %s, and a chunk may take %s of the budget; raise device_bytes "
-        "(--device-memory), or host_bytes (--host-memory) if the CPU computes",
-        (long long)row, hy_size((int64_t)device_bytes(cut, f)).s,
-        hy_size((int64_t)cut->slot_bytes).s);
+    char what[64], facts[64];
+
+    snprintf(what, sizeof what, "row %lld of the product with buffers", (long long)row);
+    snprintf(facts, sizeof facts, "a chunk may take %s of the budget",
+             hy_size((int64_t)cut->slot_bytes).s);
+    const hy_shortage s = {.memory = "memory",
+                           .what   = what,
+                           .bytes  = (int64_t)device_bytes(cut, f),
+                           .facts  = facts,
+                           .remedy =
+                               "raise device_bytes (--device-memory), or host_bytes "
+                               "(--host-memory) if the CPU computes"};
+    return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 
 /* ---- width of a panel -------------------------------------------------------- */

@@ -52,6 +52,7 @@ static hybrid_status read_piece(const hy_csr_file *file, int64_t begin, int64_t 
 
     HY_TRY(hy_progress_check(&file->ctx->progress));
     HY_TRY(hy_stored_read(&file->row_ptr, begin * size, to, (size_t)(count * size)));
+    hy_progress_add_bytes(&file->ctx->progress, count * size);
     if (is_narrow)
         widen(out, count);
     return HYBRID_OK;
@@ -129,9 +130,10 @@ static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_
     const int64_t bytes = count * (int64_t)size, first = begin * (int64_t)size;
 
     for (int64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        const int64_t piece = hy_lesser(PIECE_BYTES, bytes - at);
         HY_TRY(hy_progress_check(&stored->ctx->progress));
-        HY_TRY(hy_stored_read(stored, first + at, to + at,
-                              (size_t)hy_lesser(PIECE_BYTES, bytes - at)));
+        HY_TRY(hy_stored_read(stored, first + at, to + at, (size_t)piece));
+        hy_progress_add_bytes(&stored->ctx->progress, piece);
     }
     return HYBRID_OK;
 }
@@ -159,6 +161,14 @@ static hybrid_status read_arrays(const hy_csr_file *file, const hybrid_csr *A)
     HY_TRY(hy_csr_file_cols(file, 0, A->nnz, A->col));
     HY_TRY(hy_csr_file_vals(file, 0, A->nnz, A->val));
     return hy_csr_check(file->ctx, A, file->name);
+}
+
+int64_t hy_csr_file_stored_bytes(const hy_csr_file *file)
+{
+    const hybrid_csr *shape = &file->shape;
+
+    return (shape->rows + 1) * (int64_t)hy_offset_size(shape) +
+           shape->nnz * (4 + (int64_t)hy_value_size(shape->type));
 }
 
 hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out)

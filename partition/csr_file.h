@@ -20,11 +20,14 @@ void hy_csr_file_close(hy_csr_file *file); /* zeroed is fine */
 /* Bytes of its arrays as they are in memory, offsets of 64 bits. */
 int64_t hy_csr_file_bytes(const hy_csr_file *file);
 
+/* Bytes of its arrays in the files. */
+int64_t hy_csr_file_stored_bytes(const hy_csr_file *file);
+
 /* All of it, in pages of results: free with hy_csr_free(). All rules are verified. */
 hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out);
 
 /* The functions below may be called by any thread, and read in that thread, in pieces of 8
-   MiB: between two pieces they ask hy_progress_check(). IO_FAILED names file and offset.
+   MiB: between two pieces they ask hy_progress_check(), and hy_progress_add_bytes() is told. IO_FAILED names file and offset.
 
    Reads the offsets of rows [begin, begin + rows), and the one that follows, rows > 0.
    *first is the offset of row `begin`, and out[i] that of row begin + i less *first.

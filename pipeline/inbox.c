@@ -41,15 +41,20 @@ static void look(const hy_inbox *inbox)
     }
 }
 
-/* With the lock held, for a task or for HY_LEND_NS. */
+/* Waits with the lock held for a task, or for HY_LEND_NS; the lock is given up meanwhile.
+ */
 static void wait_or_lend(hy_inbox *inbox)
 {
     if (!inbox->pool) {
         hy_progress_wait(inbox->progress, &inbox->filled, &inbox->lock);
         return;
     }
+    pthread_mutex_unlock(&inbox->lock);
     hy_pool_lend_core(inbox->pool, NULL);
-    (void)hy_progress_wait_for(inbox->progress, &inbox->filled, &inbox->lock, HY_LEND_NS);
+    pthread_mutex_lock(&inbox->lock);
+    if (!inbox->tasks.first && !inbox->closed)
+        (void)hy_progress_wait_for(inbox->progress, &inbox->filled, &inbox->lock,
+                                   HY_LEND_NS);
 }
 
 hy_task *hy_inbox_pop(hy_inbox *inbox)

@@ -75,7 +75,8 @@ hybrid_status hy_indices_convert(hy_context *ctx, hy_span *span, int64_t count,
     hybrid_status status;
     hy_span to;
 
-    HY_TRY(hy_results_reserve(ctx, bytes, &to));
+    HY_TRY(hy_results_reserve(
+        ctx, bytes, "offsets or columns of C in the type that was asked for", &to));
     converting c = {span->ptr, to.ptr};
     HY_TRY_ELSE_DONE(hy_results_use(ctx, &to, bytes));
     HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLACE, 0, count, CONVERT_GRAIN,

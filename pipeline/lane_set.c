@@ -143,8 +143,10 @@ hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes)
         return HYBRID_OK;
     lane_set->call = backend->ctx->call;
     if (!lane_set->told.ptr)
-        HY_TRY(ops->alloc(backend, HY_PINNED, told_bytes, &lane_set->told));
-    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes, &lane_set->survey));
+        HY_TRY(ops->alloc(backend, HY_PINNED, told_bytes, "the numbers of a product",
+                          &lane_set->told));
+    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes, "the survey of a pattern",
+                      &lane_set->survey));
     return clear(lane_set->lanes[HY_ON_RUN], &lane_set->survey);
 }
 

@@ -77,7 +77,7 @@ static hybrid_status open_ring(hy_loader *loader, size_t shared_bytes)
     ring->direct_bytes = hy_smaller(hy_smaller(ring->piece_bytes, DIRECT_MOST),
                                     hy_larger(direct, DIRECT_LEAST));
     HY_TRY(backend->ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * ring->piece_bytes,
-                               &ring->buffer));
+                               "pieces on their way to the device", &ring->buffer));
     for (int i = 0; i < HY_LOAD_PIECES; i++) {
         HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].begin));
         HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].end));
@@ -85,9 +85,15 @@ static hybrid_status open_ring(hy_loader *loader, size_t shared_bytes)
     return HYBRID_OK;
 }
 
+static const char *name_of(const hy_loader *loader)
+{
+    return loader->image.form == HY_FORM_CSR ? "B or a part of it" : "X or a part of it";
+}
+
 hybrid_status hy_loader_return(hy_loader *loader)
 {
-    return hy_tenants_alloc(loader->backend, loader->shared_bytes, &loader->shared);
+    return hy_tenants_alloc(loader->backend, loader->shared_bytes, name_of(loader),
+                            &loader->shared);
 }
 
 void hy_loader_leave(hy_loader *loader)

@@ -54,7 +54,8 @@ hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room)
 {
     loader->columns.bytes = part_bytes(loader, room);
     return loader->columns.bytes > 0
-               ? hy_tenants_alloc(loader->backend, room, &loader->columns.room)
+               ? hy_tenants_alloc(loader->backend, room, "columns of X",
+                                  &loader->columns.room)
                : HYBRID_OK;
 }
 

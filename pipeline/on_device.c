@@ -36,7 +36,8 @@ static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room
 
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_tenants_alloc(lane->backend, bytes, room));
+    HY_TRY(hy_tenants_alloc(lane->backend, bytes,
+                            "offsets or columns in the type that kernels read", room));
     *converted = *A;
     *matrix    = converted;
     if (widens) {
@@ -139,7 +140,7 @@ static hybrid_status begin_x(hy_lane *lane, hy_converted *converted, hy_problem 
         return HYBRID_OK;
     }
     HY_TRY(hy_tenants_alloc(lane->backend, hy_align(hy_image_room(image)),
-                            &converted->second));
+                            "X in the order that kernels read", &converted->second));
     problem->shared = converted->second;
     return image->form == HY_FORM_ROWS ? place_rows(lane, converted->second.ptr, image, X)
                                        : place_slabs(lane, converted->second.ptr, X);

@@ -95,7 +95,7 @@ hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
 
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache)
 {
-    return hy_tenants_alloc(backend, cache->bytes, &cache->block);
+    return hy_tenants_alloc(backend, cache->bytes, "packs of A", &cache->block);
 }
 
 void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache)

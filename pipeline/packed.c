@@ -49,7 +49,8 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
     hy_message unheard;
 
     hy_message_hush(&unheard);
-    const hybrid_status status = backend->ops->alloc(backend, HY_PINNED, bytes, out);
+    const hybrid_status status =
+        backend->ops->alloc(backend, HY_PINNED, bytes, "packed columns of C", out);
     hy_message_heed(&unheard);
     return status == HYBRID_OK;
 }

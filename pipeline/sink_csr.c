@@ -3,15 +3,9 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
-#include "partition/deltas.h"
 #include "pipeline/indices.h"
 
-enum {
-    STORE_ENTRIES = 1 << 17,
-    STORE_ROWS    = 1 << 14,
-    DECODE_FRAMES = 32, /* that a worker takes at a time, */
-    NEAR_FRAMES   = 4   /* and whose numbers are in its first-level cache */
-};
+enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
 
 static const hy_csr_sink *csr_of(const hy_sink *sink)
 {
@@ -34,18 +28,20 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-/* C is expected to have so many entries: sentences name its size. */
-static void expect(hy_csr_sink *csr, int64_t entries)
+/* C is expected to have so many entries, or `total` if that is more: sentences name its
+ * size. */
+static void expect(hy_csr_sink *csr, int64_t expected)
 {
-    const size_t each = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t entries = (size_t)hy_greater(expected, csr->total);
     const size_t total =
-        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + (size_t)entries * each;
+        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + entries * each;
     hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
 
     for (int i = 0; i < 3; i++) {
         spans[i]->what   = csr->known ? "C" : "C, estimated at a size";
         spans[i]->total  = total;
-        spans[i]->remedy = ", or take its rows one after another (hybrid_spgemm_each)";
+        spans[i]->remedy = csr->remedy;
     }
 }
 
@@ -74,9 +70,9 @@ static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound, int64_t exp
     const size_t size    = hy_value_size(csr->type);
     const int64_t zero   = 0;
 
-    HY_TRY(hy_results_reserve(ctx, offsets, &csr->row_ptr));
-    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, &csr->col));
-    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, &csr->val));
+    HY_TRY(hy_results_reserve(ctx, offsets, "C", &csr->row_ptr));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, "C", &csr->col));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, "C", &csr->val));
     expect(csr, expected);
     HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
     hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, 0, &zero, 1, 0);
@@ -154,7 +150,6 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
 typedef struct storing {
     const hy_csr_sink *csr;
     const hy_part *part;
-    const void *deltas;
 } storing;
 
 static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
@@ -243,7 +238,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     hy_csr_sink *csr   = (hy_csr_sink *)sink;
     hy_pool *pool      = sink->ctx->pool;
     const int64_t rows = part->chunk->row_end - part->chunk->row_begin;
-    storing s          = {csr, part, NULL};
+    storing s          = {csr, part};
 
     if (part->first == 0)
         HY_TRY(store_front(&s));
@@ -254,42 +249,6 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
                            &s);
     const int64_t grain = 1 + STORE_ENTRIES / (1 + part->count / rows);
     return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
-}
-
-/* ---- columns that come delta-coded ------------------------------------------ */
-
-/* Copies will go there: pages that were used before are being pinned. */
-static int takes_deltas(const hy_sink *sink)
-{
-    return csr_of(sink)->ahead.pins > 0 && hy_deltas_quick();
-}
-
-/* `count` frames, few enough for the first-level cache. */
-static void decode_near(const storing *s, int64_t frame, int64_t count)
-{
-    const int64_t nnz = s->part->nnz, first = frame * HY_DELTA_FRAME;
-    int32_t near[NEAR_FRAMES * HY_DELTA_FRAME];
-
-    for (int64_t k = 0; k < count; k++)
-        hy_deltas_unpack(s->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
-    hy_columns_put(s->csr->col_type, s->csr->col.ptr, s->part->offset + first, near,
-                   hy_lesser(count * HY_DELTA_FRAME, nnz - first));
-}
-
-static hybrid_status decode_frames(void *arg, int part, int64_t begin, int64_t end)
-{
-    (void)part;
-    for (int64_t f = begin; f < end; f += NEAR_FRAMES)
-        decode_near(arg, f, hy_lesser(NEAR_FRAMES, end - f));
-    return HYBRID_OK;
-}
-
-static hybrid_status store_deltas(hy_sink *sink, const hy_part *part, const void *deltas)
-{
-    storing s = {csr_of(sink), part, deltas};
-
-    return hy_pool_for(sink->ctx->pool, HY_PACK, 0, hy_deltas_frames(part->nnz),
-                       DECODE_FRAMES, decode_frames, &s);
 }
 
 /* All entries are there. */
@@ -355,8 +314,8 @@ static const hy_sink_ops ops = {
     .reserve      = reserve,
     .direct       = direct,
     .store        = store,
-    .takes_deltas = takes_deltas,
-    .store_deltas = store_deltas,
+    .takes_deltas = hy_csr_takes_deltas,
+    .store_deltas = hy_csr_store_deltas,
     .prepares     = prepares,
     .finish       = finish,
     .abort        = abort_result,
@@ -392,6 +351,8 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                          .result    = result,
                          .end_row   = shape->rows,
                          .known     = known,
+                         .total     = shape->total,
+                         .remedy    = shape->remedy,
                          .index_max = shape->index_max};
     choose_types(out, shape, bound);
     if (known) /* parts do not bring offsets then */

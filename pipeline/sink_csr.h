@@ -36,6 +36,8 @@ typedef struct hy_csr_sink {
     hybrid_index offset_type, col_type; /* as they are stored */
     int64_t index_max;                  /* entries whose offsets fit 32 bits */
     int undecided;                      /* one of them is converted in the end */
+    int64_t total;                      /* entries of C that sentences tell of */
+    const char *remedy;
     hy_ahead ahead;
 } hy_csr_sink;
 
@@ -46,6 +48,9 @@ typedef struct hy_csr_shape {
     int64_t rows, cols;
     hybrid_type type;
     int64_t bound, expected;
+    int64_t total;      /* expected entries if several products make C, else 0: pages are not
+                           made ready for as many */
+    const char *remedy; /* against a C that exceeds host memory: hy_memory_full() */
     const int64_t *known;
     hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both, by the number of entries */
     int64_t index_max;             /* entries whose offsets fit 32 bits */
@@ -57,5 +62,9 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
 /* The product that begins makes rows [first, end), of all of which about so many entries
    are expected. Without this call it makes all. */
 void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
+
+/* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */
+int hy_csr_takes_deltas(const hy_sink *sink);
+hybrid_status hy_csr_store_deltas(hy_sink *sink, const hy_part *part, const void *deltas);
 
 #endif /* HY_SINK_CSR_H */

@@ -104,8 +104,9 @@ static hybrid_status add_piece(hy_device_csr_sink *csr, const hy_part *part)
     *p = (piece){.row = part->chunk->row_begin, .nnz = part->nnz, .offset = part->offset};
     *csr->end = p;
     csr->end  = &p->next;
-    HY_TRY(hy_kept_new(ctx, csr->device, p->nnz, 4, &p->col));
-    return hy_kept_new(ctx, csr->device, p->nnz, hy_value_size(csr->shape.type), &p->val);
+    HY_TRY(hy_kept_new(ctx, csr->device, p->nnz, 4, "columns of C", &p->col));
+    return hy_kept_new(ctx, csr->device, p->nnz, hy_value_size(csr->shape.type),
+                       "values of C", &p->val);
 }
 
 static hybrid_status reserve_csr(hy_sink *sink, hy_part *part)
@@ -235,13 +236,14 @@ static hybrid_status make_arrays(hy_device_csr_sink *csr, hybrid_csr *C)
     C->col     = one && C->col_type == HYBRID_I32 ? one->col : NULL;
     C->val     = one ? one->val : NULL;
     if (!C->row_ptr)
-        HY_TRY(hy_kept_new(ctx, csr->device, C->rows + 1, 4, &C->row_ptr));
+        HY_TRY(hy_kept_new(ctx, csr->device, C->rows + 1, 4, "row offsets of C",
+                           &C->row_ptr));
     if (!C->col)
-        HY_TRY(
-            hy_kept_new(ctx, csr->device, C->nnz, hy_index_size(C->col_type), &C->col));
-    return C->val
-               ? HYBRID_OK
-               : hy_kept_new(ctx, csr->device, C->nnz, hy_value_size(C->type), &C->val);
+        HY_TRY(hy_kept_new(ctx, csr->device, C->nnz, hy_index_size(C->col_type),
+                           "columns of C", &C->col));
+    return C->val ? HYBRID_OK
+                  : hy_kept_new(ctx, csr->device, C->nnz, hy_value_size(C->type),
+                                "values of C", &C->val);
 }
 
 /* What is no array of C goes; C NULL: all. */
@@ -321,7 +323,7 @@ hybrid_status hy_device_csr_sink_open(hy_context *ctx, hy_backend *device,
 {
     void *row_ptr;
 
-    HY_TRY(hy_kept_new(ctx, device, shape->rows + 1, 8, &row_ptr));
+    HY_TRY(hy_kept_new(ctx, device, shape->rows + 1, 8, "row offsets of C", &row_ptr));
     *out     = (hy_device_csr_sink){.sink    = {.ops = &csr_ops, .ctx = ctx, .in_order = 1},
                                     .device  = device,
                                     .shape   = *shape,

@@ -11,7 +11,8 @@ static hybrid_status get_device(hy_site *site)
 {
     const size_t bytes = site->slot_device;
 
-    HY_TRY(hy_tenants_alloc(site->backend, (size_t)site->depth * bytes, &site->device));
+    HY_TRY(hy_tenants_alloc(site->backend, (size_t)site->depth * bytes, "chunk buffers",
+                            &site->device));
     for (int i = 0; i < site->depth; i++)
         site->slots[i].device = hy_buffer_part(&site->device, (size_t)i * bytes, bytes);
     return HYBRID_OK;
@@ -79,9 +80,9 @@ static hybrid_status open_blocks(hy_site *site, size_t depth)
 {
     const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
 
-    HY_TRY(hy_tenants_alloc(site->backend, device, &site->device));
+    HY_TRY(hy_tenants_alloc(site->backend, device, "chunk buffers", &site->device));
     return pinned > 0 ? site->backend->ops->alloc(site->backend, HY_PINNED, pinned,
-                                                  &site->pinned)
+                                                  "chunk buffers", &site->pinned)
                       : HYBRID_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "base/size_text.h"
+
 /* ---- the list --------------------------------------------------------------------- */
 
 static void take_out(hy_context *ctx, const hy_tenant *tenant)
@@ -101,23 +103,24 @@ static int is_short(const hy_backend *backend, hybrid_status status)
            (status == HYBRID_NO_MEMORY && !backend->ops->copy);
 }
 
-hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, hy_buffer *room)
+hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
+                               hy_buffer *room)
 {
     const hy_backend_ops *ops = backend->ops;
 
     if (bytes == 0 || (room->ptr && room->bytes >= bytes))
         return HYBRID_OK;
     ops->free(backend, room);
-    hybrid_status status = ops->alloc(backend, HY_DEVICE, bytes, room);
+    hybrid_status status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
     while (is_short(backend, status) && leave_one(backend)) {
         hy_message_clear(&backend->ctx->message);
-        status = ops->alloc(backend, HY_DEVICE, bytes, room);
+        status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
     }
     if (status == HYBRID_NO_DEVICE_MEMORY) { /* kept blocks may lie where there is room */
         hy_message_clear(&backend->ctx->message);
         hy_lane_sets_trim(backend->ctx, 0);
         ops->trim(backend, 0);
-        status = ops->alloc(backend, HY_DEVICE, bytes, room);
+        status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
     }
     return status == HYBRID_NO_DEVICE_MEMORY ? hy_tenants_blame(backend) : status;
 }
@@ -163,7 +166,6 @@ static const hy_tenant *find_largest(const hy_backend *backend)
 
 hybrid_status hy_tenants_blame(const hy_backend *backend)
 {
-    static const double MIB = 1 << 20;
     const hy_tenant *holder = find_largest(backend);
     hy_context *ctx         = backend->ctx;
     char said[HY_MESSAGE_BYTES];
@@ -173,8 +175,9 @@ hybrid_status hy_tenants_blame(const hy_backend *backend)
     snprintf(said, sizeof said, "%s", ctx->message.text);
     hy_message_clear(&ctx->message);
     return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "%s; a plan of %s %lld x %lld holds %.1f MiB of the %.1f MiB", said,
+                   "%s; a plan of %s %lld x %lld holds %s of the budget of %s", said,
                    holder->op == HY_SPGEMM ? "spgemm" : "spmm", (long long)holder->rows,
-                   (long long)holder->cols, (double)holder->ops->bytes(holder).held / MIB,
-                   (double)backend->device.cap / MIB);
+                   (long long)holder->cols,
+                   hy_size((int64_t)holder->ops->bytes(holder).held).s,
+                   hy_size(backend->device.cap).s);
 }

@@ -48,9 +48,10 @@ void hy_tenant_rest(hy_tenant *tenant);
 void hy_tenant_exit(hy_tenant *tenant);
 
 /* Makes *room device memory of `bytes` bytes or more, unless it is that already. If there is
-   not enough, idle tenants of the backend leave, the one that is idle for longest first. Fails with NO_DEVICE_MEMORY and a sentence that names the
-   idle tenant that holds most. Called by the thread that makes the public call. */
-hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, hy_buffer *room);
+   not enough, idle tenants of the backend leave, the one that is idle for longest first. Fails
+   with NO_DEVICE_MEMORY and a sentence that names the array (`what`) and the idle tenant that holds most. Called by the thread that makes the public call. */
+hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
+                               hy_buffer *room);
 
 /* All idle tenants of the backend leave. From any thread if the backend computes in place,
    else from the thread that makes the public call. */

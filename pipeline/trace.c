@@ -3,6 +3,7 @@
 
 #include "base/csr.h"
 #include "base/extremes.h"
+#include "base/shortage.h"
 #include "pipeline/packed.h"
 #include "pipeline/site.h"
 
@@ -282,9 +283,8 @@ hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
         if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
             trace_stage(tracer, slot, s);
     if (slot->log.status == HYBRID_NO_MEMORY)
-        return hy_fail(slot->site->ctx, HYBRID_NO_MEMORY,
-                       "host memory is too small for the trace of chunk %lld",
-                       (long long)slot->job.chunk->id);
+        return hy_memory_full(slot->site->ctx, "the trace of a chunk",
+                              2 * slot->log.room * (int64_t)sizeof(hy_work), "");
     return slot->log.status;
 }
 

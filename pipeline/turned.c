@@ -11,9 +11,9 @@ hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,
     site->turned.turns =
         site->turned.room > 0 && !sink->ops->land && sink->order == HYBRID_COL_MAJOR &&
         hy_form_order(problem->image.form) != sink->order && problem->A->rows > 0;
-    return site->turned.turns
-               ? hy_tenants_alloc(site->backend, site->turned.room, &site->turned.buffer)
-               : HYBRID_OK;
+    return site->turned.turns ? hy_tenants_alloc(site->backend, site->turned.room,
+                                                 "columns of Y", &site->turned.buffer)
+                              : HYBRID_OK;
 }
 
 /* Copies of two dimensions have only so much from one column to the next. */

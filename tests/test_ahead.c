@@ -22,7 +22,7 @@ enum { ENTRIES = 1 << 19 };
 static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
 {
     for (int turn = 0; turn < 2; turn++) {
-        assert_int_equal(hy_results_reserve(ctx, bytes, span), HYBRID_OK);
+        assert_int_equal(hy_results_reserve(ctx, bytes, "a result", span), HYBRID_OK);
         if (turn > 0)
             break;
         assert_int_equal(hy_results_use(ctx, span, bytes), HYBRID_OK);
@@ -116,8 +116,10 @@ static void touched_first(size_t col_size)
     hy_ahead ahead;
     hy_loop busy;
 
-    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * col_size, &col), HYBRID_OK);
-    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, &val), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * col_size, "a result", &col),
+                     HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, "a result", &val),
+                     HYBRID_OK);
     hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
     hy_ahead_start(&ahead, ctx, &col, &val, col_size, 8, STEPS * STEP);
     assert_int_equal(ahead.touches, STEPS);

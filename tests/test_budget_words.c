@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "base/size_text.h"
-#include "hybrid_spmm.h"
+#include "engine/engine.h"
+#include "pipeline/tenant.h"
+#include "support/fault.h"
 #include "support/io_fixture.h"
+#include "support/places.h"
 
 enum { MIB = 1 << 20 };
 
@@ -103,9 +106,120 @@ static void a_row(void **state)
     assert_int_equal(hybrid_generate(engine, "stencil27:8", HYBRID_F64, 1, &A),
                      HYBRID_OK);
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_NO_DEVICE_MEMORY);
-    SAYS(engine, "row 0 of the product", "take 2.0 KiB", "may take 1.0 KiB",
+    SAYS(engine, "row 0 of the product", "buffers of 2.0 KiB", "may take 1.0 KiB",
          "raise device_bytes (--device-memory)");
     hybrid_csr_free(engine, &A);
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- every sentence -----------------------------------------------------------------
+ */
+
+/* "MEMORY is too small for WHAT of SIZE UNIT: ...; REMEDY", and no plain number of bytes.
+ */
+static void check_form(const hybrid_engine *engine)
+{
+    static const char *const remedies[] = {"; raise ", "; free ", "; leave "};
+    const char *message                 = hybrid_engine_message(engine);
+    const char *small                   = strstr(message, " is too small for ");
+    const char *of                      = small ? strstr(small, " of ") : NULL;
+    int has_remedy                      = 0;
+
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        has_remedy |= strstr(message, remedies[i]) != NULL;
+    if (!of || !strpbrk(of, "0123456789") || !strchr(of, 'B') || !has_remedy ||
+        strstr(message, "a buffer") || longest_number(message) > 5)
+        fail_msg("the sentence has another form: %s", message);
+}
+
+static hybrid_status square(hybrid_engine *engine, const hybrid_csr *A)
+{
+    hybrid_csr C;
+    const hybrid_status status = hybrid_spgemm(engine, A, A, &C);
+
+    if (status == HYBRID_OK)
+        hybrid_csr_free(engine, &C);
+    else
+        check_form(engine);
+    return status;
+}
+
+static void of_each_allocation(void **state)
+{
+    (void)state;
+    for (place where = 0; where < PLACES; where++) {
+        hybrid_engine *engine = place_open(where, 0);
+        hybrid_csr A;
+        int struck = 1;
+        assert_int_equal(hybrid_generate(engine, "er:300,6", HYBRID_F32, 1, &A),
+                         HYBRID_OK);
+        for (int64_t n = 1; struck; n++) {
+            fault_allocation.arm(engine, n);
+            const hybrid_status status = square(engine, &A);
+            struck                     = !fault_allocation.is_armed(engine);
+            fault_allocation.arm(engine, 0);
+            assert_true(struck || status == HYBRID_OK);
+        }
+        hybrid_csr_free(engine, &A);
+        hybrid_engine_destroy(engine);
+    }
+}
+
+/* From budgets that hold no row to one that holds all. */
+static void of_each_budget_of_a_device(void **state)
+{
+    hybrid_engine *roomy = place_open(ON_HOST, 0);
+    hybrid_csr A;
+
+    (void)state;
+    assert_int_equal(hybrid_generate(roomy, "er:300,6", HYBRID_F32, 1, &A), HYBRID_OK);
+    for (place where = 0; where < PLACES; where++)
+        for (size_t bytes = 300; bytes < MIB; bytes += bytes / 2) {
+            hybrid_engine *engine = place_open(where, bytes);
+            (void)square(engine, &A);
+            hybrid_engine_destroy(engine);
+        }
+    hybrid_csr_free(roomy, &A);
+    hybrid_engine_destroy(roomy);
+}
+
+static void of_each_budget_of_the_host(void **state)
+{
+    hybrid_engine *roomy = open_with(0, 0);
+    int failed           = 0;
+    hybrid_csr A;
+
+    (void)state;
+    assert_int_equal(hybrid_generate(roomy, "er:3000,6", HYBRID_F32, 1, &A), HYBRID_OK);
+    for (size_t bytes = 64 << 10; bytes < 16 * MIB; bytes += bytes / 2) {
+        hybrid_engine *engine = open_with(bytes, 0);
+        failed += square(engine, &A) != HYBRID_OK;
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(failed > 0);
+    hybrid_csr_free(roomy, &A);
+    hybrid_engine_destroy(roomy);
+}
+
+/* Backends name the array that is given to them. */
+static void of_a_device(void **state)
+{
+    hybrid_engine *engine = place_open(ON_DEVICE, 4096);
+    hy_backend *device    = engine->device;
+    hy_buffer buffer;
+
+    (void)state;
+    assert_int_equal(hy_tenants_alloc(device, 5000, "packs of A", &(hy_buffer){0}),
+                     HYBRID_NO_DEVICE_MEMORY);
+    SAYS(engine,
+         "device memory is too small for packs of A of 4.9 KiB: 0 B of the budget "
+         "of 4.0 KiB are in use",
+         "; raise device_bytes (--device-memory)");
+    hy_message_clear(&engine->ctx.message);
+    assert_int_equal(engine->host->ops->alloc(engine->host, HY_PINNED, SIZE_MAX,
+                                              "chunk buffers", &buffer),
+                     HYBRID_NO_MEMORY);
+    SAYS(engine, "host memory is too small for chunk buffers of more than 8.0 EiB");
     hybrid_engine_destroy(engine);
 }
 
@@ -134,6 +248,10 @@ int main(void)
         cmocka_unit_test(a_matrix_that_is_made_or_read),
         cmocka_unit_test(a_result),
         cmocka_unit_test(a_row),
+        cmocka_unit_test(of_each_allocation),
+        cmocka_unit_test(of_each_budget_of_a_device),
+        cmocka_unit_test(of_each_budget_of_the_host),
+        cmocka_unit_test(of_a_device),
         cmocka_unit_test(sizes_have_units),
     };
 

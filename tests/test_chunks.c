@@ -150,7 +150,7 @@ static void check_refusal(const hy_cut *cut)
     const hy_features f = brute(cut, row, row + 1, least_cols(cut));
     const size_t needs  = bytes_of(cut, &f);
     assert_true(needs > cut->slot_bytes);
-    snprintf(sizes, sizeof sizes, "take %s, and a chunk may take %s of the budget",
+    snprintf(sizes, sizeof sizes, " of %s: a chunk may take %s of the budget",
              hy_size((int64_t)needs).s, hy_size((int64_t)cut->slot_bytes).s);
     assert_non_null(strstr(ctx->message.text, sizes));
 }

@@ -35,10 +35,10 @@ static hybrid_status open_bench(hy_backend *device, bench *b)
 
     memset(b, 0, sizeof *b);
     b->device = device;
-    HY_TRY(ops->alloc(device, HY_DEVICE, bytes, &b->numbers));
-    HY_TRY(ops->alloc(device, HY_DEVICE, packed, &b->packed));
-    HY_TRY(ops->alloc(device, HY_PINNED, bytes, &b->here));
-    HY_TRY(ops->alloc(device, HY_PINNED, packed, &b->back));
+    HY_TRY(ops->alloc(device, HY_DEVICE, bytes, "a test", &b->numbers));
+    HY_TRY(ops->alloc(device, HY_DEVICE, packed, "a test", &b->packed));
+    HY_TRY(ops->alloc(device, HY_PINNED, bytes, "a test", &b->here));
+    HY_TRY(ops->alloc(device, HY_PINNED, packed, "a test", &b->back));
     b->units = (int64_t *)(void *)((char *)b->here.ptr + (size_t)MOST * 4) + 1;
     HY_TRY(ops->lane_open(device, "deltas", 0, &b->lane));
     return ops->mark_new(device, &b->mark);

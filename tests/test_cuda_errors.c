@@ -38,7 +38,7 @@ static void check_pending(hybrid_engine *engine)
 static hybrid_status take(hybrid_engine *engine, size_t bytes, hy_buffer *out)
 {
     hy_engine_begin(engine);
-    return engine->device->ops->alloc(engine->device, HY_DEVICE, bytes, out);
+    return engine->device->ops->alloc(engine->device, HY_DEVICE, bytes, "a test", out);
 }
 
 /* Two engines that were made at once count on the same memory. Who comes second is told
@@ -50,7 +50,8 @@ static void check_memory(hybrid_engine *first, hybrid_engine *second)
 
     expect(take(first, bytes, &all) == HYBRID_OK, "three quarters of the memory");
     expect(take(second, bytes, &none) == HYBRID_NO_DEVICE_MEMORY, "they are there twice");
-    expect(strstr(hybrid_engine_message(second), "of the device are free") != NULL,
+    expect(strstr(hybrid_engine_message(second), "too small for a test of ") != NULL &&
+               strstr(hybrid_engine_message(second), "of the device are free") != NULL,
            hybrid_engine_message(second));
     first->device->ops->free(first->device, &all);
     hybrid_engine_trim(first);

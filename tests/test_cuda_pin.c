@@ -46,7 +46,7 @@ static void check_foreign(hybrid_engine *engine, char *memory)
     device->ops->unpin(device, memory + half);
     expect(!hy_pinned(ctx, memory, 1) && !hy_pinned(ctx, memory + half, 1),
            "unregistered memory is found");
-    if (device->ops->alloc(device, HY_PINNED, half, &block) != HYBRID_OK) {
+    if (device->ops->alloc(device, HY_PINNED, half, "a test", &block) != HYBRID_OK) {
         expect(0, "no pinned block");
         return;
     }
@@ -97,7 +97,7 @@ static void check_product(hybrid_engine *engine)
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &before);
     hy_backend *device = engine->device;
-    if (device->ops->alloc(device, HY_PINNED, bytes, &block) == HYBRID_OK) {
+    if (device->ops->alloc(device, HY_PINNED, bytes, "a test", &block) == HYBRID_OK) {
         Y      = before;
         Y.data = block.ptr;
         hybrid_engine_trace(engine, count, &places);

@@ -82,8 +82,9 @@ static void plans_that_hold_the_device_are_no_error(void **state)
     early_operands(&w, 5);
     early_open(&w, early_late, 1 << 20);
     hy_backend *device = w.engine->device;
-    assert_int_equal(device->ops->alloc(device, HY_DEVICE, (1 << 20) - 4096, &rest),
-                     HYBRID_OK);
+    assert_int_equal(
+        device->ops->alloc(device, HY_DEVICE, (1 << 20) - 4096, "a test", &rest),
+        HYBRID_OK);
     assert_null(early_begin(&w));
     assert_string_equal(hybrid_engine_message(w.engine), "");
     assert_int_equal(early_multiply(&w, 0), HYBRID_NO_DEVICE_MEMORY);

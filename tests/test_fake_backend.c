@@ -57,13 +57,16 @@ static void memory_is_capped_and_poisoned(void **state)
     hy_buffer a, b, pinned;
 
     (void)state;
-    assert_int_equal(ops->alloc(device, HY_DEVICE, 3000, &a), HYBRID_OK);
+    assert_int_equal(ops->alloc(device, HY_DEVICE, 3000, "a test", &a), HYBRID_OK);
     assert_true(poison_intact(a.ptr, 0, 3000));
     assert_int_equal((uintptr_t)a.ptr % 256, 0);
-    assert_int_equal(ops->alloc(device, HY_DEVICE, 1097, &b), HYBRID_NO_DEVICE_MEMORY);
-    assert_non_null(strstr(ctx->message.text, "1097 bytes wanted, 3000 of 4096 in use"));
-    assert_int_equal(ops->alloc(device, HY_DEVICE, 1096, &b), HYBRID_OK);
-    assert_int_equal(ops->alloc(device, HY_PINNED, 9000, &pinned), HYBRID_OK);
+    assert_int_equal(ops->alloc(device, HY_DEVICE, 1097, "a test", &b),
+                     HYBRID_NO_DEVICE_MEMORY);
+    assert_non_null(strstr(ctx->message.text,
+                           "too small for a test of 1.1 KiB: 2.9 KiB of the budget of "
+                           "4.0 KiB are in use"));
+    assert_int_equal(ops->alloc(device, HY_DEVICE, 1096, "a test", &b), HYBRID_OK);
+    assert_int_equal(ops->alloc(device, HY_PINNED, 9000, "a test", &pinned), HYBRID_OK);
     assert_int_equal(hy_meter_used(&device->device), 4096);
     assert_int_equal(hy_meter_used(&device->pinned), 9000);
     ops->free(device, &a);
@@ -84,8 +87,8 @@ static void copies_join_device_and_pinned(void **state)
     char local[64] = {0};
 
     (void)state;
-    assert_int_equal(ops->alloc(device, HY_DEVICE, 512, &a), HYBRID_OK);
-    assert_int_equal(ops->alloc(device, HY_PINNED, 512, &b), HYBRID_OK);
+    assert_int_equal(ops->alloc(device, HY_DEVICE, 512, "a test", &a), HYBRID_OK);
+    assert_int_equal(ops->alloc(device, HY_PINNED, 512, "a test", &b), HYBRID_OK);
     assert_int_equal(ops->lane_open(device, "h2d", 0, &lane), HYBRID_OK);
     assert_int_equal(ops->mark_new(device, &mark), HYBRID_OK);
     memset(b.ptr, 7, 512);

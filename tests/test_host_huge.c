@@ -175,8 +175,9 @@ static hybrid_status run_rows(const hybrid_csr *A, const hybrid_csr *B,
 
     chunk.features     = hy_profile_range(&profile, begin, end, B->cols);
     const size_t bytes = hy_rows_bytes(HY_SPGEMM, &chunk.features, 1);
-    assert_int_equal(host.backend->ops->alloc(host.backend, HY_DEVICE, bytes, &block),
-                     HYBRID_OK);
+    assert_int_equal(
+        host.backend->ops->alloc(host.backend, HY_DEVICE, bytes, "a test", &block),
+        HYBRID_OK);
     job.out = hy_rows_in(block.ptr, HY_SPGEMM, &chunk.features, 1);
     assert_int_equal(hy_host_enqueue(host.lane, run_meeting, &job), HYBRID_OK);
     const hybrid_status status = host_wait(&host);

@@ -360,19 +360,20 @@ static void test_buffers(void **state)
     options.device_bytes = 1000;
     ctx                  = test_context(1);
     assert_int_equal(hy_host_backend_ops.open(ctx, &options, &host), HYBRID_OK);
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, &a), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, "a test", &a), HYBRID_OK);
     assert_int_equal((uintptr_t)a.ptr % 256, 0);
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, &b), HYBRID_NO_DEVICE_MEMORY);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, "a test", &b),
+                     HYBRID_NO_DEVICE_MEMORY);
     assert_string_not_equal(ctx->message.text, "");
-    assert_int_equal(host->ops->alloc(host, HY_PINNED, 6000, &b), HYBRID_OK);
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 0, &none), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_PINNED, 6000, "a test", &b), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 0, "a test", &none), HYBRID_OK);
     assert_null(none.ptr);
     assert_int_equal(hy_meter_used(&host->device), 600);
     assert_int_equal(hy_meter_used(&host->pinned), 6000);
     host->ops->free(host, &a);
     assert_null(a.ptr);
     host->ops->free(host, &none);
-    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 1000, &a), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 1000, "a test", &a), HYBRID_OK);
     host->ops->free(host, &a);
     host->ops->free(host, &b);
     host->ops->trim(host, 0);

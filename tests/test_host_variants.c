@@ -227,10 +227,10 @@ static void test_wrong_pattern(void **state)
     chunk.features = hy_profile_range(&profile, 0, 50, 50);
     hy_buffer block;
     int64_t nnz = 0;
-    assert_int_equal(
-        host.backend->ops->alloc(host.backend, HY_DEVICE,
-                                 hy_rows_bytes(HY_SPGEMM, &chunk.features, 1), &block),
-        HYBRID_OK);
+    assert_int_equal(host.backend->ops->alloc(
+                         host.backend, HY_DEVICE,
+                         hy_rows_bytes(HY_SPGEMM, &chunk.features, 1), "a test", &block),
+                     HYBRID_OK);
     hy_job job = {.problem = &problem, .chunk = &chunk, .out_nnz = &nnz};
     job.out    = hy_rows_in(block.ptr, HY_SPGEMM, &chunk.features, 1);
     assert_int_equal(host_run(&host, &hy_spgemm_host_rows, &job), HYBRID_BAD_STATE);

@@ -171,7 +171,7 @@ static void a_device_that_failed_pins_nothing(void **state)
 
     (void)state;
     fault_arm_for_good(1);
-    assert_int_equal(device->ops->alloc(device, HY_DEVICE, 8, &block),
+    assert_int_equal(device->ops->alloc(device, HY_DEVICE, 8, "a test", &block),
                      HYBRID_DEVICE_FAILED);
     assert_int_equal(hybrid_pin(engine, memory, sizeof memory), HYBRID_DEVICE_FAILED);
     assert_non_null(strstr(hybrid_engine_message(engine), "pinning failed"));

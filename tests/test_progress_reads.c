@@ -31,6 +31,8 @@ typedef struct reading {
     int64_t hold;         /* this read waits until the function has; 0: none does */
     int64_t ended;        /* reads that had begun when it did; 0: it has not */
     int64_t told, most;   /* bytes at the last call, and the most between two calls */
+    int64_t done, total;  /* as the function was told at last */
+    int64_t parts;        /* calls that told of a part of the whole */
 } reading;
 
 static reading now;
@@ -58,8 +60,10 @@ static int look(void *user, int64_t rows_done, int64_t rows)
     const int holds     = get(&now.hold) > 0 && get(&now.reads) >= get(&now.hold);
 
     (void)user;
-    (void)rows_done;
-    (void)rows;
+    assert_true(rows_done >= now.done && rows_done <= rows);
+    now.done  = rows_done;
+    now.total = rows;
+    now.parts += rows_done > 0 && rows_done < rows;
     now.most = hy_greater(now.most, bytes - now.told);
     now.told = bytes;
     if (!holds && (now.stop == 0 || bytes < now.stop))
@@ -189,6 +193,31 @@ static void a_panel_ends_between_two_pieces(void **state)
     }
 }
 
+/* A matrix that is read as a whole tells bytes of its arrays: the first piece is read
+   before anything is told, and each of the others ends before the next begins. */
+static void reading_a_matrix_tells_bytes(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 8; size += 4) {
+        const int64_t bytes   = (int64_t)(ROWS + 1) * size;
+        hybrid_engine *engine = open_looking((reading){.bytes = 0});
+        hybrid_csr A;
+        hybrid_file_close(open_empty(engine, size));
+        now = (reading){.bytes = 0};
+        if (hybrid_read_csr(engine, io_temp("a.json"), &A) != HYBRID_OK)
+            fail_msg("%s", hybrid_engine_message(engine));
+        assert_int_equal(now.total, bytes);
+        assert_int_equal(now.done, bytes);
+        assert_in_range(now.parts, PIECES, INT32_MAX);
+        hybrid_csr_free(engine, &A);
+        now = (reading){.stop = 2 * PIECE};
+        assert_int_equal(hybrid_read_csr(engine, io_temp("a.json"), &A),
+                         HYBRID_CANCELLED);
+        assert_true(now.done > 0 && now.done < bytes);
+        hybrid_engine_destroy(engine);
+    }
+}
+
 /* ---- X -------------------------------------------------------------------------------
  */
 
@@ -230,6 +259,7 @@ int main(void)
         cmocka_unit_test(offsets_are_read_in_pieces),
         cmocka_unit_test(the_call_ends_between_two_pieces),
         cmocka_unit_test(a_panel_ends_between_two_pieces),
+        cmocka_unit_test(reading_a_matrix_tells_bytes),
         cmocka_unit_test(long_rows_of_x_are_read_in_pieces),
     };
     return cmocka_run_group_tests_name("progress of reading", tests, NULL,

@@ -10,56 +10,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "base/results.h"
-#include "tests/support/context.h"
-
-enum { PAGE = 4096, MIB = 1 << 20 };
-
-static hy_context *ctx;
-static int64_t before; /* bytes in use when the test began */
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx    = test_context(4);
-    before = hy_meter_used(&ctx->memory.meter);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
-/* Counted now for pages; the lists' own bytes are small. */
-static int64_t pages_counted(void)
-{
-    return (hy_meter_used(&ctx->memory.meter) - before) / PAGE * PAGE;
-}
-
-static int64_t pages_present(const char *ptr, size_t bytes)
-{
-    unsigned char present[1024];
-    int64_t count = 0;
-
-    assert_true(bytes / PAGE <= sizeof present);
-    assert_int_equal(mincore((void *)(uintptr_t)ptr, bytes, present), 0);
-    for (size_t i = 0; i < bytes / PAGE; i++)
-        count += present[i] & 1;
-    return count;
-}
-
-static char *array_of(size_t bytes)
-{
-    void *ptr;
-
-    assert_int_equal(hy_results_array(ctx, (int64_t)bytes, 1, "y", &ptr), HYBRID_OK);
-    assert_int_equal((uintptr_t)ptr % PAGE, 0);
-    memset(ptr, 0x5a, bytes);
-    return ptr;
-}
+#include "support/result_pages.h"
 
 /* ---- reserving and counting ------------------------------------------------------ */
 
@@ -69,7 +20,8 @@ static void reserving_costs_nothing(void **state)
 
     (void)state;
     ctx->memory.meter.cap = before + 8 * MIB;
-    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 36, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 36, "a result", &span),
+                     HYBRID_OK);
     assert_int_equal(pages_counted(), 0);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
     assert_int_equal(pages_counted(), 2 * MIB); /* a huge page */
@@ -90,7 +42,7 @@ static void nothing_is_a_result_too(void **state)
     void *ptr    = ctx;
 
     (void)state;
-    assert_int_equal(hy_results_reserve(ctx, 0, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, 0, "a result", &span), HYBRID_OK);
     assert_null(span.ptr);
     assert_int_equal(hy_results_use(ctx, &span, 0), HYBRID_OK);
     hy_results_touch(&span, 0, 100);
@@ -106,11 +58,13 @@ static void bounds_are_kept(void **state)
     void *ptr;
 
     (void)state;
-    assert_int_equal(hy_results_reserve(ctx, 100, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, 100, "a result", &span), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, span.bytes + 1), HYBRID_NO_MEMORY);
     hy_results_release(ctx, span.ptr);
-    assert_int_equal(hy_results_reserve(ctx, SIZE_MAX, &span), HYBRID_NO_MEMORY);
-    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 60, &span), HYBRID_NO_MEMORY);
+    assert_int_equal(hy_results_reserve(ctx, SIZE_MAX, "a result", &span),
+                     HYBRID_NO_MEMORY);
+    assert_int_equal(hy_results_reserve(ctx, (size_t)1 << 60, "a result", &span),
+                     HYBRID_NO_MEMORY);
     assert_null(span.ptr);
     assert_int_equal(hy_results_array(ctx, -1, 8, "y", &ptr), HYBRID_NO_MEMORY);
     assert_int_equal(hy_results_array(ctx, INT64_MAX / 4, 8, "y", &ptr),
@@ -155,7 +109,7 @@ static void kept_pages_are_used_again(void **state)
     (void)state;
     assert_true(hy_results_release(ctx, first));
     assert_int_equal(pages_counted(), 4 * MIB);
-    assert_int_equal(hy_results_reserve(ctx, 2 * MIB, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, 2 * MIB, "a result", &span), HYBRID_OK);
     assert_ptr_equal(span.ptr, first);
     assert_int_equal(span.touched, 3 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 2 * MIB), HYBRID_OK);
@@ -284,7 +238,7 @@ static void touching_makes_pages_present(void **state)
     hy_span span;
 
     (void)state;
-    assert_int_equal(hy_results_reserve(ctx, MIB, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, MIB, "a result", &span), HYBRID_OK);
     assert_int_equal(pages_present(span.ptr, MIB), 0);
     hy_results_touch(&span, 10 * PAGE + 1, 20 * PAGE);
     assert_int_equal(pages_present(span.ptr, MIB), 10);
@@ -313,7 +267,7 @@ static void touching_leaves_what_others_write(void **state)
     hy_span span;
 
     (void)state;
-    assert_int_equal(hy_results_reserve(ctx, MIB, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, MIB, "a result", &span), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
     assert_int_equal(
         hy_pool_for(ctx->pool, HY_COMPUTE, 0, MIB / PAGE, 1, write_or_touch, &span),
@@ -350,7 +304,7 @@ static void threads_share_the_pages(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, results_open, close_context)
     const struct CMUnitTest tests[] = {
         TEST(reserving_costs_nothing),
         TEST(nothing_is_a_result_too),

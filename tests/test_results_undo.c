@@ -4,60 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
-#include "base/results.h"
-#include "tests/support/context.h"
-
-enum { PAGE = 4096, MIB = 1 << 20 };
-
-static hy_context *ctx;
-static int64_t before; /* bytes in use when the test began */
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx    = test_context(4);
-    before = hy_meter_used(&ctx->memory.meter);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    test_context_free(ctx);
-    return 0;
-}
-
-/* Counted now for pages; the lists' own bytes are small. */
-static int64_t pages_counted(void)
-{
-    return (hy_meter_used(&ctx->memory.meter) - before) / PAGE * PAGE;
-}
-
-static int64_t pages_present(const char *ptr, size_t bytes)
-{
-    unsigned char present[1024];
-    int64_t count = 0;
-
-    assert_true(bytes / PAGE <= sizeof present);
-    assert_int_equal(mincore((void *)(uintptr_t)ptr, bytes, present), 0);
-    for (size_t i = 0; i < bytes / PAGE; i++)
-        count += present[i] & 1;
-    return count;
-}
-
-static char *array_of(size_t bytes)
-{
-    void *ptr;
-
-    assert_int_equal(hy_results_array(ctx, (int64_t)bytes, 1, "y", &ptr), HYBRID_OK);
-    assert_int_equal((uintptr_t)ptr % PAGE, 0);
-    memset(ptr, 0x5a, bytes);
-    return ptr;
-}
+#include "support/result_pages.h"
 
 /* A span of `bound` bytes of which the first `used` are written, in call number `call`.
  */
@@ -66,7 +16,7 @@ static hy_span span_of(int64_t call, size_t bound, size_t used)
     hy_span span;
 
     ctx->call = call;
-    assert_int_equal(hy_results_reserve(ctx, bound, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, bound, "a result", &span), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, used), HYBRID_OK);
     memset(span.ptr, 0x5a, used);
     return span;
@@ -117,7 +67,7 @@ static void pages_that_may_be_present_are_not_wasted(void **state)
     assert_ptr_not_equal(array_of(100), ptr);
     hy_results_trim(ctx);
     ctx->call = 2;
-    assert_int_equal(hy_results_reserve(ctx, MIB, &span), HYBRID_OK);
+    assert_int_equal(hy_results_reserve(ctx, MIB, "a result", &span), HYBRID_OK);
     hy_results_touch(&span, 0, MIB);
     hy_results_release(ctx, span.ptr);
     assert_ptr_not_equal(array_of(100), span.ptr);
@@ -125,7 +75,7 @@ static void pages_that_may_be_present_are_not_wasted(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, results_open, close_context)
     const struct CMUnitTest tests[] = {
         TEST(a_failed_call_leaves_no_pages),
         TEST(pages_of_earlier_calls_outlive_one_that_fails),

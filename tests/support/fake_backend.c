@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shortage.h"
 #include "tests/support/deltas.h"
 #include "tests/support/fake_lane.h"
 #include "tests/support/fake_memory.h"
@@ -129,15 +130,13 @@ static hybrid_status measure(hy_backend *self, hy_measured *out)
 
 /* ---- memory ------------------------------------------------------------------ */
 
-static hybrid_status out_of(hy_backend *self, hy_space space, size_t bytes)
+static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
+                            size_t bytes)
 {
     if (space == HY_DEVICE)
-        return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                       "fake device: %zu bytes wanted, %lld of %lld in use", bytes,
-                       (long long)hy_meter_used(&self->device),
-                       (long long)self->device.cap);
-    return hy_fail(self->ctx, HYBRID_NO_MEMORY, "fake device: %zu pinned bytes wanted",
-                   bytes);
+        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
+                              "and the device is a fake", NULL);
+    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "and pinned by a fake");
 }
 
 static hy_meter *meter_of(hy_backend *self, hy_space space)
@@ -146,18 +145,18 @@ static hy_meter *meter_of(hy_backend *self, hy_space space)
 }
 
 static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
-                                 hy_buffer *out)
+                                 const char *what, hy_buffer *out)
 {
     fake *self = (fake *)base;
     void *ptr  = NULL;
 
     if (!hy_meter_take(meter_of(base, space), bytes))
-        return out_of(base, space, bytes);
+        return out_of(base, space, what, bytes);
     block *b = hy_memory_fails(&base->ctx->memory) ? NULL : malloc(sizeof *b);
     if (!b || posix_memalign(&ptr, 256, bytes > 0 ? bytes : 1) != 0) {
         free(b);
         hy_meter_give(meter_of(base, space), bytes);
-        return out_of(base, space, bytes);
+        return out_of(base, space, what, bytes);
     }
     memset(ptr, POISON, bytes);
     pthread_mutex_lock(&self->lock);

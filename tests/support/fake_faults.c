@@ -145,11 +145,11 @@ static hybrid_status measure(hy_backend *self, hy_measured *out)
 }
 
 static hybrid_status alloc_fault(hy_backend *self, hy_space space, size_t bytes,
-                                 hy_buffer *out)
+                                 const char *what, hy_buffer *out)
 {
     if (fault_hits(self, "an allocation"))
         return HYBRID_DEVICE_FAILED;
-    return hy_fake_backend_ops.alloc(self, space, bytes, out);
+    return hy_fake_backend_ops.alloc(self, space, bytes, what, out);
 }
 
 static void free_fault(hy_backend *self, hy_buffer *buffer)
@@ -277,11 +277,11 @@ static hybrid_status hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
     return fake_hash(self, A, out);
 }
 
-static hybrid_status keep(hy_backend *self, size_t bytes, void **out)
+static hybrid_status keep(hy_backend *self, size_t bytes, const char *what, void **out)
 {
     if (fault_hits(self, "an allocation"))
         return HYBRID_DEVICE_FAILED;
-    return fake_keep(self, bytes, out);
+    return fake_keep(self, bytes, what, out);
 }
 
 const hy_backend_ops hy_fault_backend_ops = {

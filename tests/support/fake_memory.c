@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/csr.h"
+#include "base/shortage.h"
 #include "tests/support/fake_backend.h"
 #include "tests/support/poison.h"
 
@@ -275,11 +276,10 @@ hybrid_status fake_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
     return status;
 }
 
-hybrid_status fake_keep(hy_backend *self, size_t bytes, void **out)
+hybrid_status fake_keep(hy_backend *self, size_t bytes, const char *what, void **out)
 {
     if (hy_memory_fails(&self->ctx->memory))
-        return hy_fail(self->ctx, HYBRID_NO_DEVICE_MEMORY,
-                       "fake device: no room for %zu bytes of a result", bytes);
+        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes, NULL, NULL);
     *out = fake_memory(self->index, NULL, bytes, 0);
     return HYBRID_OK;
 }

@@ -41,7 +41,7 @@ hybrid_status fake_follow(hy_backend *self, void *stream);
 hybrid_status fake_reached(hy_backend *self, int *out);
 hybrid_status fake_combine(hy_lane *lane, const hy_combining *c);
 hybrid_status fake_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out);
-hybrid_status fake_keep(hy_backend *self, size_t bytes, void **out);
+hybrid_status fake_keep(hy_backend *self, size_t bytes, const char *what, void **out);
 void fake_drop(hy_backend *self, void *ptr);
 
 #endif /* FAKE_MEMORY_H */

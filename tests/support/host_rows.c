@@ -72,8 +72,9 @@ static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_c
     const hy_cost cost = variant->cost(&chunk.features, &rates);
     assert_true(cost.multiply_s > 0);
     assert_int_equal(cost.pack_bytes + cost.work_bytes, 0);
-    assert_int_equal(h->backend->ops->alloc(h->backend, HY_DEVICE, cost.out_bytes, block),
-                     HYBRID_OK);
+    assert_int_equal(
+        h->backend->ops->alloc(h->backend, HY_DEVICE, cost.out_bytes, "a test", block),
+        HYBRID_OK);
     job.out     = hy_rows_in(block->ptr, HY_SPGEMM, &chunk.features, 1);
     job.out_nnz = nnz;
     assert_int_equal(host_run(h, variant, &job), HYBRID_OK);

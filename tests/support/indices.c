@@ -12,34 +12,13 @@
 #include <unistd.h>
 
 #include "support/each.h"
+#include "support/either.h"
 #include "support/fake_backend.h"
 #include "support/fault.h"
 
-extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
-
-static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
-                                              NULL};
-static const hybrid_type types[]           = {HYBRID_F32, HYBRID_F64};
+static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
 
 enum { CHUNK = 37, MOST = 20000 };
-
-static hybrid_engine *open_world(int on_host)
-{
-    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.threads = 2;
-    options.backend = on_host ? HYBRID_HOST : HYBRID_AUTO;
-    fake_delays(1, 0);
-    assert_int_equal(on_host ? hybrid_engine_create(&options, &engine)
-                             : fake_engine_open(&options, fakes, variants, &engine),
-                     HYBRID_OK);
-    return engine;
-}
 
 hybrid_csr indices_widened(const hybrid_csr *A)
 {
@@ -56,8 +35,9 @@ hybrid_csr indices_widened(const hybrid_csr *A)
 
 void indices_open(world *w, int on_host, hybrid_type type, hybrid_index offsets)
 {
-    *w = (world){
-        .engine = open_world(on_host), .on_host = on_host, .kind = {type, offsets, 1}};
+    *w = (world){.engine  = either_open(on_host, 0),
+                 .on_host = on_host,
+                 .kind    = {type, offsets, 1}};
     matrix_random(ROWS, MIDDLE, 6, 1, w->kind, &w->A);
     matrix_random(MIDDLE, COLS, 5, 2, w->kind, &w->B);
     w->wide_a = indices_widened(&w->A);
