@@ -14,7 +14,7 @@ import hybrid_spmm as hs
 
 LATER = 3         # calls after the first
 VALUES = 4        # eigenvalues or singular values
-TOLERANCE = 1e-5  # relative, which the solvers are asked for
+TOLERANCE = 1e-3  # relative, which the solvers are asked for
 
 
 def stencil27(n):
@@ -77,7 +77,7 @@ def solver_lines(programs, n, seconds):
             try:
                 values = measure(line, functools.partial(run, solver), share)
                 if reference is not None:
-                    line["verified"] = bool(np.allclose(values, reference, rtol=100 * TOLERANCE))
+                    line["verified"] = bool(np.allclose(values, reference, rtol=5 * TOLERANCE))
                 reference = values if reference is None else reference
             except Exception as error:  # a failure is a result
                 line["error"] = f"{type(error).__name__}: {error}".splitlines()[0][:400]
