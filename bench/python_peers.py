@@ -280,7 +280,7 @@ def parse():
     parser.add_argument("--peers", default=",".join(known), help="of: " + ",".join(known))
     parser.add_argument("--seconds", type=float, default=20,
                         help="for each matrix, the stencil of the solvers included")
-    parser.add_argument("--stencil", type=int, default=48,
+    parser.add_argument("--stencil", type=int, default=32,
                         help="points on the shortest side of the stencil")
     parser.add_argument("--commit", default=commit())
     args = parser.parse_args()

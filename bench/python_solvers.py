@@ -35,7 +35,8 @@ def host_values(solver, A):
     """Return the values of SciPy's solver for a matrix or an operator, in ascending order."""
     if solver == "eigsh":
         return np.sort(scipy.sparse.linalg.eigsh(A, k=VALUES, which="LM", tol=TOLERANCE)[0])
-    return np.sort(scipy.sparse.linalg.svds(A, k=VALUES, tol=TOLERANCE)[1])
+    # SciPy squares the tolerance, which then is that of the eigenvalues of A^T A, as in CuPy.
+    return np.sort(scipy.sparse.linalg.svds(A, k=VALUES, tol=TOLERANCE**0.5)[1])
 
 
 def device_values(solver, A):
