@@ -63,7 +63,7 @@ def medians(call):
 
 def operands(dtype=np.float64):
     """Return a tridiagonal matrix, a vector, and a block of columns."""
-    A = sp.diags_array([1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(ROWS, ROWS), format="csr")
+    A = sp.diags([1.0, 2.0, 1.0], [-1, 0, 1], shape=(ROWS, ROWS), format="csr")
     return A.astype(dtype), np.ones(ROWS, dtype), np.ones((ROWS, COLUMNS), dtype)
 
 

@@ -42,7 +42,7 @@ from real_check import bounds, compare, same_rows
 from real_table import mean, natural, product_of, text
 
 CONDITIONS = ("quiet", "neighbour")
-SPARSE_RATE, DENSE_RATE = 5e7, 2e8   # products per second of a slow program on the CPU
+SPARSE_RATE, DENSE_RATE = 1e8, 1e9  # products per second of a slow program on the CPU
 REST_S, REST_MOST_S = 0.002, 0.5     # a look at whether threads rest, and the longest wait
 ROUNDS = 7
 
@@ -166,7 +166,7 @@ def measure(p, programs, neighbour, until):
     for number, (condition, before) in enumerate(befores):
         share = time.perf_counter() + (until - time.perf_counter()) / (len(befores) - number)
         fresh_pages()
-        first_calls(p, contenders, condition, before, share, reference)
+        first_calls(p, contenders, condition, before, until, reference)
         reference = None
         running = [c for c in contenders if not c.error]
         for turn in range(ROUNDS):

@@ -22,10 +22,10 @@ def stencil27(n):
 
     The grid has n, n + 1 and n + 2 points a side. A cube would have repeated eigenvalues, of
     which a solver may find any number."""
-    lines = [sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(side, side))
+    lines = [sp.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(side, side))
              for side in (n, n + 1, n + 2)]
     grid = sp.kron(sp.kron(*lines[:2]), lines[2], format="csr")
-    A = sp.csr_array(27 * sp.eye_array(grid.shape[0]) - grid)
+    A = sp.csr_array(27 * sp.eye(grid.shape[0]) - grid)
     A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
     A.sort_indices()
     return A

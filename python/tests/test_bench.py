@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from conftest import integers
 
 import hybrid_spmm as hs
 
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.skipif(not BENCH.exists(), reason="the bench is not in 
 
 @pytest.fixture
 def matrix(tmp_path, rng):
-    A = sp.random_array((60, 40), density=0.1, format="csr", rng=rng)
-    hs.write_mtx(tmp_path / "wide.mtx", A)
+    hs.write_mtx(tmp_path / "wide.mtx", integers(rng, (60, 40), 0.1))
     return tmp_path / "wide.mtx"
 
 

@@ -171,7 +171,7 @@ class Engine:
 
     @property
     def backend(self) -> str:
-        """Where products are computed: "host" or "cuda"."""
+        """The site that computes products, "host" or "cuda"."""
         return NAMES[self._alive().backend()]
 
     @property
