@@ -1,5 +1,6 @@
 """Progress, interrupts, traces and reports of calls."""
 
+import gc
 import json
 import os
 import signal
@@ -139,6 +140,42 @@ def test_trace_writes_chrome_s_format(engine, wide, tmp_path):
     assert (tmp_path / "run.json").stat().st_size == size
     with pytest.raises(OSError):
         engine.trace(tmp_path / "absent" / "run.json")
+
+
+def test_traces_begin_and_end_in_any_order(rng, tmp_path):
+    A = integers(rng, (60, 60))
+    engine = hs.Engine(backend="host", threads=1)
+    first = engine.trace(tmp_path / "first.json")
+    engine.matmul(A, A)
+    second = engine.trace(tmp_path / "second.json")  # closes the first
+    engine.matmul(A, A)
+    panels = engine.matmul_rows(A, A)
+    next(panels)
+    with pytest.raises(hs.StateError, match="matmul_rows"):
+        second.close()
+    panels.close()
+    engine.matmul(A, A)
+    engine.close()
+    first.close()
+    for name in ("first", "second"):
+        assert json.loads((tmp_path / f"{name}.json").read_text())["traceEvents"]
+    engine = hs.Engine(backend="host", threads=1)
+    engine.trace(tmp_path / "third.json")
+    del engine  # with a trace that was not closed
+    gc.collect()
+    assert not (tmp_path / "third.json").exists()
+
+
+def test_a_trace_that_cannot_be_written_is_an_error(engine, rng, tmp_path):
+    A = integers(rng, (60, 60))
+    (tmp_path / "folder").mkdir()
+    trace = engine.trace(tmp_path / "folder" / "run.json")
+    engine.matmul(A, A)
+    (tmp_path / "folder").rmdir()
+    with pytest.raises(hs.FileError, match="folder"):
+        trace.close()
+    trace.close()
+    engine.matmul(A, A)
 
 
 def test_a_trace_is_written_as_the_process_ends(tmp_path):

@@ -26,7 +26,7 @@ def test_errors_of_files(engine, tmp_path):
     (tmp_path / "bad.mtx").write_text(
         "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n"
     )
-    with pytest.raises(hs.FormatError, match="bad.mtx:3"):
+    with pytest.raises(hs.FormatError, match=r"bad\.mtx:3"):
         engine.read_mtx(tmp_path / "bad.mtx")
     with pytest.raises(FileNotFoundError) as caught:
         engine.read_mtx(tmp_path / "absent.mtx")

@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from conftest import integers, oracle
 
 import hybrid_spmm as hs
-from hybrid_spmm import _capi, _device
+from hybrid_spmm import _capi, _device, _device_plans, _library
 
 
 @pytest.fixture
 def streams(monkeypatch):
     """The streams that the library is told, in order."""
     told = []
-    tell = _device.lib.hybrid_engine_stream
+    tell = _library.lib.hybrid_engine_stream
     monkeypatch.setattr(
-        _device.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
+        _library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
     )
     return told
 
@@ -62,13 +62,13 @@ def test_dense_operands(engine, rng, kind, order):
 
 def test_nothing_is_copied_that_need_not_be(engine, rng, monkeypatch):
     seen = []
-    run = _device.lib.hybrid_spmm_run
+    run = _library.lib.hybrid_spmm_run
 
     def look(plan, alpha, a, x, beta, y):
         seen.append([struct._obj for struct in (a, x, y)])
         return run(plan, alpha, a, x, beta, y)
 
-    monkeypatch.setattr(_device.lib, "hybrid_spmm_run", look)
+    monkeypatch.setattr(_library.lib, "hybrid_spmm_run", look)
     A, X = integers(rng, (12, 8)), np.ones((8, 5), order="F")
     Y = engine.matmul(move(A), fakes.Array(X))
     a, x, y = seen[0]
@@ -88,7 +88,7 @@ def test_spaces_are_said(engine, rng, monkeypatch):
     for B in (A, fakes.Array(np.ones((9, 2)))):
         with pytest.raises(hs.UnsupportedError):
             engine.matmul(A, B)
-    plan = _device.DevicePlan(engine, _device.Matrix(_device.library_for(A, A), A))
+    plan = _device_plans.DevicePlan(engine, _device.Matrix(_device.library_for(A, A), A))
     assert plan._options.result_space == _capi.SPACE_DEVICE
     assert plan._options.flags & _capi.CHECK
 

@@ -11,7 +11,6 @@ from conftest import integers
 import hybrid_spmm as hs
 from hybrid_spmm import _handle
 
-
 ORDERS = list(itertools.permutations(["engine", "pin", "array", "plan", "result"]))
 
 

@@ -53,7 +53,6 @@ def test_other_calls_are_refused_until_the_end(engine, rng):
             call()
     with hs.Engine(backend="host", threads=1) as other:
         other.matmul(A, A)
-    del plan
     panels.close()
     engine.matmul(A, A)
     assert list(panels) == []

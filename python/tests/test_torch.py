@@ -147,12 +147,12 @@ def test_what_is_refused(rng):
 @pytest.fixture
 def pretended(monkeypatch):
     """Host memory in place of the GPU's: tensors take the way of tensors on a GPU."""
-    from hybrid_spmm import _capi, _device, _foreign
+    from hybrid_spmm import _capi, _device, _foreign, _library
 
     told = []
-    tell = _device.lib.hybrid_engine_stream
+    tell = _library.lib.hybrid_engine_stream
     monkeypatch.setattr(
-        _device.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
+        _library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
     )
     monkeypatch.setattr(_device, "SPACE", _capi.SPACE_HOST)
     monkeypatch.setattr(_foreign.Torch, "on_device", lambda self, operand: True)

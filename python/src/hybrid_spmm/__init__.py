@@ -1,10 +1,28 @@
 """Sparse products computed by the CPU and GPUs together, for SciPy's matrices.
 
+The package multiplies matrices and arrays of SciPy, NumPy, CuPy and PyTorch as they are,
+without copies. The engine starts with the first product. It uses all CPU cores, and a GPU
+if there is one; without a GPU the CPU computes alone.
+
+Examples
+--------
 >>> import hybrid_spmm as hs, numpy as np, scipy.sparse as sp
 >>> A = sp.random_array((1000, 1000), density=0.01, format="csr", rng=0)
->>> C = hs.matmul(A, A)
+>>> X = np.ones((1000, 8))
+>>> C = hs.matmul(A, A)                       # sparse times sparse
 >>> bool(np.allclose((C - A @ A).data, 0))
 True
+>>> Y = hs.matmul(A, X)                       # sparse times dense
+>>> square = hs.plan(A, A)                    # inspect the patterns once,
+>>> D = square(2 * A, 2 * A)                  # multiply many times
+>>> op = hs.aslinearoperator(A)               # for eigsh, svds, lobpcg, cg
+>>> with hs.Engine(threads=2, host_memory="1GiB") as engine:
+...     C = engine.matmul(A, A)               # within limits
+>>> with hs.accelerate():
+...     C = A @ A                             # SciPy's operators
+>>> rows = dict(hs.matmul_rows(A, A))         # panels of rows; C is never stored
+>>> hs.last_report().rows
+1000
 """
 
 from __future__ import annotations
@@ -109,7 +127,8 @@ def matmul(
         operands and the transposes of both. A CSC matrix times a dense one is transposed in
         every call; a plan transposes it once. Other formats, and matrices whose entries are
         unsorted or repeated, are converted with a :class:`FormatWarning`. Dense operands in C
-        or Fortran order are used without a copy.
+        or Fortran order are used without a copy. Float32 and float64 arrays of CuPy and
+        PyTorch on a GPU are multiplied there; the result belongs to the same library.
     out : numpy.ndarray, optional
         Where a dense result of shape (m, n), or (m,) or (n,), is written.
     alpha, beta : float, optional

@@ -184,31 +184,7 @@ class Report(Structure):
     ]
 
 
-class Event(Structure):
-    """hybrid_event."""
-
-    _fields_ = [
-        ("stage", c_char_p),
-        ("variant", c_char_p),
-        ("lane", c_char_p),
-        ("chunk", c_int64),
-        ("row_begin", c_int64),
-        ("row_end", c_int64),
-        ("begin_ns", c_int64),
-        ("end_ns", c_int64),
-        ("bytes", c_int64),
-        ("flops", c_int64),
-        ("device_bytes", c_int64),
-        ("host_bytes", c_int64),
-        ("part", c_int),
-        ("parts", c_int),
-        ("pass", c_int64),
-        ("bound", c_int),
-    ]
-
-
 EACH_FN = CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(Csr))
-TRACE_FN = CFUNCTYPE(None, c_void_p, POINTER(Event))
 PROGRESS_FN = CFUNCTYPE(c_int, c_int64, c_int64, c_int64)  # user is a number here, always 0
 
 # name: (type of the result, types of the arguments). Engines, plans, structs and arrays
@@ -229,6 +205,10 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_engine_stream": (None, [PTR, PTR]),
     "hybrid_engine_report": (INT, [PTR, PTR]),
     "hybrid_engine_trace": (None, [PTR, PTR, PTR]),
+    "hybrid_trace_create": (INT, [PTR, PTR]),
+    "hybrid_trace_destroy": (None, [PTR]),
+    "hybrid_trace_add": (None, [PTR, PTR]),
+    "hybrid_trace_write_json": (INT, [PTR, c_char_p]),
     "hybrid_engine_progress": (None, [PTR, PTR, PTR]),
     "hybrid_pin": (INT, [PTR, PTR, c_size_t]),
     "hybrid_unpin": (INT, [PTR, PTR]),

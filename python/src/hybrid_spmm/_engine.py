@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from . import _capi
-from ._device import library_for, make_device_plan, multiply_on_device
+from ._device import library_for
+from ._device_plans import make_device_plan
+from ._device_products import multiply_on_device
 from ._errors import ArgumentError, StateError
 from ._files import read_matrix, write_matrix
 from ._handle import Handle
@@ -171,7 +173,7 @@ class Engine:
 
     @property
     def backend(self) -> str:
-        """Where products are computed: "host" or "cuda"."""
+        """The site that computes products, "host" or "cuda"."""
         return NAMES[self._alive().backend()]
 
     @property

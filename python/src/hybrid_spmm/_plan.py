@@ -10,6 +10,8 @@ from . import _capi, _report
 from ._errors import ArgumentError
 from ._html import text
 from ._library import lib
+from ._listen import Show
+from ._progress import Progress, showing
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -115,3 +117,54 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return text(repr(self), self.explain())
+
+
+class SparseProduct(Plan):
+    """A plan of sparse times sparse; subclasses compute."""
+
+    def __call__(self, A: Any, B: Any, *, progress: Progress = False) -> Any:
+        """Return A @ B, whose patterns are those that were planned for.
+
+        Raises
+        ------
+        StateError
+            If a pattern, a shape, a format or the type is another one.
+        """
+        if progress is False:
+            return self._compute(A, B, None)
+        with showing(progress) as show:
+            return self._compute(A, B, show)
+
+    def _compute(self, A: Any, B: Any, show: Show | None) -> Any:
+        raise NotImplementedError
+
+
+class DenseProduct(Plan):
+    """A plan of sparse times dense; subclasses compute."""
+
+    def __call__(
+        self,
+        A: Any,
+        X: Any,
+        *,
+        out: Any = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        progress: Progress = False,
+    ) -> Any:
+        """Return alpha A X + beta out; A has the pattern that was planned for.
+
+        Raises
+        ------
+        StateError
+            If the pattern of A, the number of columns of X or the type is another one.
+        """
+        if progress is False:
+            return self._compute(A, X, out, alpha, beta, None)
+        with showing(progress) as show:
+            return self._compute(A, X, out, alpha, beta, show)
+
+    def _compute(
+        self, A: Any, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+    ) -> Any:
+        raise NotImplementedError

@@ -13,10 +13,10 @@ from ._dense import check_dense, deliver, dense, target
 from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
 from ._handle import Pages
 from ._library import lib
+from ._listen import Show
 from ._pattern import Pattern
-from ._plan import Plan, read_options
+from ._plan import DenseProduct, Plan, SparseProduct, read_options
 from ._product import F64, demand_shapes, dense_result, sparse_result
-from ._progress import Progress, showing
 from ._scipy import format_of
 from ._sparse import QUICK, Operand
 
@@ -32,7 +32,7 @@ def operand(matrix: Any, quiet: bool = False) -> Operand:
     return Operand(matrix, kind, quiet)
 
 
-class SparsePlan(Plan):
+class SparsePlan(SparseProduct):
     """A plan of sparse times sparse."""
 
     def __init__(self, engine: Engine, A: Any, B: Any, **options: Any) -> None:
@@ -54,34 +54,26 @@ class SparsePlan(Plan):
     def __repr__(self) -> str:
         return f"<hybrid_spmm.Plan: sparse {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
 
-    def __call__(self, A: Any, B: Any, *, progress: Progress = False) -> Any:
-        """Return A @ B, whose patterns are those that were planned for.
-
-        Raises
-        ------
-        StateError
-            If a pattern, a shape, a format or the type is another one.
-        """
+    def _compute(self, A: Any, B: Any, show: Show | None) -> Any:
         a = operand(A, quiet=True)
         b = a if B is A else operand(B, quiet=True)
         demand_type(self.dtype, common(a.dtype, b.dtype))
-        with showing(progress) as show:
 
-            def product(a: Operand, b: Operand, dtype: Any) -> Pages:
-                pages = Pages(self._handle, _capi.Csr(), lib.hybrid_csr_free)
-                first, second = self._bind(a, b)
-                self._handle.call(
-                    lib.hybrid_spgemm_run,
-                    self._pointer,
-                    byref(first),
-                    byref(second),
-                    byref(pages.struct),
-                    listen=first.nnz * second.nnz > QUICK,
-                    show=show,
-                )
-                return pages
+        def product(a: Operand, b: Operand, dtype: Any) -> Pages:
+            pages = Pages(self._handle, _capi.Csr(), lib.hybrid_csr_free)
+            first, second = self._bind(a, b)
+            self._handle.call(
+                lib.hybrid_spgemm_run,
+                self._pointer,
+                byref(first),
+                byref(second),
+                byref(pages.struct),
+                listen=first.nnz * second.nnz > QUICK,
+                show=show,
+            )
+            return pages
 
-            return sparse_result(A, B, a, b, product)
+        return sparse_result(A, B, a, b, product)
 
     def _bind(self, a: Operand, b: Operand) -> tuple[_capi.Csr, _capi.Csr]:
         """Return the structs in the order in which the library multiplies them."""
@@ -90,7 +82,7 @@ class SparsePlan(Plan):
         return (second, first) if self._turned else (first, second)
 
 
-class DensePlan(Plan):
+class DensePlan(DenseProduct):
     """A plan of sparse times dense."""
 
     def __init__(self, engine: Engine, A: Any, columns: int, dtype: Any, **options: Any) -> None:
@@ -112,23 +104,9 @@ class DensePlan(Plan):
         """Tell a resident plan that the values of A were changed in place."""
         self._handle.tell(lib.hybrid_plan_refresh, self._pointer)
 
-    def __call__(
-        self,
-        A: Any,
-        X: Any,
-        *,
-        out: Any = None,
-        alpha: float = 1.0,
-        beta: float = 0.0,
-        progress: Progress = False,
+    def _compute(
+        self, A: Any, X: Any, out: Any, alpha: float, beta: float, show: Show | None
     ) -> Any:
-        """Return alpha A X + beta out; A has the pattern that was planned for.
-
-        Raises
-        ------
-        StateError
-            If the pattern of A, the number of columns of X or the type is another one.
-        """
         a, X = operand(A, quiet=True), check_dense(X)
         demand_type(self.dtype, common(a.dtype, X.dtype))
         columns = 1 if X.ndim == 1 else X.shape[1]
@@ -137,27 +115,25 @@ class DensePlan(Plan):
         if self._resident and A.data is not self._data:
             self._data = A.data
             self.refresh()
-        with showing(progress) as show:
 
-            def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
-                struct = self._pattern.bind(a)
+        def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
+            struct = self._pattern.bind(a)
+            result = target(self._handle, struct.rows, X, dtype, out, beta)
+            x, y = dense(X, dtype), dense(result, dtype)
+            self._handle.call(
+                lib.hybrid_spmm_run,
+                self._pointer,
+                alpha,
+                byref(struct),
+                byref(x),
+                beta,
+                byref(y),
+                listen=struct.nnz * columns > QUICK,
+                show=show,
+            )
+            return deliver(result, out)
 
-                result = target(self._handle, struct.rows, X, dtype, out, beta)
-                x, y = dense(X, dtype), dense(result, dtype)
-                self._handle.call(
-                    lib.hybrid_spmm_run,
-                    self._pointer,
-                    alpha,
-                    byref(struct),
-                    byref(x),
-                    beta,
-                    byref(y),
-                    listen=struct.nnz * columns > QUICK,
-                    show=show,
-                )
-                return deliver(result, out)
-
-            return dense_result(a, X, out, alpha, beta, product)
+        return dense_result(a, X, out, alpha, beta, product)
 
 
 def demand_type(planned: Any, found: Any) -> None:

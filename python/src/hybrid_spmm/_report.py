@@ -18,9 +18,14 @@ BYTES, SECONDS = {"unit": "bytes"}, {"unit": "s"}
 class Use:
     """What a run used of a resource.
 
-    ``rate`` is in bytes a second, of cores the number of workers; ``utilisation`` is
-    between 0 and 1; ``origin`` tells where the rate comes from: "built in", "measured" or
-    "observed".
+    Attributes
+    ----------
+    rate : float
+        Bytes per second; the number of workers if the resource is "cores".
+    utilisation : float
+        The used part of the rate, 0 to 1.
+    origin : str
+        Where the rate comes from: "built in", "measured" or "observed".
     """
 
     rate: float
@@ -34,48 +39,131 @@ class Report:
 
     Stage times are sums over chunks, so their sum exceeds ``total_s`` when stages
     overlapped.
+
+    Attributes
+    ----------
+    total_s : float
+        Wall time of the run.
+    predicted_s : float
+        Prediction of ``total_s``, made by the plan.
+    plan_s : float
+        Time of planning.
+    load_s : float
+        Time of copies of B or X to the GPU ahead of chunks.
+    prepare_s : float
+        Time of packing rows of A.
+    h2d_s : float
+        Time of copies of chunks to the GPU.
+    multiply_s : float
+        Time of multiplication.
+    finish_s : float
+        Time of compacting results on the GPU.
+    d2h_s : float
+        Time of copies of results to the host.
+    place_s : float
+        Time of storing results in their places.
+    overlap : float
+        Sum of the stage times / ``total_s``.
+    bus_utilisation : float
+        Use of the busier direction of the bus, 0 to 1.
+    reference_s : float
+        Time in which all operands pass the bus once.
+    speedup_over_reference : float
+        ``reference_s / total_s``.
+    chunks : int
+        Number of chunks.
+    rows : int
+        Rows of the result.
+    flops : int
+        Floating-point operations: 2 for each scalar product.
+    nnz_out : int
+        Entries of C, or elements of Y.
+    h2d_bytes : int
+        Bytes copied to the GPU.
+    d2h_bytes : int
+        Bytes copied from the GPU.
+    host_bytes : int
+        Lower bound on the traffic of host memory.
+    device_bytes : int
+        Lower bound on the traffic of GPU memory.
+    peak_device_bytes : int
+        Largest use of GPU memory.
+    peak_pinned_bytes : int
+        Largest use of pinned host memory.
+    peak_host_bytes : int
+        Largest use of host memory.
+    predicted_h2d_bytes : int
+        Prediction of ``h2d_bytes``.
+    predicted_d2h_bytes : int
+        Prediction of ``d2h_bytes``.
+    other_h2d_bytes : int
+        Prediction of ``h2d_bytes`` if B or X were held the other way, or -1.
+    gathered : bool
+        Whether chunks bring the rows of B or X that they touch.
+    reused_pattern : bool
+        Whether sizes of C were known from an earlier run.
+    resident_chunks : int
+        Number of leading chunks whose rows of A are cached on the GPU.
+    resident_bytes : int
+        GPU memory reserved for these rows.
+    host_chunks : int
+        Number of chunks that the CPU computed of a split product.
+    host_products : int
+        Scalar products of these chunks.
+    host_s : float
+        Busy time of the CPU for these chunks.
+    use : dict of str to :class:`Use`
+        By resource: "cores", "host memory", "bus up", "bus down", "device".
+    bound : str
+        The resource that was busy for most of the run.
+    rates_measured : bool
+        Whether the rates of this machine were measured, not built in.
+    predicted_nnz_out : int
+        Prediction of ``nnz_out``.
+    predicted_result_bytes : int
+        Prediction of the size of the result.
     """
 
-    total_s: float = field(metadata=SECONDS)  #: wall time of the run
-    predicted_s: float = field(metadata=SECONDS)  #: prediction of total_s
-    plan_s: float = field(metadata=SECONDS)  #: planning
-    load_s: float = field(metadata=SECONDS)  #: copies of B or X to the GPU ahead of chunks
-    prepare_s: float = field(metadata=SECONDS)  #: packing of rows of A
-    h2d_s: float = field(metadata=SECONDS)  #: copies of chunks to the GPU
-    multiply_s: float = field(metadata=SECONDS)  #: multiplication
-    finish_s: float = field(metadata=SECONDS)  #: compaction of results on the GPU
-    d2h_s: float = field(metadata=SECONDS)  #: copies of results to the host
-    place_s: float = field(metadata=SECONDS)  #: storing of results
-    overlap: float  #: sum of the stage times / total_s
-    bus_utilisation: float  #: the busier direction of the bus, 0 to 1
-    reference_s: float = field(metadata=SECONDS)  #: time in which all operands pass the bus once
-    speedup_over_reference: float  #: reference_s / total_s
-    chunks: int  #: number of chunks
-    rows: int  #: rows of the result
-    flops: int  #: 2 * scalar products
-    nnz_out: int  #: entries of C, or elements of Y
-    h2d_bytes: int = field(metadata=BYTES)  #: copied to the GPU
-    d2h_bytes: int = field(metadata=BYTES)  #: copied from the GPU
-    host_bytes: int = field(metadata=BYTES)  #: lower bound on the traffic of host memory
-    device_bytes: int = field(metadata=BYTES)  #: lower bound on the traffic of GPU memory
-    peak_device_bytes: int = field(metadata=BYTES)  #: largest use of GPU memory
-    peak_pinned_bytes: int = field(metadata=BYTES)  #: largest use of pinned host memory
-    peak_host_bytes: int = field(metadata=BYTES)  #: largest use of host memory
-    predicted_h2d_bytes: int = field(metadata=BYTES)  #: prediction of h2d_bytes
-    predicted_d2h_bytes: int = field(metadata=BYTES)  #: prediction of d2h_bytes
-    other_h2d_bytes: int = field(metadata=BYTES)  #: if B or X were held the other way, or -1
-    gathered: bool  #: chunks bring the rows of B or X that they touch
-    reused_pattern: bool  #: sizes of C were known from an earlier run
-    resident_chunks: int  #: leading chunks whose rows of A are cached on the GPU
-    resident_bytes: int = field(metadata=BYTES)  #: GPU memory reserved for these rows
-    host_chunks: int  #: chunks of a split product that the CPU computed
-    host_products: int  #: scalar products of these chunks
-    host_s: float = field(metadata=SECONDS)  #: busy time of the CPU for them
-    use: dict[str, Use]  #: by resource: "cores", "host memory", "bus up", "bus down", "device"
-    bound: str  #: the resource that was busy for most of the run
-    rates_measured: bool  #: the rates of this machine were measured, not built in
-    predicted_nnz_out: int  #: prediction of nnz_out
-    predicted_result_bytes: int = field(metadata=BYTES)  #: prediction of the size of the result
+    total_s: float = field(metadata=SECONDS)
+    predicted_s: float = field(metadata=SECONDS)
+    plan_s: float = field(metadata=SECONDS)
+    load_s: float = field(metadata=SECONDS)
+    prepare_s: float = field(metadata=SECONDS)
+    h2d_s: float = field(metadata=SECONDS)
+    multiply_s: float = field(metadata=SECONDS)
+    finish_s: float = field(metadata=SECONDS)
+    d2h_s: float = field(metadata=SECONDS)
+    place_s: float = field(metadata=SECONDS)
+    overlap: float
+    bus_utilisation: float
+    reference_s: float = field(metadata=SECONDS)
+    speedup_over_reference: float
+    chunks: int
+    rows: int
+    flops: int
+    nnz_out: int
+    h2d_bytes: int = field(metadata=BYTES)
+    d2h_bytes: int = field(metadata=BYTES)
+    host_bytes: int = field(metadata=BYTES)
+    device_bytes: int = field(metadata=BYTES)
+    peak_device_bytes: int = field(metadata=BYTES)
+    peak_pinned_bytes: int = field(metadata=BYTES)
+    peak_host_bytes: int = field(metadata=BYTES)
+    predicted_h2d_bytes: int = field(metadata=BYTES)
+    predicted_d2h_bytes: int = field(metadata=BYTES)
+    other_h2d_bytes: int = field(metadata=BYTES)
+    gathered: bool
+    reused_pattern: bool
+    resident_chunks: int
+    resident_bytes: int = field(metadata=BYTES)
+    host_chunks: int
+    host_products: int
+    host_s: float = field(metadata=SECONDS)
+    use: dict[str, Use]
+    bound: str
+    rates_measured: bool
+    predicted_nnz_out: int
+    predicted_result_bytes: int = field(metadata=BYTES)
 
     def __repr__(self) -> str:
         return (

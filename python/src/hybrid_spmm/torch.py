@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._device import Matrix, engine_for, multiply_on_device, spmm, turned
+from ._device import Matrix
+from ._device_plans import engine_for
+from ._device_products import multiply_on_device, spmm, turned
 from ._engine import default_engine
 from ._errors import OperandTypeError, ShapeError, UnsupportedError
 from ._foreign import Torch, library_of

@@ -1,0 +1,85 @@
+"""One-shot products of CuPy's and PyTorch's arrays in the memory of a GPU.
+
+The library computes on that GPU and leaves the result there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._device import Matrix
+from ._device_plans import DeviceDensePlan, DeviceSparsePlan, engine_for
+from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
+from ._foreign import Library
+from ._listen import Show
+from ._product import demand_shapes
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+
+def multiply_on_device(
+    library: Library,
+    engine: Engine,
+    A: Any,
+    B: Any,
+    out: Any,
+    alpha: float,
+    beta: float,
+    show: Show | None,
+) -> Any:
+    """Return A @ B, or alpha A B + beta out, in the memory of the GPU of the operands."""
+    left, right = library.is_sparse(A), library.is_sparse(B)
+    if left and right:
+        if out is not None or alpha != 1 or beta != 0:
+            raise ArgumentError("out, alpha and beta need a dense operand")
+        a = Matrix(library, A)
+        b = a if B is A else Matrix(library, B)
+        demand_shapes(a.parts.shape, b.parts.shape)
+        return spgemm(engine_for(engine, a.device), a, b, show)
+    if not left and not right:
+        raise OperandTypeError(
+            f"neither operand is sparse: {type(A).__name__} and {type(B).__name__}"
+        )
+    if left:
+        a, X = Matrix(library, A), library.own(B)
+        return spmm(engine_for(engine, a.device), a, X, out, alpha, beta, show)
+    # X B is the transpose of B^T X^T.
+    b, X = Matrix(library, B).transpose(), library.own(A)
+    demand_shapes(library.view(X).shape, b.parts.shape[::-1])
+    target = None if out is None else turned(out)
+    result = spmm(engine_for(engine, b.device), b, turned(X), target, alpha, beta, show)
+    return turned(result) if out is None else out
+
+
+def turned(array: Any) -> Any:
+    """Return the transpose of an array of one or two dimensions, without a copy."""
+    return array.T if len(array.shape) == 2 else array
+
+
+def spgemm(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
+    """Plan and compute sparse times sparse; operands that are not canonical are repaired."""
+    try:
+        return DeviceSparsePlan(engine, a, b).multiply(a, b, show)
+    except MatrixError:
+        a, b = (a.repaired(), b.repaired()) if b is not a else (a.repaired(),) * 2
+        return DeviceSparsePlan(engine, a, b).multiply(a, b, show)
+
+
+def spmm(
+    engine: Engine, a: Matrix, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+) -> Any:
+    """Plan and compute sparse times dense; an operand that is not canonical is repaired."""
+    view = a.library.view(X)
+    if not 1 <= len(view.shape) <= 2:
+        raise ShapeError(f"a dense operand has {len(view.shape)} dimensions; 1 and 2 are supported")
+    demand_shapes(a.parts.shape, view.shape)
+    if beta != 0 and out is None:
+        raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
+    columns = view.shape[1] if len(view.shape) == 2 else 1
+    try:
+        plan = DeviceDensePlan(engine, a, columns, view.dtype)
+    except MatrixError:
+        a = a.repaired()
+        plan = DeviceDensePlan(engine, a, columns, view.dtype)
+    return plan.multiply(a, X, view, out, alpha, beta, show)
