@@ -164,12 +164,19 @@ def dense_result(a: Operand, X: Any, out: Any, alpha: float, beta: float, produc
 
 
 def multiply_dense(
-    handle: Handle, a: Operand, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+    handle: Handle,
+    a: Operand,
+    X: Any,
+    out: Any,
+    alpha: float,
+    beta: float,
+    show: Show | None,
+    turn: Callable[[Handle, Operand, Any], _capi.Csr] = transposed,
 ) -> Any:
-    """Return alpha A X + beta out for a dense X of one or two dimensions."""
+    """Return alpha A X + beta out for a dense X; `turn` transposes a csc matrix."""
 
     def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
-        struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
+        struct = turn(handle, a, dtype) if a.turned else check(handle, a, dtype)
         result = target(handle, struct.rows, X, dtype, out, beta)
         listen = struct.nnz * (X.shape[1] if X.ndim == 2 else 1) > QUICK
         if X.ndim == 1:
