@@ -91,8 +91,9 @@ class Interrupts:
 @pytest.mark.parametrize("kind", ["sparse", "dense", "plan"])
 def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monkeypatch, kind):
     """Each interrupt ends a loop of short calls, and none of them costs a result its pages."""
+    gc.collect()  # engines of other tests
     dropped = []
-    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
+    monkeypatch.setattr(sys, "unraisablehook", lambda dropping: dropped.append(repr(dropping)))
     A, X = integers(rng, (100, 100)), np.ones((100, 100))
     plan = engine.plan(A, A)
     call = {
@@ -102,11 +103,13 @@ def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monke
     }[kind]
     interrupts = Interrupts(300)
     for _ in range(300):
-        with pytest.raises(KeyboardInterrupt):
+        try:
             interrupts.ready.release()
             while not dropped:
                 call()
-    assert not dropped
+        except KeyboardInterrupt:
+            pass
+        assert not dropped
     interrupts.thread.join()
     call = plan = None
     gc.collect()

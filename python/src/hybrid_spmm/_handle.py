@@ -228,9 +228,9 @@ class Pages:
     """Owns what one call of the library returned, and frees it when no array views it.
 
     Python drops exceptions of finalizers, and one of them is the KeyboardInterrupt that a
-    signal handler raises between two instructions of Python code. This finalizer has none as
-    long as the engine is open: ``any`` calls functions written in C, one after another, until
-    the length of ``handle.open`` is not 0.
+    signal handler raises between two instructions of Python code. This finalizer has none
+    unless it destroys a closed engine: ``any`` calls functions written in C, one after
+    another, until one returns a number other than 0.
     """
 
     __slots__ = ("__weakref__", "_end", "struct")
@@ -241,6 +241,7 @@ class Pages:
             partial(free, handle.pointer, byref(struct)),
             partial(handle.live.discard, id(self)),
             handle.open.__len__,
+            handle.live.__len__,
             handle.finish,
         )
         self._end = partial(any, map(_call, steps))

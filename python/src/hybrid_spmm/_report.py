@@ -76,6 +76,7 @@ class Report:
     rates_measured: bool  #: the rates of this machine were measured, not built in
     predicted_nnz_out: int  #: prediction of nnz_out
     predicted_result_bytes: int = field(metadata=BYTES)  #: prediction of the size of the result
+    pattern_bytes: int = field(metadata=BYTES)  #: patterns on a GPU that planning copied from it
 
     def __repr__(self) -> str:
         return (
