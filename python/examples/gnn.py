@@ -26,7 +26,8 @@ N.data *= np.repeat(scale, np.diff(N.indptr)) * scale[N.indices]
 arrays = map(torch.from_numpy, (N.indptr, N.indices, N.data))
 N = torch.sparse_csr_tensor(*arrays, size=N.shape)
 
-# Who joined the instructor's club, by Zachary's Table 3; the others joined the president's.
+# Members who joined the instructor's club, by Zachary's Table 3. The others joined the
+# president's.
 joined = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 20, 22]
 truth = torch.ones(members, dtype=torch.int64)
 truth[torch.tensor(joined) - 1] = 0

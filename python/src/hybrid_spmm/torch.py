@@ -109,9 +109,9 @@ def check(tensor: Any) -> None:
         )
 
 
-# Of the transpose of a CSR or CSC tensor: indptr, indices, and the places of its values.
+# The pattern of a transpose: indptr, indices, and the place of each value in the tensor.
 Turned = tuple[Any, Any, Any]
-_turned: Any = WeakTensorKeyDictionary()  # by tensor: its stamp, and Turned
+_turned: Any = WeakTensorKeyDictionary()  # by tensor: versions of its arrays, and Turned
 
 
 def turned_pattern(tensor: Any, make: Callable[[], Turned]) -> Turned:
