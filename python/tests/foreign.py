@@ -182,7 +182,7 @@ def run_pytest(name, paths, **environment):
         if not result.exists():
             sys.exit(f"{name}: pytest did not run\n{done.stdout}{done.stderr}")
         counts, failed = json.loads(result.read_text())
-        if done.returncode not in (0, 1) or not (counts.get("passed") or failed):
+        if done.returncode != bool(failed) or not (counts.get("passed") or failed):
             sys.exit(f"{name}: pytest ended with {done.returncode}\n{done.stdout[-4000:]}")
         return counts, failed, done.stdout
 

@@ -90,6 +90,31 @@ def test_types_are_scipy_s_and_integers_wrap(rng, left, right):
     assert all("beyond int8" in reason for reason in used.fallbacks)
 
 
+def widen(A):
+    """Return a copy of a matrix with 64-bit indices, unless it is in COO."""
+    if A.format == "coo":  # of which versions of SciPy make different widths
+        return A
+    A = A.copy()
+    A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+    return A
+
+
+@pytest.mark.parametrize("left", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize("right", ["csr", "csc", "bsr", "coo"])
+def test_indices_are_as_wide_as_scipy_s(rng, left, right):
+    for suffix in ("array", "matrix"):
+        A = getattr(sp, f"{left}_{suffix}")(integers(rng, (8, 8)))
+        B = getattr(sp, f"{right}_{suffix}")(integers(rng, (8, 8)))
+        for one, other in ((A, B), (widen(A), B), (A, widen(B)), (widen(A), widen(B))):
+            expected = one @ other
+            with hs.accelerate() as used:
+                found = one @ other
+            same(found, expected)
+            assert found.indices.dtype == expected.indices.dtype
+            assert found.indptr.dtype == expected.indptr.dtype
+        assert not used.fallbacks
+
+
 def test_stored_zeros_are_dropped_as_scipy_does():
     A = sp.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))
     B = sp.csr_array(np.array([[1.0, 0.0], [-1.0, 1.0]]))

@@ -153,7 +153,17 @@ def product(handle: Handle, A: Any, B: Any, transposes: Transposes) -> Any:
     C = sparse_result(A, B, a, b, lambda a, b, dtype: spgemm(handle, a, b, dtype, None))
     if C.format in ("csr", "csc") and not C.data.all():
         C.eliminate_zeros()
+    if (wide(A) or wide(B)) and isinstance(C, sparse().sparray):
+        C.indptr, C.indices = C.indptr.astype(np.int64), C.indices.astype(np.int64)
     return C if type(C) is type(A) or C.format != A.format else type(A)(C)
+
+
+def wide(operand: Any) -> bool:
+    """Return whether a matrix has 64-bit indices, which SciPy's arrays hand on to a product."""
+    return operand.format in ("csr", "csc", "bsr") and 8 in (
+        operand.indptr.dtype.itemsize,
+        operand.indices.dtype.itemsize,
+    )
 
 
 # ---- SciPy's methods -------------------------------------------------------------------
