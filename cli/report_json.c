@@ -105,6 +105,7 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "nnz_out", r->nnz_out);
     cli_json_int(json, "h2d_bytes", r->h2d_bytes);
     cli_json_int(json, "d2h_bytes", r->d2h_bytes);
+    cli_json_int(json, "pattern_bytes", r->pattern_bytes);
     cli_json_int(json, "host_bytes", r->host_bytes);
     cli_json_int(json, "device_bytes", r->device_bytes);
     cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);

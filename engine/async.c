@@ -86,6 +86,7 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
     const hybrid_dense *Y  = update->Y;
     const int64_t elements = Y->rows * Y->cols;
     const double plan_s    = report->plan_s;
+    const int64_t pattern  = report->pattern_bytes;
 
     HY_TRY(open_state(engine, async));
     HY_TRY(take_lane(*async));
@@ -97,8 +98,9 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
         arranged->done = 0;
         return status;
     }
-    s->plan_s   = plan_s;
-    s->begin_ns = 0; /* nobody sees when the device begins */
+    s->plan_s        = plan_s;
+    s->pattern_bytes = pattern;
+    s->begin_ns      = 0; /* nobody sees when the device begins */
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements,
                      report);
     return HYBRID_OK;

@@ -9,7 +9,7 @@ typedef struct hy_async hy_async;
 
 /* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as a chunk that is all of A. Operands
    are checked, and are on the device. `arranged` is the plan's. *async is NULL before the
-   first run. report->plan_s stays. */
+   first run. The report keeps its plan_s and pattern_bytes. */
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk, const hybrid_csr *A,
                            const hybrid_dense *X, const hy_update *update,
                            const hy_beginning *start, hy_arranged *arranged,

@@ -109,9 +109,10 @@ hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     *end_of    = HY_DIRECT_DONE;
     s.arranged = &plan->arranged;
     HY_TRY_ELSE_DONE(hy_single_begin(&s));
-    s.chunk  = *chunk;
-    s.cost   = chunk->variant->cost(&chunk->features, &s.rates);
-    s.plan_s = plan->plan_s;
+    s.chunk         = *chunk;
+    s.cost          = chunk->variant->cost(&chunk->features, &s.rates);
+    s.plan_s        = plan->plan_s;
+    s.pattern_bytes = plan->pattern_bytes;
     HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &plan->history.report, end_of));
 done:
     hy_single_end(&s, status);
@@ -145,7 +146,8 @@ hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
 {
     hybrid_report *report = &plan->history.report;
 
-    report->plan_s = plan->plan_s;
+    report->plan_s        = plan->plan_s;
+    report->pattern_bytes = plan->pattern_bytes;
     return hy_async_run(plan->product.engine, plan->portions->layout.chunks, A, X, update,
                         start, &plan->arranged, &plan->async, report);
 }

@@ -332,6 +332,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     memset(plan, 0, bytes);
     plan->product       = hy_product_of(engine, A, B, dense_cols, options);
     plan->product.once  = once != NULL;
+    plan->pattern_bytes = engine->spaces.fetched;
     plan->unasked       = once && once->X ? once : NULL;
     plan->count         = 1;
     plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);

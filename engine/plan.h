@@ -30,6 +30,7 @@ struct hybrid_plan {
     void *a_offsets; /* of an A in the memory of the device, in host memory, of */
     hybrid_index a_offset_type; /* that type */
     double plan_s;   /* that making it took, if it is handed out */
+    int64_t pattern_bytes; /* bytes of patterns copied from a device to make the plan */
     double spared_s; /* what a device is expected to take, if the host computes instead; or 0 */
     hy_split split; /* between devices and host */
     hy_history history;

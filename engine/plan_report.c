@@ -77,6 +77,7 @@ hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
     hybrid_report report      = HYBRID_REPORT_INIT;
 
     report.plan_s                 = plan->plan_s;
+    report.pattern_bytes          = plan->pattern_bytes;
     report.rows                   = product->rows;
     report.flops                  = 2 * product->profile.features.products;
     report.resident_chunks        = hy_plan_resident_chunks(plan, bound);

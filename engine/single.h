@@ -48,6 +48,7 @@ typedef struct hy_single {
     hy_arranged *arranged;        /* `own`, or a plan's */
     hy_buffer room;               /* what else the job needs on the device */
     double plan_s;
+    int64_t pattern_bytes;        /* bytes of patterns copied to make the plan */
     int64_t begin_ns; /* of the chunk; 0: unknown */
 } hy_single;
 

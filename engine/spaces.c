@@ -277,6 +277,7 @@ static hybrid_status fetch_array(hy_spaces *spaces, const char *from, int64_t co
         const size_t part = hy_smaller(bytes - at, spaces->piece);
         HY_TRY(hy_progress_check(&spaces->ctx->progress));
         HY_TRY(device->ops->fetch(device, (char *)*copy + at, from + at, part));
+        spaces->fetched += (int64_t)part;
     }
     return HYBRID_OK;
 }
@@ -364,4 +365,5 @@ void hy_spaces_end(hy_spaces *spaces)
     spaces->device   = NULL;
     spaces->is_bound = 0;
     spaces->count    = 0;
+    spaces->fetched  = 0;
 }

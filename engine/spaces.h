@@ -25,6 +25,7 @@ typedef struct hy_spaces {
     hybrid_csr of[HY_SPACES_MOST];          /* and their views */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL: another's */
     int count;
+    int64_t fetched; /* bytes of these copies */
     size_t piece; /* bytes that are copied between two checks of progress: some ms */
     const void *host[HY_SPACES_SEEN]; /* the last arrays that no device had: to ask takes 1 us */
     unsigned seen;                    /* since a call had operands on a device */

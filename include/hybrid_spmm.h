@@ -744,7 +744,7 @@ typedef struct hybrid_report {
     int64_t flops;           /* 2 * scalar products */
     int64_t nnz_out;         /* SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes; /* d2h: columns of C as packed as they came. Patterns that
-                                are read to plan are not in it */
+                                are read to plan are in pattern_bytes */
     int64_t host_bytes;      /* at least: what workers write for the bus, read of A where
                                 they compute, store of the result, and read of Y if beta
                                 is not 0, each byte once. Not what they read for that, nor
@@ -777,12 +777,16 @@ typedef struct hybrid_report {
                                        0 of calls on files, and if alpha is 0 */
     int64_t predicted_result_bytes; /* host memory for as many: C or Y; 0 if the result is
                                        left on a device */
+    int64_t pattern_bytes;          /* offsets and columns of A and B that planning copied
+                                       from the memory of a device; a plan copied them while
+                                       it was made. 0: A and B are in host memory, or the
+                                       device planned */
 } hybrid_report;
 
 #define HYBRID_REPORT_INIT                                                         \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                              \
-      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0, 0, 0 }
+      { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES, 0, 0, 0, 0 }
 
 HYBRID_API hybrid_status hybrid_plan_report(const hybrid_plan *plan, hybrid_report *out);
 

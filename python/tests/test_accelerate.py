@@ -90,6 +90,31 @@ def test_types_are_scipy_s_and_integers_wrap(rng, left, right):
     assert all("beyond int8" in reason for reason in used.fallbacks)
 
 
+def widen(A):
+    """Return a copy of a matrix with 64-bit indices, unless it is in COO."""
+    if A.format == "coo":  # of which versions of SciPy make different widths
+        return A
+    A = A.copy()
+    A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+    return A
+
+
+@pytest.mark.parametrize("left", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize("right", ["csr", "csc", "bsr", "coo"])
+def test_indices_are_as_wide_as_scipy_s(rng, left, right):
+    for suffix in ("array", "matrix"):
+        A = getattr(sp, f"{left}_{suffix}")(integers(rng, (8, 8)))
+        B = getattr(sp, f"{right}_{suffix}")(integers(rng, (8, 8)))
+        for one, other in ((A, B), (widen(A), B), (A, widen(B)), (widen(A), widen(B))):
+            expected = one @ other
+            with hs.accelerate() as used:
+                found = one @ other
+            same(found, expected)
+            assert found.indices.dtype == expected.indices.dtype
+            assert found.indptr.dtype == expected.indptr.dtype
+        assert not used.fallbacks
+
+
 def test_stored_zeros_are_dropped_as_scipy_does():
     A = sp.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))
     B = sp.csr_array(np.array([[1.0, 0.0], [-1.0, 1.0]]))
@@ -123,18 +148,69 @@ def test_unsupported_operands_fall_back_and_are_counted(rng, make, reason):
     assert f"2 {next(iter(used.fallbacks))}" in repr(used)
 
 
-@pytest.mark.skipif(not hasattr(sp.coo_array([1]), "coords"), reason="a SciPy with 2-D alone")
-def test_other_dimensions_fall_back(rng):
+def dimensions():
+    """Return the largest number of dimensions of SciPy's sparse arrays, and those of csr."""
+    try:
+        csr = sp.csr_array(np.arange(3.0)).ndim
+    except ValueError:
+        csr = 2
+    if not hasattr(sp.coo_array([[1]]), "coords"):
+        return 2, csr
+    return (3 if len(sp.coo_array(np.ones((1, 1, 1))).shape) == 3 else 2), csr
+
+
+@pytest.mark.skipif(dimensions()[1] != 1, reason="a SciPy whose CSR arrays have two dimensions")
+@pytest.mark.parametrize("kind", ["csr", "coo", "dok"])
+def test_sparse_arrays_of_one_dimension(rng, kind):
+    v = getattr(sp, f"{kind}_array")(np.array([0.0, 2, 0, 3, 1, 0]))
+    none = getattr(sp, f"{kind}_array")((6,))
+    A, X = integers(rng, (6, 6)), rng.integers(0, 9, (6, 20)).astype(float)
+    calls = [lambda: A.tocsc() @ v]  # for which SciPy fails if there are no entries
+    calls += [
+        call
+        for w in (v, none)
+        for call in (
+            lambda w=w: w @ A,
+            lambda w=w: A @ w,
+            lambda w=w: w @ A.tocsc(),
+            lambda w=w: v @ w,
+            lambda w=w: sp.csr_array(w) @ X,
+            lambda w=w: sp.csr_array(w) @ X[:, 0],
+            lambda w=w: X.T @ sp.csr_array(w),
+        )
+    ]
+    expected = [call() for call in calls]
+    with hs.accelerate() as used:
+        found = [call() for call in calls]
+    for one, other in zip(found, expected, strict=True):
+        assert np.shape(one) == np.shape(other)
+        same(one, other)
+    assert used.products and not used.fallbacks
+
+
+@pytest.mark.skipif(dimensions()[0] != 3, reason="a SciPy without three dimensions")
+def test_three_dimensions_fall_back(rng):
     A, x = integers(rng, (6, 6)), sp.coo_array(np.arange(6.0))
-    calls = [lambda: x @ A.toarray()]
-    if sp.coo_array([1]).reshape(1, 1, 1).ndim == 3:
-        calls.append(lambda: x @ np.ones((2, 6, 3)))
-        calls.append(lambda: sp.coo_array(A) @ np.ones((2, 6, 3)))
+    calls = [lambda: x @ np.ones((2, 6, 3)), lambda: sp.coo_array(A) @ np.ones((2, 6, 3))]
     expected = [call() for call in calls]
     with hs.accelerate() as used:
         found = [call() for call in calls]
     assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
-    assert any("one dimension" in key for key in used.fallbacks)
+    assert all("more than two dimensions" in key for key in used.fallbacks) and used.fallbacks
+
+
+def test_integers_that_need_much_memory_fall_back(rng, monkeypatch):
+    A, X = integers(rng, (6, 6), dtype=np.int8), np.ones((6, 4), np.int8)
+    expected = A @ X, A @ A
+    monkeypatch.setattr(_accelerate, "memory", lambda: 2 * 8 * (A.nnz + 2 * X.size) - 1)
+    with hs.accelerate() as used:
+        same(A @ X, expected[0])
+        same(A.astype(np.float32) @ X, expected[0].astype(np.float32))
+        assert (used.products, sum(used.fallbacks.values())) == (1, 1)
+    monkeypatch.setattr(_accelerate, "memory", lambda: 2 * 8 * 2 * A.nnz)
+    with hs.accelerate() as used:
+        same(A @ A, expected[1])
+    assert used.products == 1
 
 
 def test_errors_are_scipy_s(rng):

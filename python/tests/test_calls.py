@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from conftest import integers
 
 import hybrid_spmm as hs
+from hybrid_spmm import _arrays, _handle
 
 LONG = 60_000  # rows of a matrix whose square takes seconds on two cores
 
@@ -67,6 +68,89 @@ def test_an_interrupt_is_not_printed_and_not_lost():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.stdout, done.stderr) == ("interrupted (5, 5)\n", "")
+
+
+class Interrupts:
+    """Sends SIGINT at some moment after every ``ready.release()``, from a thread."""
+
+    def __init__(self, count):
+        self.ready = threading.Semaphore(0)
+        self.thread = threading.Thread(target=self.send, args=(count,), daemon=True)
+        self.thread.start()
+
+    def send(self, count):
+        rng = np.random.default_rng(0)
+        for wait in rng.uniform(0, 2e-4, count):
+            self.ready.acquire()
+            end = time.perf_counter() + wait
+            while time.perf_counter() < end:
+                pass
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "plan"])
+def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monkeypatch, kind):
+    """Each interrupt ends a loop of short calls, and none of them costs a result its pages."""
+    gc.collect()  # engines of other tests
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda dropping: dropped.append(repr(dropping)))
+    A, X = integers(rng, (100, 100)), np.ones((100, 100))
+    plan = engine.plan(A, A)
+    call = {
+        "sparse": lambda: engine.matmul(A, A),
+        "dense": lambda: engine.matmul(A, X),
+        "plan": lambda: plan(A, A),
+    }[kind]
+    interrupts = Interrupts(300)
+    for _ in range(300):
+        try:
+            interrupts.ready.release()
+            while not dropped:
+                call()
+        except KeyboardInterrupt:
+            pass
+        assert not dropped
+    interrupts.thread.join()
+    call = plan = None
+    gc.collect()
+    assert not engine._handle.live and not engine._handle.lock.locked()
+    assert engine.matmul(A, A).shape == (100, 100)
+
+
+@pytest.mark.parametrize("columns", [1, 100])
+def test_calls_of_few_entries_and_many_rows_can_be_interrupted(engine, monkeypatch, columns):
+    """They listen for interrupts, as calls with many entries do; short calls do not."""
+    heard = []
+    original = _handle.Handle.heard
+    monkeypatch.setattr(
+        _handle.Handle, "heard", lambda *a: heard.append(a[1].__name__) or original(*a)
+    )
+    for rows, long in ((1000, False), (2_000_000 // columns, True)):
+        offsets = np.full(rows + 1, 2)
+        offsets[:2] = 0, 1
+        A = sp.csr_array((np.ones(2), np.arange(2, dtype=np.int32), offsets), shape=(rows, 2))
+        del heard[:]
+        assert engine.matmul(A, np.ones((2, columns))).sum() == 2 * columns
+        assert ("hybrid_spmm" in heard) == long
+        if columns == 1:
+            assert engine.matmul(A, np.ones(2)).sum() == 2
+            assert engine.matmul(A, sp.csr_array(np.eye(2))).nnz == 2
+            assert ("hybrid_spmv" in heard) == ("hybrid_spgemm_with" in heard) == long
+
+
+def test_an_interrupt_ends_a_copy(monkeypatch, interruptible):
+    X = np.asfortranarray(np.arange(4e6).reshape(2, -1)[:, ::2])
+    for piece in (1000, 10**6):
+        monkeypatch.setattr(_arrays, "PIECE", piece)
+        for array in (X, X.T, X[0]):
+            assert np.array_equal(_arrays.copy_of(array, np.float32), array)
+    monkeypatch.setattr(_arrays, "PIECE", 8)  # which takes a second
+    timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        for _ in range(100):
+            _arrays.copy_of(X, np.float32)
+    timer.join()
 
 
 def test_progress_calls_a_function(engine, wide):

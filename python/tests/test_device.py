@@ -178,10 +178,12 @@ def test_values_and_dense_operands_do_not_cross_the_bus(library, cuda, rng):
     report = cuda.last_report()
     pattern = A.indptr.nbytes + A.indices.nbytes
     assert report.h2d_bytes + report.d2h_bytes < pattern
+    assert report.pattern_bytes in (0, pattern)  # 0 where the GPU planned
     plan = cuda.plan(D, X)
     plan(D, X)
     moved = plan.report()
     assert moved.h2d_bytes + moved.d2h_bytes <= most_table_bytes(A)
+    assert moved.pattern_bytes == pattern
     C = cuda.matmul(D, D)
     report = cuda.last_report()
     assert report.nnz_out == library.scipy(C).nnz

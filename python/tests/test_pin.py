@@ -9,7 +9,7 @@ import pytest
 from conftest import integers
 
 import hybrid_spmm as hs
-from hybrid_spmm import _handle
+from hybrid_spmm import _handle, _pin
 
 ORDERS = list(itertools.permutations(["engine", "pin", "array", "plan", "result"]))
 
@@ -122,3 +122,22 @@ def test_what_cannot_be_pinned(engine):
     for other in ([1.0], 3):
         with pytest.raises(TypeError):
             engine.pin(other)
+
+
+def test_an_interrupt_leaves_nothing_pinned(engine, monkeypatch):
+    X, pin = np.ones((100, 10)), _pin.lib.hybrid_pin
+
+    def interrupted(*arguments):
+        assert not pin(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_pin.lib, "hybrid_pin", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            engine.pin(X)
+    assert not engine._handle.live
+    with engine.pin(X):
+        with pytest.raises(hs.ArgumentError):
+            engine.pin(X)
+        assert len(engine._handle.live) == 1
+    assert not engine._handle.live

@@ -149,7 +149,8 @@ def test_out_alpha_and_beta(operands, data):
 @given(pairs(sparse, sparse))
 def test_accelerate(operands):
     A, B = operands
-    hypothesis.assume(A.format != "dia")  # SciPy 1.18 fails for two without diagonals
+    # SciPy computes products of two DIA matrices, and 1.18 fails if the result is empty.
+    hypothesis.assume(not A.format == B.format == "dia")
     expected = A @ B
     with hs.accelerate(engine):
         found = A @ B

@@ -1,5 +1,7 @@
 """hybrid_spmm.torch in host memory, and the marshalling of tensors for GPUs."""
 
+import gc
+
 import numpy as np
 import pytest
 from conftest import integers, oracle
@@ -110,6 +112,82 @@ def test_values_changed_before_backward_are_noticed(rng):
         Y.sum().backward()
 
 
+@pytest.fixture
+def made(monkeypatch):
+    """The patterns that were transposed, in order."""
+    told = []
+    numbered = hs.torch.numbered
+    monkeypatch.setattr(hs.torch, "numbered", lambda *a: told.append(a) or numbered(*a))
+    return told
+
+
+def both_ways(A, X):
+    """Return the product and the gradient of the sum of its squares."""
+    X = torch.from_numpy(X).requires_grad_()
+    Y = hs.torch.matmul(A, X)
+    (Y * Y).sum().backward()
+    return Y.detach().numpy(), X.grad.numpy()
+
+
+def agree(found, A, X):
+    """Assert that a product and a gradient are those of the dense matrix."""
+    dense = A.to_dense().numpy()
+    assert (found[0] == dense @ X).all() and (found[1] == 2 * dense.T @ (dense @ X)).all()
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_a_pattern_is_transposed_once(rng, made, layout):
+    A, X = tensor(integers(rng, (12, 8)), layout), rng.integers(-9, 9, (8, 5)).astype(float)
+    for _ in range(3):
+        agree(both_ways(A, X), A, X)
+        agree(both_ways(A, X[:, :1]), A, X[:, :1])
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_the_transpose_follows_changes_in_place(rng, layout):
+    A, X = tensor(integers(rng, (12, 8)), layout), rng.integers(-9, 9, (8, 5)).astype(float)
+    agree(both_ways(A, X), A, X)
+    A.values().mul_(3)
+    agree(both_ways(A, X), A, X)
+    A.values().numpy()[1] = 50  # behind PyTorch's back
+    agree(both_ways(A, X), A, X)
+    indptr = A.crow_indices() if layout == "csr" else A.ccol_indices()
+    indices = A.col_indices() if layout == "csr" else A.row_indices()
+    part = indices[indptr[2] : indptr[3]]
+    part.copy_(torch.from_numpy(np.sort(rng.permutation(8)[: len(part)])))
+    agree(both_ways(A, X), A, X)
+
+
+def test_the_transpose_of_an_unsorted_tensor(rng, made):
+    indptr, indices = torch.tensor([0, 2, 4]), torch.tensor([2, 0, 1, 1])
+    A = torch.sparse_csr_tensor(indptr, indices, torch.tensor([1.0, 2, 3, 4]).double(), (2, 3))
+    X = np.arange(6.0).reshape(3, 2)
+    for _ in range(2):
+        with pytest.warns(hs.FormatWarning):
+            Y, gradient = both_ways(A, X)
+        dense = np.array([[2.0, 0, 1], [0, 7, 0]])
+        assert np.array_equal(Y, dense @ X)
+        assert np.array_equal(gradient, 2 * dense.T @ (dense @ X))
+
+
+def test_a_kept_pattern_dies_with_its_tensor(rng):
+    A, X = tensor(integers(rng, (12, 8)), "csr"), np.ones((8, 2))
+    before = len(hs.torch._turned)
+    both_ways(A, X)
+    assert len(hs.torch._turned) == before + 1
+    del A
+    gc.collect()
+    assert len(hs.torch._turned) == before
+
+
+def test_tensors_of_inference_mode(rng):
+    A, X = integers(rng, (12, 8)), np.ones((8, 2))
+    with torch.inference_mode():
+        Y = hs.torch.matmul(tensor(A, "csc"), torch.from_numpy(X))
+    assert (Y.numpy() == A @ X).all()
+
+
 def test_tensors_are_not_copied(rng, monkeypatch):
     from hybrid_spmm import _engine
 
@@ -174,3 +252,21 @@ def test_tensors_on_a_gpu_are_read_where_they_are(engine, rng, pretended, layout
     assert (plan(D, torch.from_numpy(X)).numpy() == oracle(A.toarray(), X)).all()
     with pytest.raises(hs.OperandTypeError, match="bfloat16"):
         engine.matmul(D, torch.from_numpy(X).bfloat16())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_gradients_of_tensors_on_a_gpu(engine, rng, pretended, monkeypatch, layout):
+    from hybrid_spmm._device import Matrix
+
+    def operand_of(engine, tensor):
+        matrix = Matrix(hs.torch.library(), tensor)
+        owner = tensor if tensor.layout in hs.torch.OTHER else matrix.original
+        return hs.torch._Gpu(engine, owner, matrix)
+
+    monkeypatch.setattr(hs.torch, "operand_of", operand_of)
+    A, X = tensor(integers(rng, (12, 8)), layout), rng.integers(-9, 9, (8, 5)).astype(float)
+    for _ in range(2):
+        agree(both_ways(A, X), A, X)
+        if layout != "coo":
+            A.values().mul_(3)
+    agree(both_ways(A, X), A, X)

@@ -14,6 +14,8 @@ import json, sys
 report = json.load(open("report.json"))
 calls = report["calls_s"]
 assert len(calls) == int(sys.argv[1]) and all(s > 0 for s in calls), calls
+# operands are in host memory
+assert report["pattern_bytes"] == 0, report
 # the report is that of the last call, which took a part of its wall time
 assert report["total_s"] <= calls[-1], report
 P

@@ -16,14 +16,18 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._engine import default_engine
-from ._errors import ExactnessError, UnsupportedError
+from ._errors import ExactnessError, HostMemoryError, UnsupportedError
 from ._product import multiply_dense, sparse_result, spgemm
 from ._scipy import format_of, sparse
 from ._sparse import Operand
+from ._turned import Transposes, memory
 
 if TYPE_CHECKING:
     from ._engine import Engine
+    from ._handle import Handle
 
 FORMATS = ("csr", "csc", "bsr", "coo")
 FEW = 16  # columns; SciPy multiplies a CSC matrix by them while the library transposes it
@@ -52,6 +56,7 @@ class Acceleration:
         self.products = 0
         self.fallbacks: Counter[str] = Counter()
         self._engine = engine
+        self._transposes = Transposes()
         self._lock = threading.Lock()  # a context may be copied to other threads
 
     def __repr__(self) -> str:
@@ -61,6 +66,8 @@ class Acceleration:
     def _multiply(self, original: Callable[[Any, Any], Any], A: Any, B: Any) -> Any:
         """Return A @ B from the library, or from SciPy's method if the library cannot."""
         reason = refusal(A, B)
+        if not reason and (A.ndim == 1 or (B.ndim == 1 and format_of(B))):
+            return flat(A, B)
         if not reason:
             engine = default_engine() if self._engine is None else self._engine
             handle = engine._alive()
@@ -68,7 +75,7 @@ class Acceleration:
                 reason = BUSY
         if not reason:
             try:
-                result = product(handle, A, B)
+                result = self._product(handle, A, B)
             except (ExactnessError, UnsupportedError) as error:
                 reason = str(error)
             else:
@@ -79,20 +86,56 @@ class Acceleration:
             self.fallbacks[f"{describe(A)} @ {describe(B)}: {reason}"] += 1
         return original(A, B)
 
+    def _product(self, handle: Handle, A: Any, B: Any) -> Any:
+        """Return A @ B; if memory runs out, once more without the transposes that are kept."""
+        try:
+            return product(handle, A, B, self._transposes)
+        except HostMemoryError:
+            if not self._transposes.clear():
+                raise
+        return product(handle, A, B, self._transposes)
+
+
+def flat(A: Any, B: Any) -> Any:
+    """Return A @ B, of which one is sparse with one dimension, as SciPy does.
+
+    The operand becomes a matrix of one row, or of one column on the right.
+    """
+    left = A.reshape(1, A.shape[0]) if A.ndim == 1 else A
+    right = B.reshape(B.shape[0], 1) if B.ndim == 1 and format_of(B) else B
+    C = left @ right
+    shape = A.shape[:-1] + B.shape[1:]
+    if not format_of(C):
+        return np.reshape(C, shape)[()]  # a number if it has no dimension
+    if not shape:
+        return np.asarray(C[0, 0])
+    C = C.tocsr()
+    return C.reshape(shape) if C.nnz else type(C)(shape, dtype=C.dtype)
+
 
 def refusal(A: Any, B: Any) -> str:
     """Return why the library does not take these operands; empty if it does."""
-    if A.format not in FORMATS and (not format_of(B) or A.format == B.format):
+    dense = not format_of(B)
+    if A.format not in FORMATS and (dense or A.format == B.format):
         return f"{A.format} format"  # which SciPy's own loops serve best
-    if A.format == "csc" and not format_of(B) and (B.ndim == 1 or B.shape[1] < FEW):
+    if A.format == "csc" and dense and (B.ndim == 1 or B.shape[1] < FEW):
         return f"a csc matrix times less than {FEW} columns, which is not worth a transpose"
     for operand in (A, B):
         dtype = operand.dtype
         if dtype.kind not in "biu" and (dtype.kind != "f" or dtype.itemsize not in (4, 8)):
             return f"values of {dtype}"
-    if A.ndim != 2 or B.ndim > 2 or (B.ndim == 1 and format_of(B)):
-        return "a sparse operand of one dimension, or more than two dimensions"
+    if A.ndim > 2 or B.ndim > 2:
+        return "more than two dimensions"
+    if "f" not in (A.dtype.kind, B.dtype.kind) and copied(A, B) > memory() / 2:
+        return "integers whose copies in float64 would take more than half of the memory"
     return ""
+
+
+def copied(A: Any, B: Any) -> int:
+    """Return the bytes in float64 of two operands of integers, and of a dense result."""
+    if format_of(B):
+        return 8 * int(A.nnz + B.nnz)
+    return 8 * int(A.nnz + B.size + A.shape[0] * (B.size // max(B.shape[0], 1)))
 
 
 def describe(operand: Any) -> str:
@@ -100,17 +143,27 @@ def describe(operand: Any) -> str:
     return f"{format_of(operand) or 'dense'} {operand.dtype}"
 
 
-def product(handle: Any, A: Any, B: Any) -> Any:
+def product(handle: Handle, A: Any, B: Any, transposes: Transposes) -> Any:
     """Return A @ B as SciPy does: no stored zeros, and A's class if both are sparse."""
     a = Operand(A, A.format, quiet=True)
     kind = format_of(B)
     if not kind:
-        return multiply_dense(handle, a, B, None, 1.0, 0.0, None)
+        return multiply_dense(handle, a, B, None, 1.0, 0.0, None, transposes.turn)
     b = a if B is A else Operand(B, kind, quiet=True)
     C = sparse_result(A, B, a, b, lambda a, b, dtype: spgemm(handle, a, b, dtype, None))
     if C.format in ("csr", "csc") and not C.data.all():
         C.eliminate_zeros()
+    if (wide(A) or wide(B)) and isinstance(C, sparse().sparray):
+        C.indptr, C.indices = C.indptr.astype(np.int64), C.indices.astype(np.int64)
     return C if type(C) is type(A) or C.format != A.format else type(A)(C)
+
+
+def wide(operand: Any) -> bool:
+    """Return whether a matrix has 64-bit indices, which SciPy's arrays hand on to a product."""
+    return operand.format in ("csr", "csc", "bsr") and 8 in (
+        operand.indptr.dtype.itemsize,
+        operand.indices.dtype.itemsize,
+    )
 
 
 # ---- SciPy's methods -------------------------------------------------------------------
@@ -178,9 +231,14 @@ def accelerate(engine: Engine | None = None) -> Iterator[Acceleration]:
     matrices, and what SciPy and other packages build on them, are affected in the thread that
     entered the block. SciPy's rules hold for results: entries that are zero are dropped, and
     integers wrap. SciPy computes what the library does not take: complex and other values,
-    the formats DIA and DOK times dense operands, and operands with one or with more than two
-    dimensions. SciPy also computes a CSC matrix times a dense one of less than 16 columns,
-    and with it a dense one times a CSR matrix. Blocks may be nested.
+    the formats DIA and DOK times dense operands, products of two DIA matrices, operands with
+    more than two dimensions, and integers whose copies in float64 would take more than half
+    of the memory. Blocks may be nested.
+
+    A CSC matrix times a dense one, and a dense one times a CSR matrix, need a transpose. It is
+    kept from the second product by the same matrix on, and made anew if the matrix was changed
+    in place. With less than 16 columns, or rows on the left, even a kept transpose gains
+    nothing on a CPU, and SciPy computes the product.
 
     Parameters
     ----------
@@ -218,3 +276,4 @@ def accelerate(engine: Engine | None = None) -> Iterator[Acceleration]:
     finally:
         _current.reset(token)
         restore()
+        block._transposes.clear()

@@ -43,6 +43,23 @@ if address(_probe) != slow_address(_probe):
     address = slow_address
 
 
+PIECE = 1 << 26  # bytes that NumPy copies in a small part of a second
+
+
+def copy_of(array: Any, dtype: Any) -> Any:
+    """Return a copy of an array in C order. An interrupt ends it between two pieces."""
+    if array.nbytes <= PIECE:
+        return np.array(array, dtype, order="C")
+    result = np.empty(array.shape, dtype)
+    axis = int(array.ndim == 2 and array.shape[1] > array.shape[0])
+    length = array.shape[axis]
+    step = max(1, PIECE * length // array.nbytes)
+    for begin in range(0, length, step):
+        piece = (slice(None),) * axis + (slice(begin, begin + step),)
+        result[piece] = array[piece]
+    return result
+
+
 def as_indices(array: Any, name: str) -> Any:
     """Return an array of offsets or column indices that the library reads.
 
@@ -52,15 +69,17 @@ def as_indices(array: Any, name: str) -> Any:
         raise MatrixError(f"{name} is an array of {array.dtype} with {array.ndim} dimensions")
     if array.dtype not in INDEX_CODES:
         narrow = array.dtype.itemsize < 4 or array.dtype.newbyteorder("=") in INDEX_CODES
-        array = array.astype(np.int32 if narrow and array.dtype.itemsize <= 4 else np.int64)
-    return np.require(array, requirements=["C", "A"])
+        return copy_of(array, np.int32 if narrow and array.dtype.itemsize <= 4 else np.int64)
+    return array if array.flags.num & READABLE == READABLE else copy_of(array, array.dtype)
 
 
 def as_values(array: Any, dtype: Any) -> Any:
     """Return an array of values that the library reads, converted to `dtype` if need be."""
     if array.ndim != 1:
         raise MatrixError(f"the values are an array with {array.ndim} dimensions")
-    return np.require(array, dtype, ["C", "A"])
+    if array.dtype == dtype and array.flags.num & READABLE == READABLE:
+        return array
+    return copy_of(array, dtype)
 
 
 def native(dtype: Any) -> Any:

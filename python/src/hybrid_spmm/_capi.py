@@ -181,6 +181,7 @@ class Report(Structure):
         ("rates_measured", c_int),
         ("predicted_nnz_out", c_int64),
         ("predicted_result_bytes", c_int64),
+        ("pattern_bytes", c_int64),
     ]
 
 

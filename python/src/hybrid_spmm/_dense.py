@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _capi
-from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address
+from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address, copy_of
 from ._errors import ArgumentError, OperandTypeError, ShapeError
 from ._handle import Handle, Pages
 from ._library import lib
@@ -49,10 +49,10 @@ def layout(array: Any) -> Layout | None:
 def dense(array: Any, dtype: Any) -> _capi.Dense:
     """Return the struct of a dense operand; C and Fortran order are not copied."""
     if array.dtype is not dtype:
-        array = array.astype(dtype, copy=False)
+        array = converted(array, dtype)
     found = layout(array)
     if found is None:
-        array = np.array(array, dtype, order="C")
+        array = copy_of(array, dtype)
         found = layout(array)
         assert found is not None
     struct = _capi.Dense(*found, address(array), CODES[dtype])
@@ -60,11 +60,18 @@ def dense(array: Any, dtype: Any) -> _capi.Dense:
     return struct
 
 
+def converted(array: Any, dtype: Any) -> Any:
+    """Return an array with values of `dtype`, in Fortran order if it has that order."""
+    if array.dtype == dtype:
+        return array
+    return copy_of(array.T, dtype).T if array.flags.fnc else copy_of(array, dtype)
+
+
 def vector(array: Any, dtype: Any) -> Any:
     """Return a vector as the library reads it, copied if it has gaps or another type."""
     if array.dtype is dtype and array.flags.num & READABLE == READABLE:
         return array
-    return np.require(array, dtype, ["C", "A"])
+    return copy_of(array, dtype)
 
 
 def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -106,7 +113,7 @@ def target(handle: Handle, rows: int, X: Any, dtype: Any, out: Any, beta: float)
             raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
         return new_dense(handle, shape, dtype)
     check_out(out, shape, dtype)
-    return np.array(out, order="C") if layout(out) is None else out
+    return copy_of(out, out.dtype) if layout(out) is None else out
 
 
 def deliver(result: Any, out: Any) -> Any:

@@ -22,6 +22,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_void_p
+from functools import partial
+from operator import attrgetter, methodcaller
 from typing import Any
 
 from ._capi import EngineOptions
@@ -30,6 +32,7 @@ from ._library import lib
 from ._listen import Listener, Show
 
 get_ident = threading.get_ident
+_call = methodcaller("__call__")
 INSIDE = "the engine is used from inside a function that it calls"
 
 
@@ -39,13 +42,13 @@ class Handle:
     __slots__ = (
         "busy",
         "caller",
-        "closed",
         "deferred",
         "destroyed",
         "kind",
         "listener",
         "live",
         "lock",
+        "open",
         "pid",
         "pointer",
         "thread",
@@ -66,7 +69,7 @@ class Handle:
         self.caller = 0  # identity of the thread whose call runs
         self.busy = ""  # why calls are refused instead of queued, or ""
         self.thread: threading.Thread | None = None  # whose calls are not refused
-        self.closed = False
+        self.open = [True]  # empty once the engine is closed
         self.destroyed: list[bool] = []
         self.live: set[int] = set()
         self.deferred: deque[Callable[[], object]] = deque()
@@ -92,7 +95,7 @@ class Handle:
             raise StateError(self.busy)
         try:
             with self.lock:
-                if self.closed:
+                if not self.open:
                     raise StateError("the engine is closed")
                 self.caller = get_ident()
                 try:
@@ -112,8 +115,8 @@ class Handle:
         """Call a function that a signal or `show` may end, and raise what ended it."""
         listener = self.listener
         listener.error, listener.show = None, show
-        lib.hybrid_engine_progress(self.pointer, listener.callback, None)
         try:
+            lib.hybrid_engine_progress(self.pointer, listener.callback, None)
             status = function(*arguments)
         finally:
             lib.hybrid_engine_progress(self.pointer, None, None)
@@ -183,7 +186,11 @@ class Handle:
     def release(self, identity: int) -> None:
         """Forget something that needed the engine."""
         self.live.discard(identity)
-        if self.closed and not self.live:
+        self.finish()
+
+    def finish(self) -> None:
+        """Destroy a closed engine that nothing needs."""
+        if not self.open and not self.live:
             self.destroy()
 
     def close(self) -> None:
@@ -193,19 +200,17 @@ class Handle:
         if self.busy:
             raise StateError(self.busy)
         with self.lock:
-            self.closed = True
+            self.open.clear()
             if self.live and self.pid == os.getpid():
                 lib.hybrid_engine_trim(self.pointer)
         self.drain()
-        if not self.live:
-            self.destroy()
+        self.finish()
 
     def abandon(self) -> None:
         """Close the engine from a finalizer, which may not wait for a lock."""
-        self.closed = True
+        self.open.clear()
         self.drain()
-        if not self.live:
-            self.destroy()
+        self.finish()
 
     def leave(self) -> None:
         """In the child of a fork: refuse calls. The parent's threads may hold the lock."""
@@ -220,20 +225,29 @@ class Handle:
 
 
 class Pages:
-    """Owns what one call of the library returned, and frees it when no array views it."""
+    """Owns what one call of the library returned, and frees it when no array views it.
 
-    __slots__ = ("__weakref__", "_free", "_handle", "struct")
+    Python drops exceptions of finalizers, and one of them is the KeyboardInterrupt that a
+    signal handler raises between two instructions of Python code. This finalizer has none
+    unless it destroys a closed engine: ``any`` calls functions written in C, one after
+    another, until one returns a number other than 0.
+    """
+
+    __slots__ = ("__weakref__", "_end", "struct")
 
     def __init__(self, handle: Handle, struct: Any, free: Callable[..., None]) -> None:
         self.struct = struct
-        self._handle = handle
-        self._free = free
+        steps = (
+            partial(free, handle.pointer, byref(struct)),
+            partial(handle.live.discard, id(self)),
+            handle.open.__len__,
+            handle.live.__len__,
+            handle.finish,
+        )
+        self._end = partial(any, map(_call, steps))
         handle.live.add(id(self))
 
-    def __del__(self, byref: Callable[[Any], Any] = byref) -> None:
-        handle = self._handle
-        self._free(handle.pointer, byref(self.struct))
-        handle.release(id(self))
+    __del__ = property(attrgetter("_end"))
 
     def window(self, address: int) -> Window:
         """Return a buffer that begins at an address and keeps the pages."""

@@ -34,18 +34,21 @@ class Listener:
 
     def listen(self) -> Generator[int, int, None]:
         """Receive user, which is 0, rows_done and rows, and let max return user or rows."""
-        key, place, told = 0, 0, [0, 0, 0]
+        key, place, told, due = 0, 0, [0, 0, 0], False
         while True:
             try:
-                told[place] = yield key
-                if place == 2 and self.show:
-                    self.show(told[1], told[2])
+                while True:  # a signal handler may also run where a loop begins anew
+                    if due:
+                        key = (1, 0, 2 if self.error else 0)[place]
+                        place = (place + 1) % 3
+                    due = True
+                    told[place] = yield key
+                    if place == 2 and self.show:
+                        self.show(told[1], told[2])
             except GeneratorExit:
                 return
             except BaseException as error:  # raised again by Handle.call()
                 self.error = self.error or error
-            key = (1, 0, 2 if self.error else 0)[place]
-            place = (place + 1) % 3
 
 
 def started(generator: Generator[Any, Any, None]) -> Callable[[Any], Any]:

@@ -16,6 +16,16 @@ from ._library import lib
 from ._sparse import Operand, arrays_of, check, with_values
 
 
+def numbered(handle: Handle, operand: Operand) -> Pages:
+    """Return the transpose of a canonical pattern, with the numbers of its entries as values."""
+    numbers = np.arange(len(operand.matrix.data), dtype=np.float64)
+    counted = Operand(with_values(operand.matrix, numbers), operand.matrix.format)
+    struct = counted.bind(numbers.dtype)
+    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    handle.call(lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct))
+    return pages
+
+
 class Pattern:
     """The pattern of one operand of a plan, in the form in which the library reads it.
 
@@ -38,15 +48,8 @@ class Pattern:
             self._transpose(operand)
 
     def _transpose(self, operand: Operand) -> None:
-        numbers = np.arange(len(operand.matrix.data), dtype=np.float64)
-        counted = Operand(with_values(operand.matrix, numbers), operand.matrix.format)
-        struct = counted.bind(numbers.dtype)
-        pages = Pages(self._handle, _capi.Csr(), lib.hybrid_csr_free)
-        self._handle.call(
-            lib.hybrid_csr_transpose, self._handle.pointer, byref(struct), byref(pages.struct)
-        )
-        self._pages = pages
-        self._places = arrays_of(pages)[2].astype(np.intp)
+        self._pages = numbered(self._handle, operand)
+        self._places = arrays_of(self._pages)[2].astype(np.intp)
 
     def bind(self, operand: Operand) -> _capi.Csr:
         """Return the struct of an operand of this pattern; raise if it has another one."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import address
 from ._dense import layout
-from ._errors import ArgumentError, OperandTypeError
+from ._errors import ArgumentError, Error, OperandTypeError
 from ._handle import Handle
 from ._library import lib
 from ._scipy import format_of
@@ -29,12 +29,23 @@ class Pin:
         try:
             for array in arrays:
                 if array.nbytes:
-                    handle.call(lib.hybrid_pin, handle.pointer, address(array), array.nbytes)
-                    handle.live.add(id(array))
-                    # A weak reference keeps ndarray.resize() from moving the elements.
-                    self._pinned.append((array, weakref.ref(array)))
+                    self._pin(array)
         except BaseException:
             self.unpin()
+            raise
+
+    def _pin(self, array: Any) -> None:
+        """Pin an array that is already kept, so that no interrupt leaves it pinned alone."""
+        handle = self._handle
+        # A weak reference keeps ndarray.resize() from moving the elements.
+        entry = array, weakref.ref(array)
+        handle.live.add(id(entry))
+        self._pinned.append(entry)
+        try:
+            handle.call(lib.hybrid_pin, handle.pointer, address(array), array.nbytes)
+        except Error:
+            self._pinned.pop()
+            handle.release(id(entry))
             raise
 
     def unpin(self) -> None:
@@ -44,9 +55,9 @@ class Pin:
 
         def act() -> None:
             while pinned:
-                array, _ = pinned.pop()
-                lib.hybrid_unpin(handle.pointer, address(array))
-                handle.release(id(array))
+                entry = pinned.pop()
+                lib.hybrid_unpin(handle.pointer, address(entry[0]))
+                handle.release(id(entry))
 
         if pinned:
             handle.defer(act)

@@ -70,11 +70,11 @@ class Plan:
 
     def _make(self, function: Any, *arguments: Any) -> None:
         """Let the library make the plan; the engine then lives until it is destroyed."""
-        self._handle.call(function, self._handle.pointer, *arguments, ctypes.byref(self._pointer))
         self._handle.live.add(id(self._pointer))
+        self._handle.call(function, self._handle.pointer, *arguments, ctypes.byref(self._pointer))
 
     def __del__(self) -> None:
-        if getattr(self, "_pointer", None):
+        if hasattr(self, "_pointer"):
             handle, pointer = self._handle, self._pointer
 
             def destroy() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _capi
 from ._arrays import CODES, address, common
-from ._dense import check_dense, check_out, deliver, dense, target, vector
+from ._dense import check_dense, check_out, converted, deliver, dense, target, vector
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._exact import demand_exact, longest_row, narrow, peak
 from ._handle import Handle, Pages
@@ -123,7 +123,7 @@ def spgemm(handle: Handle, a: Operand, b: Operand, dtype: Any, show: Show | None
             byref(first),
             byref(second),
             byref(pages.struct),
-            listen=first.nnz * second.nnz > QUICK,
+            listen=first.nnz * second.nnz + first.rows > QUICK,
             show=show,
         )
     except MatrixError:
@@ -149,7 +149,7 @@ def dense_result(a: Operand, X: Any, out: Any, alpha: float, beta: float, produc
         return product(a, X, dtype, out, alpha, beta)
     if alpha != 1 or beta != 0:
         raise OperandTypeError("alpha and beta need an operand of float32 or float64")
-    X = X.astype(F64)
+    X = converted(X, F64)
     exact = product(a, X, F64, None, 1.0, 0.0)
     terms = a.shape[1] if a.turned else longest_row(a.matrix.indptr)
     demand_exact(
@@ -164,14 +164,21 @@ def dense_result(a: Operand, X: Any, out: Any, alpha: float, beta: float, produc
 
 
 def multiply_dense(
-    handle: Handle, a: Operand, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+    handle: Handle,
+    a: Operand,
+    X: Any,
+    out: Any,
+    alpha: float,
+    beta: float,
+    show: Show | None,
+    turn: Callable[[Handle, Operand, Any], _capi.Csr] = transposed,
 ) -> Any:
-    """Return alpha A X + beta out for a dense X of one or two dimensions."""
+    """Return alpha A X + beta out for a dense X; `turn` transposes a csc matrix."""
 
     def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
-        struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
+        struct = turn(handle, a, dtype) if a.turned else check(handle, a, dtype)
         result = target(handle, struct.rows, X, dtype, out, beta)
-        listen = struct.nnz * (X.shape[1] if X.ndim == 2 else 1) > QUICK
+        listen = (struct.nnz + struct.rows) * (X.shape[1] if X.ndim == 2 else 1) > QUICK
         if X.ndim == 1:
             x = vector(X, dtype)
             handle.call(

@@ -122,6 +122,8 @@ class Report:
         Prediction of ``nnz_out``.
     predicted_result_bytes : int
         Prediction of the size of the result.
+    pattern_bytes : int
+        Offsets and columns in GPU memory that planning copied to the host.
     """
 
     total_s: float = field(metadata=SECONDS)
@@ -164,6 +166,7 @@ class Report:
     rates_measured: bool
     predicted_nnz_out: int
     predicted_result_bytes: int = field(metadata=BYTES)
+    pattern_bytes: int = field(metadata=BYTES)
 
     def __repr__(self) -> str:
         return (

@@ -24,6 +24,7 @@ from ._arrays import (
     address,
     as_indices,
     as_values,
+    copy_of,
     native,
 )
 from ._errors import FormatWarning, MatrixError, ShapeError
@@ -31,7 +32,7 @@ from ._handle import Handle, Pages
 from ._library import lib
 from ._scipy import assemble, is_plain, relative
 
-QUICK = 10**6  # entries or products that take milliseconds
+QUICK = 10**6  # entries, products, or elements of a result that take milliseconds
 
 CONVERTED = "the operand is copied in canonical CSR format on every call: it is {}"
 
@@ -54,7 +55,7 @@ class Operand:
             matrix = from_other(matrix, kind, quiet)
             kind = "csr"
         elif self.dtype.kind in "biu":
-            matrix = with_values(matrix, matrix.data.astype(np.float64))
+            matrix = with_values(matrix, copy_of(matrix.data, np.float64))
         self.matrix = matrix
         self.turned = kind == "csc"
         self.shape: tuple[int, int] = matrix.shape
@@ -158,7 +159,8 @@ def check(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
     """Return the struct of an operand all of whose rules the library has verified."""
     struct = operand.bind(dtype)
     try:
-        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct), listen=struct.nnz > QUICK)
+        listen = struct.nnz + struct.rows > QUICK
+        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct), listen=listen)
     except MatrixError as error:
         operand.repair(error)
         return check(handle, operand, dtype)

@@ -5,24 +5,31 @@ This module is imported when ``hybrid_spmm.torch`` is first used.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from ._device import Matrix
 from ._device_plans import engine_for
 from ._device_products import multiply_on_device, spmm, turned
 from ._engine import default_engine
-from ._errors import OperandTypeError, ShapeError, UnsupportedError
+from ._errors import MatrixError, OperandTypeError, ShapeError, UnsupportedError
 from ._foreign import Torch, library_of
+from ._pattern import numbered
 from ._scipy import assemble, sparse
+from ._sparse import Operand, arrays_of
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
 __all__ = ["matmul"]
 
-LAYOUTS = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
+OTHER = {torch.sparse_csr: torch.sparse_csc, torch.sparse_csc: torch.sparse_csr}
+LAYOUTS = (*OTHER, torch.sparse_coo)
 
 
 def matmul(A: Any, X: Any, *, engine: Engine | None = None) -> Any:
@@ -34,6 +41,8 @@ def matmul(A: Any, X: Any, *, engine: Engine | None = None) -> Any:
         Shapes (m, k) and (k, n); a dense one may be a vector. Sparse tensors have the layout
         CSR, CSC or COO. CSR and CSC tensors are used without a copy in host memory, and so
         are dense tensors of both orders. All tensors are in host memory, or all on one GPU.
+        A gradient needs the transpose of a CSR tensor, and a product that of a CSC tensor:
+        its pattern is kept as long as the tensor lives and is not changed in place.
     engine : Engine, optional
         The engine to use; by default that of :func:`hybrid_spmm.matmul`.
 
@@ -102,30 +111,95 @@ def check(tensor: Any) -> None:
         )
 
 
-class _Host:
-    """A sparse operand in host memory: a matrix of SciPy over the tensor's arrays."""
+# The pattern of a transpose: indptr, indices, and the place of each value in the tensor.
+Turned = tuple[Any, Any, Any]
+_turned: Any = WeakTensorKeyDictionary()  # by tensor: versions of its arrays, and Turned
 
-    def __init__(self, engine: Engine, matrix: Any, values: Any) -> None:
-        self.engine, self.matrix, self.values = engine, matrix, values
+
+def turned_pattern(tensor: Any, make: Callable[[], Turned]) -> Turned:
+    """Return the pattern of a tensor's transpose, made anew after changes in place."""
+    arrays = library().parts(tensor)[2:4]
+    stamp = [(array.data_ptr(), array._version) for array in arrays]
+    kept = _turned.get(tensor)
+    if kept is None or kept[0] != stamp:
+        kept = _turned[tensor] = stamp, make()
+    found: Turned = kept[1]
+    return found
+
+
+class _Host:
+    """A sparse operand in host memory: a matrix of SciPy over the arrays of a tensor.
+
+    The tensor is CSR or CSC; the matrix holds it or its transpose.
+    """
+
+    def __init__(self, engine: Engine, tensor: Any, matrix: Any) -> None:
+        self.engine, self.tensor, self.matrix = engine, tensor, matrix
 
     def multiply(self, X: Any) -> Any:
-        return torch.from_numpy(self.engine.matmul(self.matrix, X.detach().numpy()))
+        matrix = self.matrix
+        if matrix.format == "csc" and not self.tensor.is_inference():  # which have no versions
+            with contextlib.suppress(MatrixError):  # if unsorted, the product repairs it
+                matrix = self.rows()
+        return torch.from_numpy(self.engine.matmul(matrix, X.detach().numpy()))
+
+    def rows(self) -> Any:
+        """Return a csc matrix as csr."""
+        matrix = self.matrix
+        indptr, indices, places = turned_pattern(self.tensor, self.turned)
+        return assemble(sparse().csr_array, matrix.shape, matrix.data[places], indices, indptr)
+
+    def turned(self) -> Turned:
+        """Return the pattern of the transpose of the arrays."""
+        operand = Operand(self.matrix, "csc")
+        indptr, indices, numbers = arrays_of(numbered(self.engine._alive(), operand))
+        return indptr.copy(), indices.copy(), numbers.astype(np.intp)
 
     def transpose(self) -> _Host:
-        return _Host(self.engine, self.matrix.T, self.values)
+        return _Host(self.engine, self.tensor, self.matrix.T)
 
 
 class _Gpu:
     """A sparse operand in the memory of a GPU."""
 
-    def __init__(self, engine: Engine, matrix: Matrix) -> None:
-        self.engine, self.matrix, self.values = engine, matrix, matrix.parts.data
+    def __init__(self, engine: Engine, tensor: Any, matrix: Matrix) -> None:
+        self.engine, self.tensor, self.matrix = engine, tensor, matrix
 
     def multiply(self, X: Any) -> Any:
-        return spmm(self.engine, self.matrix, X.detach(), None, 1.0, 0.0, None)
+        matrix = self.matrix
+        if matrix.turned and not self.tensor.is_inference():
+            matrix = self.rows()
+        return spmm(self.engine, matrix, X.detach(), None, 1.0, 0.0, None)
+
+    def rows(self) -> Matrix:
+        """Return the operand held by rows."""
+        known, held = library(), self.matrix.original
+        indptr, indices, places = turned_pattern(self.tensor, self.turned)
+        layout = OTHER[held.layout]
+        return self.matrix.over(
+            compressed(layout, held.shape, indptr, indices, known.parts(held).data[places]), False
+        )
+
+    def turned(self) -> Turned:
+        """Return the pattern of the transpose of the arrays, as PyTorch finds it."""
+        known, held = library(), self.matrix.original
+        kind, _, indptr, indices, values = known.parts(held)
+        numbers = torch.arange(len(values), dtype=torch.float64, device=values.device)
+        counted = compressed(held.layout, held.shape, indptr, indices, numbers)
+        _, _, indptr, indices, numbers = known.parts(
+            known.convert(counted, "csc" if kind == "csr" else "csr")
+        )
+        return indptr, indices, numbers.long()
 
     def transpose(self) -> _Gpu:
-        return _Gpu(self.engine, self.matrix.transpose())
+        return _Gpu(self.engine, self.tensor, self.matrix.transpose())
+
+
+def compressed(layout: Any, shape: Any, indptr: Any, indices: Any, values: Any) -> Any:
+    """Return a sparse tensor in the layout CSR or CSC over arrays that are known to be right."""
+    return torch.sparse_compressed_tensor(
+        indptr, indices, values, size=shape, layout=layout, check_invariants=False
+    )
 
 
 def library() -> Torch:
@@ -139,13 +213,15 @@ def operand_of(engine: Engine, tensor: Any) -> _Host | _Gpu:
     """Return a sparse tensor as an operand of products."""
     if tensor.is_cuda:
         matrix = Matrix(library(), tensor)
-        return _Gpu(engine_for(engine, matrix.device), matrix)
+        owner = tensor if tensor.layout in OTHER else matrix.original
+        return _Gpu(engine_for(engine, matrix.device), owner, matrix)
     known = library()
     held = known.convert(tensor, "csc" if known.format(tensor) == "csc" else "csr")
     kind, shape, *arrays = known.parts(held)
     indptr, indices, data = (array.numpy() for array in arrays)
     cls = getattr(sparse(), f"{kind}_array")
-    return _Host(engine, assemble(cls, shape, data, indices, indptr), arrays[2])
+    owner = tensor if tensor.layout in OTHER else held
+    return _Host(engine, owner, assemble(cls, shape, data, indices, indptr))
 
 
 def multiply_sparse(engine: Engine, A: Any, B: Any) -> Any:
@@ -159,9 +235,7 @@ def multiply_sparse(engine: Engine, A: Any, B: Any) -> Any:
     C = engine.matmul(a.matrix, b.matrix)
     layout = torch.sparse_csr if C.format == "csr" else torch.sparse_csc
     arrays = (torch.from_numpy(array) for array in (C.indptr, C.indices, C.data))
-    return torch.sparse_compressed_tensor(
-        *arrays, size=C.shape, layout=layout, check_invariants=False
-    )
+    return compressed(layout, C.shape, *arrays)
 
 
 class _Product(torch.autograd.Function):  # type: ignore[misc]
@@ -170,10 +244,11 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, operand: _Host | _Gpu, X: Any) -> Any:
         ctx.operand, ctx.dtype = operand, X.dtype
-        ctx.save_for_backward(operand.values)  # whose changes in place PyTorch then notices
+        # PyTorch raises in backward() if saved values were changed in place.
+        ctx.save_for_backward(operand.tensor.values())
         return operand.multiply(X)
 
     @staticmethod
     def backward(ctx: Any, dY: Any) -> tuple[None, Any]:
-        ctx.saved_tensors  # noqa: B018, raises if values of A were changed in place
+        ctx.saved_tensors  # noqa: B018
         return None, _Product.apply(ctx.operand.transpose(), dY).to(ctx.dtype)
