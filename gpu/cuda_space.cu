@@ -112,8 +112,7 @@ void hy_cuda_pool_trim(const cuda_backend *b)
 }
 
 /* Any stream may use the memory when this returns. */
-static cudaError_t allocate(const cuda_backend *b, size_t bytes, const char *what,
-                            void **out)
+static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
 {
     if (!b->pool)
         return cudaMalloc(out, bytes);
