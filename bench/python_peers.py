@@ -320,6 +320,7 @@ def main():
     programs = list(usable(args.peers))
     now = datetime.datetime.now(datetime.timezone.utc)
     every = {"machine": f"{peers.cpu_name()}, {len(os.sched_getaffinity(0))} cores",
+             "load": os.getloadavg()[0],
              "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": args.commit}
     out = open(args.json, "a", encoding="utf-8") if args.json else None
     lines = []
