@@ -58,7 +58,8 @@ static hybrid_resource bound_with(const char *lane, int slow_kernels)
     return r.bound;
 }
 
-/* What is slow is slow enough at last, however slow a busy machine is at everything else. */
+/* What is slow is slow enough at last, however slow a busy machine is at everything else.
+ */
 static void check_bound(const char *lane, int slow_kernels, hybrid_resource wanted)
 {
     hybrid_resource bound = HYBRID_RESOURCES;

@@ -191,6 +191,14 @@ static hybrid_status multiply_dense_file(world *w)
     return take_product(w, hybrid_spmm_files(w->engine, 1, &A, &X, 0, NULL, &w->Y));
 }
 
+static hybrid_status predict_files(world *w)
+{
+    const hybrid_operand A = {.file = w->file};
+    hybrid_report report   = HYBRID_REPORT_INIT;
+
+    return hybrid_spgemm_files_predict(w->engine, &A, &A, NULL, &report);
+}
+
 static hybrid_status transpose(world *w)
 {
     hybrid_csr T;
@@ -233,7 +241,7 @@ const call undo_products[] = {
     CALL(run_kept),      CALL(multiply_dense),      CALL(run_dense), CALL(multiply_files),
     CALL(hand_files),    CALL(multiply_dense_file), {NULL, NULL}};
 const call undo_others[] = {
-    CALL(transpose), CALL(read_text), CALL(generate), {NULL, NULL}};
+    CALL(predict_files), CALL(transpose), CALL(read_text), CALL(generate), {NULL, NULL}};
 
 const call undo_handing[]    = {CALL(hand_each), CALL(hand_files), {NULL, NULL}};
 const call undo_allocating[] = {
