@@ -97,6 +97,7 @@ typedef struct hy_rebasing {
 typedef struct hy_survey {
     int64_t wrong;    /* not 0: offsets do not begin at 0, fall or do not end at nnz, or a
                          column is out of range */
+    int64_t falls;    /* not 0: columns of a row of A or B do not ascend, or repeat */
     int64_t longest;  /* most entries of a row of A */
     double squares;   /* sum over rows of A of their entries squared */
     int64_t products; /* A*B: scalar products, those of the costliest row, */
@@ -106,8 +107,7 @@ typedef struct hy_survey {
                                              entries, weighted alike */
 } hy_survey;
 
-/* Operands to be surveyed, with indices of either width. B is NULL for A*X. Columns of 32
-   bits are checked where they are looked up in B, those of 64 bits always. */
+/* Operands to be surveyed, with indices of either width. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
     void *work;     /* device memory: hy_backend_ops.survey_bytes, zeroed before the first

@@ -46,7 +46,7 @@ int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
     return takes_engine(engine) && takes_matrix(A) && takes_matrix(B) &&
            is_there(options->result_space) && !options->variant &&
            options->chunk_rows == 0 &&
-           !(options->flags & ~(unsigned)HYBRID_DETERMINISTIC);
+           !(options->flags & ~(unsigned)(HYBRID_DETERMINISTIC | HYBRID_CHECK));
 }
 
 int hy_direct_takes_plan(const hybrid_plan *plan)

@@ -105,7 +105,7 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
         return HYBRID_OK;
     }
     HY_TRY(status);
-    if (survey_of(s)->wrong) {
+    if (survey_of(s)->wrong || (flags & HYBRID_CHECK && survey_of(s)->falls)) {
         *end = HY_DIRECT_WRONG;
         return HYBRID_OK;
     }

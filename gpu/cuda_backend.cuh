@@ -87,7 +87,7 @@ hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_surv
 enum {
     HY_CUDA_SURVEYORS    = 264, /* blocks, a record of each, */
     HY_CUDA_DRAWS        = 128, /* and those that draw rows of C */
-    HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 64
+    HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 72
 };
 
 #endif /* HY_CUDA_BACKEND_CUH */

@@ -52,6 +52,7 @@ __device__ int64_t most_of(int64_t a, int64_t b)
 __device__ void add(hy_survey *sum, const hy_survey &s)
 {
     sum->wrong |= s.wrong;
+    sum->falls += s.falls;
     sum->longest = most_of(sum->longest, s.longest);
     sum->squares += s.squares;
     sum->products += s.products;
@@ -65,6 +66,7 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
 __device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
+            __shfl_xor_sync(HY_ALL, s.falls, apart),
             __shfl_xor_sync(HY_ALL, s.longest, apart),
             __shfl_xor_sync(HY_ALL, s.squares, apart),
             __shfl_xor_sync(HY_ALL, s.products, apart),
@@ -113,7 +115,7 @@ __device__ void finish(const operands &o)
     for (int i = int(threadIdx.x); i < o.records; i += THREADS) {
         const volatile hy_survey *from = o.record + i;
         add(&s,
-            {from->wrong, from->longest, from->squares, from->products,
+            {from->wrong, from->falls, from->longest, from->squares, from->products,
              from->products_max, from->bound, from->drawn_products, from->drawn_entries});
     }
     s = block_add(s);
@@ -131,30 +133,35 @@ template <typename F> __device__ void grid_for(int64_t count, const F &f)
         f(i);
 }
 
-/* Columns of 64 bits may be outside of the matrix; those of 32 bits are taken on trust.
- */
-__device__ bool finds_wrong_column(indices col, int64_t count, int64_t cols)
+/* Columns that are out of range, and those that do not exceed the one before them: where
+   a row begins, that is no fall. */
+__device__ void check_columns(indices row, indices col, int64_t rows, int64_t count,
+                              int64_t cols, hy_survey *s)
 {
-    bool wrong = false;
-    if (col.wide)
-        grid_for(count,
-                 [&](int64_t k) { wrong = wrong || col[k] < 0 || col[k] >= cols; });
-    return wrong;
+    grid_for(count, [&](int64_t k) {
+        const int64_t here = col[k];
+        s->wrong |= here < 0 || here >= cols;
+        s->falls += k > 0 && here <= col[k - 1];
+    });
+    grid_for(rows, [&](int64_t i) {
+        const int64_t k = row[i];
+        s->falls -= k > 0 && k < count && row[i + 1] > k && col[k] <= col[k - 1];
+    });
 }
 
-/* All but the offsets of A between the first and the last. */
+/* All that is checked but the offsets of A between the first and the last. */
 __device__ hy_survey begin_survey(const operands &o)
 {
     hy_survey s = {};
     if (blockIdx.x == 0 && threadIdx.x == 0)
         s.wrong = o.a_row[0] != 0 || o.a_row[o.rows] != o.nnz;
-    s.wrong |= finds_wrong_column(o.a_col, o.nnz, o.inner);
+    check_columns(o.a_row, o.a_col, o.rows, o.nnz, o.inner, &s);
     if (o.b_nnz < 0)
         return s;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         s.wrong |= o.b_row[0] != 0 || o.b_row[o.inner] != o.b_nnz;
     grid_for(o.inner, [&](int64_t i) { s.wrong |= o.b_row[i + 1] < o.b_row[i]; });
-    s.wrong |= finds_wrong_column(o.b_col, o.b_nnz, o.cols);
+    check_columns(o.b_row, o.b_col, o.inner, o.b_nnz, o.cols, &s);
     return s;
 }
 

@@ -162,7 +162,8 @@ static void check_cases(hybrid_engine *engine, int step)
         case_make(i / KINDS, kind, &c);
         hybrid_csr a = i % 3 == 0 ? cuda_wide_csr(&c.A, 0) : cuda_csr(&c.A, 0);
         check_dense(engine, name, &c.A, &a, kind);
-        check_sparse(engine, name, &c.A, &c.B, i % 2 ? HYBRID_DETERMINISTIC : 0);
+        check_sparse(engine, name, &c.A, &c.B,
+                     i % 2 ? HYBRID_DETERMINISTIC : HYBRID_CHECK);
         cuda_csr_free(&a, 0);
         case_free(&c);
     }
@@ -182,6 +183,18 @@ static void check_wrong(hybrid_engine *engine)
     hybrid_csr a            = cuda_csr(&A, 0);
     expect(hybrid_spgemm_with(engine, &options, &a, &a, &C) == HYBRID_BAD_MATRIX,
            "a column out of range");
+    dense e = dense_of(engine, "wrong", &A, &a, 8, kind);
+    expect(hybrid_spmm(engine, 1, &a, &e.x, 0, &e.y) == HYBRID_BAD_MATRIX,
+           "a column out of range, and X");
+    dense_end(&e);
+    cuda_csr_free(&a, 0);
+    ((int32_t *)A.col)[100] = ((int32_t *)A.col)[99];
+    ((int32_t *)A.col)[101] = ((int32_t *)A.col)[99];
+    ((int32_t *)A.col)[102] = ((int32_t *)A.col)[99];
+    options.flags           = HYBRID_CHECK;
+    a                       = cuda_csr(&A, 0);
+    expect(hybrid_spgemm_with(engine, &options, &a, &a, &C) == HYBRID_BAD_MATRIX,
+           "columns that repeat");
     cuda_csr_free(&a, 0);
     ((int32_t *)A.col)[100] = 499;
     ((int32_t *)A.row_ptr)[7] += 100;

@@ -139,11 +139,38 @@ static void wrong_operands_are_named(void **state)
     ((int32_t *)w.a.col)[7]  = SPACE_ROWS;
     ((int64_t *)wide.col)[5] = -1;
     fake_memory_close();
+    space_world_expect(&w, space_world_spmm(&w, &bad, &w.x, &w.y), HYBRID_BAD_MATRIX,
+                       "A: ");
     space_world_expect(&w, hybrid_spgemm_with(w.engine, &options, &bad, &bad, &C),
                        HYBRID_BAD_MATRIX, "A: ");
     space_world_expect(&w, space_world_spmm(&w, &wide, &w.x, &w.y), HYBRID_BAD_MATRIX,
                        "A: ");
     on_device_csr_free(&wide);
+    space_world_close(&w);
+}
+
+/* With HYBRID_CHECK; without it columns are taken on trust to ascend. */
+static void rules_are_checked(void **state)
+{
+    hybrid_plan_options options = c_there();
+    space_world w;
+    hybrid_csr C;
+    int64_t row = 0; /* the first with two entries */
+
+    (void)state;
+    open_world(&w);
+    const int64_t fetched = fake_fetched(), *row_ptr = w.A.row_ptr;
+    options.flags = HYBRID_CHECK;
+    assert_int_equal(square(&w, &options), HYBRID_OK);
+    assert_int_equal(fake_fetched(), fetched);
+    while (row_ptr[row + 1] - row_ptr[row] < 2)
+        row++;
+    fake_memory_open();
+    int32_t *col = (int32_t *)w.a.col + row_ptr[row];
+    col[1]       = col[0];
+    fake_memory_close();
+    space_world_expect(&w, hybrid_spgemm_with(w.engine, &options, &w.a, &w.a, &C),
+                       HYBRID_BAD_MATRIX, "A: ");
     space_world_close(&w);
 }
 
@@ -285,6 +312,7 @@ int main(void)
         cmocka_unit_test(the_device_reads_the_pattern),
         cmocka_unit_test(what_does_not_fit_is_planned_by_the_host),
         cmocka_unit_test(wrong_operands_are_named),
+        cmocka_unit_test(rules_are_checked),
         cmocka_unit_test(the_product_is_one_event),
         cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(runs_follow_one_another),

@@ -28,6 +28,16 @@ static int offsets_are_wrong(const hybrid_csr *A)
     return wrong;
 }
 
+static int64_t falls_of(const hybrid_csr *A)
+{
+    int64_t falls = 0;
+
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = hy_offset(A, i) + 1; k < hy_offset(A, i + 1); k++)
+            falls += column(A, k) <= column(A, k - 1);
+    return falls;
+}
+
 static int columns_are_wrong(const hybrid_csr *A)
 {
     int wrong = 0;
@@ -62,6 +72,8 @@ static hybrid_status do_survey(hy_lane *lane, void *arg)
     *out       = (hy_survey){0};
     out->wrong = offsets_are_wrong(s->A) || columns_are_wrong(s->A) ||
                  (s->B && (offsets_are_wrong(s->B) || columns_are_wrong(s->B)));
+    if (!out->wrong)
+        out->falls = falls_of(s->A) + (s->B ? falls_of(s->B) : 0);
     for (int64_t i = 0; i < s->A->rows && !out->wrong; i++)
         count_row(s, i);
     out->drawn_products = (double)out->products;
