@@ -1,13 +1,13 @@
-/* engine/api.c - the products: plan, run, one shot. */
+/* engine/api.c - the products: plans and their runs. */
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/check.h"
 #include "engine/direct.h"
-#include "engine/early.h"
 #include "engine/file.h"
 #include "engine/match.h"
 #include "engine/multiply.h"
 #include "engine/scale.h"
+#include "engine/take.h"
 #include "partition/sources.h"
 #include "pipeline/sink_each.h"
 
@@ -38,51 +38,6 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Operands were found. From here on progress is told: of the wait for the caller's
-   stream, if they are on a device, too. */
-static hybrid_status begin_rows(hybrid_engine *engine, int64_t rows)
-{
-    hy_progress_begin(&engine->ctx.progress, rows);
-    return hy_spaces_wait(&engine->spaces);
-}
-
-/* Options of a SpGEMM, and where its operands are. */
-static hybrid_status find_sparse(hybrid_engine *engine,
-                                 const hybrid_plan_options *options, const hybrid_csr *A,
-                                 const hybrid_csr *B, hybrid_plan_options *o)
-{
-    hy_context *ctx = &engine->ctx;
-
-    HY_TRY(hy_read_plan_options(ctx, options, o));
-    if (o->flags & HYBRID_RESIDENT)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
-                       "matrix; what stays of sparse ones, the planner decides");
-    if (o->flags & HYBRID_ASYNC)
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: HYBRID_ASYNC is for products with a dense matrix: how "
-            "large C is has to be known before it is stored");
-    if (o->x_space != HYBRID_SPACE_HOST)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: x_space is of a product with a dense matrix");
-    HY_TRY(hy_check_spgemm(ctx, A, B));
-    HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
-    HY_TRY(hy_spaces_csr(&engine->spaces, B, "B"));
-    HY_TRY(begin_rows(engine, A->rows));
-    return hy_spaces_options(&engine->spaces, 0, o);
-}
-
-/* The operands as they are to be computed with, with patterns that the host reads. */
-static hybrid_status take_sparse(hybrid_engine *engine, unsigned flags,
-                                 const hybrid_csr **A, const hybrid_csr **B)
-{
-    HY_TRY(hy_spaces_fetch(&engine->spaces, A));
-    HY_TRY(hy_spaces_fetch(&engine->spaces, B));
-    HY_TRY(hy_check_patterns(&engine->ctx, *A, *B, flags));
-    return hy_narrow_two(&engine->ctx, &engine->narrow, A, B);
-}
-
 static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
                                  const hybrid_csr *B, const hybrid_plan_options *options,
                                  hybrid_plan **plan)
@@ -91,8 +46,8 @@ static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
 
     if (!plan)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
-    HY_TRY(find_sparse(engine, options, A, B, &o));
-    HY_TRY(take_sparse(engine, o.flags, &A, &B));
+    HY_TRY(hy_find_sparse(engine, options, A, B, &o));
+    HY_TRY(hy_take_sparse(engine, o.flags, &A, &B));
     return make_plan(engine, A, B, 0, &o, plan);
 }
 
@@ -117,7 +72,7 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
     HY_TRY(hy_check_dense_cols(ctx, A, dense_cols));
     HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
-    HY_TRY(begin_rows(engine, A->rows));
+    HY_TRY(hy_begin_rows(engine, A->rows));
     HY_TRY(hy_spaces_options(&engine->spaces, 1, &o));
     HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
     HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
@@ -148,7 +103,7 @@ static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A
     HY_TRY(hy_match_product(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols,
                             (*B)->nnz));
     HY_TRY(hy_match_places(&plan->product, (*A)->space, (*B)->space, NULL));
-    HY_TRY(begin_rows(engine, (*A)->rows));
+    HY_TRY(hy_begin_rows(engine, (*A)->rows));
     hy_spaces_view(&engine->spaces, A, plan->a_offsets, plan->a_offset_type);
     hy_spaces_view(&engine->spaces, B, NULL, HYBRID_I64);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, A, B));
@@ -237,7 +192,7 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
     HY_TRY(hy_match_places(&plan->product, A->space, X->dense->space, Y));
     if (plan->product.options.flags & HYBRID_ASYNC)
         return hy_direct_run_async(plan, A, X->dense, &update, start);
-    HY_TRY(begin_rows(engine, A->rows));
+    HY_TRY(hy_begin_rows(engine, A->rows));
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
     if (hy_direct_takes_plan(plan))
@@ -250,14 +205,6 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
     return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
 }
 
-static hybrid_status find_spaces(hybrid_engine *engine, const hybrid_csr *A,
-                                 const hybrid_dense *X, const hybrid_dense *Y)
-{
-    HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
-    HY_TRY(hy_spaces_dense(&engine->spaces, X, "X"));
-    return hy_spaces_dense(&engine->spaces, Y, "Y");
-}
-
 static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                    const hybrid_dense *X, double beta, hybrid_dense *Y)
 {
@@ -265,7 +212,7 @@ static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid
     const hy_beginning start = hy_usage_begin(plan->product.engine);
 
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
-    HY_TRY(find_spaces(plan->product.engine, A, X, Y));
+    HY_TRY(hy_find_dense(plan->product.engine, A, X, Y));
     const hy_source source = hy_source_dense(ctx, X);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
@@ -307,140 +254,4 @@ void hybrid_plan_refresh(hybrid_plan *plan)
         return;
     for (int i = 0; i < plan->count; i++)
         hy_pack_cache_forget(&plan->portions[i].site->cache);
-}
-
-/* ---- one shot -----------------------------------------------------------------------
- */
-
-/* An operand that a device has found to be wrong is checked, so that the host says where.
- */
-static unsigned checked_after(hy_direct_end end)
-{
-    return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
-}
-
-/* B goes ahead unless it is said beforehand that it may not be wanted on a device. */
-static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
-                                     const hybrid_csr *A, const hybrid_csr *B,
-                                     const hy_beginning *start, hybrid_csr *C)
-{
-    hy_loader *early = NULL;
-    hybrid_plan *plan;
-
-    if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
-        HY_TRY(hy_early_begin(engine, A, B, &early));
-    const hy_once once = {.early = early};
-    HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
-    const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
-    hybrid_plan_destroy(plan);
-    return status;
-}
-
-static hybrid_status multiply_sparse(hybrid_engine *engine,
-                                     const hybrid_plan_options *options,
-                                     const hybrid_csr *A, const hybrid_csr *B,
-                                     hybrid_csr *C)
-{
-    const hy_beginning start = hy_usage_begin(engine);
-    hy_direct_end end        = HY_DIRECT_LEFT;
-    hybrid_plan_options o;
-
-    if (!C)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY(find_sparse(engine, options, A, B, &o));
-    if (o.flags & HYBRID_REUSE)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_REUSE is for plans that run again");
-    if (hy_direct_takes_spgemm(engine, A, B, &o))
-        HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
-    if (end == HY_DIRECT_DONE)
-        return HYBRID_OK;
-    HY_TRY(take_sparse(engine, o.flags | checked_after(end), &A, &B));
-    return run_once_sparse(engine, &o, A, B, &start, C);
-}
-
-hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
-                                 const hybrid_plan_options *options, const hybrid_csr *A,
-                                 const hybrid_csr *B, hybrid_csr *C)
-{
-    HY_TRY(hy_engine_begin(engine));
-    return hy_engine_end(engine, multiply_sparse(engine, options, A, B, C));
-}
-
-hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
-                            const hybrid_csr *B, hybrid_csr *C)
-{
-    return hybrid_spgemm_with(engine, NULL, A, B, C);
-}
-
-static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *options,
-                                    const hybrid_csr *A, const hybrid_dense *X,
-                                    const hy_update *update, const hy_beginning *start)
-{
-    hybrid_dense *Y        = update->Y;
-    const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is =
-        update->alpha == 1 && update->beta == 0; /* what is computed is Y */
-    const hy_once once = {.X = as_it_is ? X : NULL, .Y = Y};
-    hybrid_plan *plan;
-
-    options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, options, &once, &plan));
-    const hybrid_status status = hy_multiply_dense(
-        plan, update->alpha, A, &source, update->beta, start, &plan->history, Y);
-    hybrid_plan_destroy(plan);
-    return status;
-}
-
-static hybrid_status multiply_dense(hybrid_engine *engine, double alpha,
-                                    const hybrid_csr *A, const hybrid_dense *X,
-                                    double beta, hybrid_dense *Y)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const hy_beginning start    = hy_usage_begin(engine);
-    const hy_update update      = {Y, alpha, beta};
-    hy_direct_end end           = HY_DIRECT_LEFT;
-
-    HY_TRY(hy_check_spmm(&engine->ctx, A, X, Y));
-    HY_TRY(hy_check_dense_cols(&engine->ctx, A, X->cols));
-    HY_TRY(find_spaces(engine, A, X, Y));
-    HY_TRY(begin_rows(engine, A->rows));
-    options.x_space      = X->space;
-    options.result_space = Y->space;
-    HY_TRY(hy_spaces_options(&engine->spaces, 1, &options));
-    if (alpha == 0)
-        return hy_scale(engine, beta, Y, &start, &engine->report);
-    if (hy_direct_takes_spmm(engine, A, X, Y))
-        HY_TRY(hy_direct_spmm(engine, A, X, &update, &start, &end));
-    if (end == HY_DIRECT_DONE)
-        return HYBRID_OK;
-    HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
-    HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, checked_after(end)));
-    HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
-    return run_once_dense(engine, &options, A, X, &update, &start);
-}
-
-hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
-                          const hybrid_dense *X, double beta, hybrid_dense *Y)
-{
-    HY_TRY(hy_engine_begin(engine));
-    return hy_engine_end(engine, multiply_dense(engine, alpha, A, X, beta, Y));
-}
-
-hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr *A,
-                          const void *x, double beta, void *y)
-{
-    HY_TRY(hy_engine_begin(engine));
-    HY_TRY(hy_check_csr_anywhere(&engine->ctx, A, "A"));
-    /* borrowed: hybrid_spmm() reads X only */
-    const hybrid_dense X = {A->cols,
-                            1,
-                            1,
-                            HYBRID_ROW_MAJOR,
-                            (void *)(uintptr_t)x,
-                            A->type,
-                            hy_spaces_find(&engine->spaces, x)};
-    hybrid_dense Y       = {
-              A->rows, 1, 1, HYBRID_ROW_MAJOR, y, A->type, hy_spaces_find(&engine->spaces, y)};
-    return hybrid_spmm(engine, alpha, A, &X, beta, &Y);
 }

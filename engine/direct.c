@@ -32,21 +32,27 @@ static int takes_matrix(const hybrid_csr *A)
            A->rows <= MOST && A->nnz <= MOST;
 }
 
-int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
-                         const hybrid_dense *X, const hybrid_dense *Y)
+/* Chunks of a size that the caller asks for, and variants that he names, are a plan's. */
+static int takes_options(const hybrid_plan_options *options)
 {
-    return takes_engine(engine) && takes_matrix(A) && is_there(X->space) &&
-           is_there(Y->space) && X->cols > 0;
+    const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;
+
+    return !options->variant && options->chunk_rows == 0 && !(options->flags & ~taken);
 }
 
-/* Chunks of a size that the caller asks for, and variants that he names, are a plan's. */
+int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
+                         const hybrid_dense *X, const hybrid_dense *Y,
+                         const hybrid_plan_options *options)
+{
+    return takes_engine(engine) && takes_matrix(A) && is_there(X->space) &&
+           is_there(Y->space) && X->cols > 0 && takes_options(options);
+}
+
 int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, const hybrid_plan_options *options)
 {
     return takes_engine(engine) && takes_matrix(A) && takes_matrix(B) &&
-           is_there(options->result_space) && !options->variant &&
-           options->chunk_rows == 0 &&
-           !(options->flags & ~(unsigned)(HYBRID_DETERMINISTIC | HYBRID_CHECK));
+           is_there(options->result_space) && takes_options(options);
 }
 
 int hy_direct_takes_plan(const hybrid_plan *plan)
@@ -81,16 +87,17 @@ static hybrid_status compute_dense(hy_single *s, const hy_update *update,
     return HYBRID_OK;
 }
 
-hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_csr *A,
-                             const hybrid_dense *X, const hy_update *update,
-                             const hy_beginning *start, hy_direct_end *end_of)
+hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
+                             const hybrid_csr *A, const hybrid_dense *X,
+                             const hy_update *update, const hy_beginning *start,
+                             hy_direct_end *end_of)
 {
     hy_single s          = hy_single_dense(engine, A, X, update);
     hybrid_report r      = HYBRID_REPORT_INIT;
     hybrid_status status = HYBRID_OK;
 
     HY_TRY_ELSE_DONE(hy_single_begin(&s));
-    HY_TRY_ELSE_DONE(hy_single_plan(&s, X->cols, 0, start, end_of));
+    HY_TRY_ELSE_DONE(hy_single_plan(&s, X->cols, options->flags, start, end_of));
     if (*end_of == HY_DIRECT_DONE)
         HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &r, end_of));
 done:

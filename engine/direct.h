@@ -13,15 +13,17 @@
 /* Whether the product can be computed so, by the device that hy_spaces_options() has
    found. `options` are a one-shot call's, or those of the plan that runs. */
 int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
-                         const hybrid_dense *X, const hybrid_dense *Y);
+                         const hybrid_dense *X, const hybrid_dense *Y,
+                         const hybrid_plan_options *options);
 int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, const hybrid_plan_options *options);
 
 /* One-shot products. Operands are checked, but not their patterns. A, the second operand
    and the result have elements, and update->alpha is not 0. */
-hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_csr *A,
-                             const hybrid_dense *X, const hy_update *update,
-                             const hy_beginning *start, hy_direct_end *end);
+hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
+                             const hybrid_csr *A, const hybrid_dense *X,
+                             const hy_update *update, const hy_beginning *start,
+                             hy_direct_end *end);
 hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options *options,
                                const hybrid_csr *A, const hybrid_csr *B,
                                const hy_beginning *start, hybrid_csr *C,

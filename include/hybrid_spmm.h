@@ -141,7 +141,8 @@ typedef enum hybrid_space { HYBRID_SPACE_HOST = 0, HYBRID_SPACE_DEVICE = 1 } hyb
    there memory of a GPU that is said to be the host's is undefined behaviour.
    UNSUPPORTED: an engine without a GPU, operands on two GPUs, a `variant` that orders values
    of A, a split that gives the CPU work. All other calls take host memory alone: UNSUPPORTED.
-   Columns of 64 bits are held against [0, cols) by calls that plan, not by runs of plans. */
+   Columns of 64 bits are held against [0, cols) by calls that plan, not by runs of plans;
+   columns of 32 bits by one-shot calls that the GPU plans. */
 typedef struct hybrid_csr {
     int64_t      rows, cols;   /* cols < 2^31 */
     int64_t      nnz;
@@ -553,11 +554,18 @@ typedef struct hybrid_plan_options {
       HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, HYBRID_SPACE_HOST, HYBRID_SPACE_HOST }
 
 /* hybrid_spgemm() with options, which may be NULL: a plan is made, run once and destroyed.
-   HYBRID_REUSE and HYBRID_RESIDENT are refused. */
+   HYBRID_REUSE, HYBRID_RESIDENT and HYBRID_ASYNC are refused. */
 HYBRID_API hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
                                             const hybrid_plan_options *options,
                                             const hybrid_csr *A, const hybrid_csr *B,
                                             hybrid_csr *C);
+
+/* hybrid_spmm() with options in the same way. x_space, result_space and order are those of X
+   and Y, whatever the options say. */
+HYBRID_API hybrid_status hybrid_spmm_with(hybrid_engine *engine,
+                                          const hybrid_plan_options *options, double alpha,
+                                          const hybrid_csr *A, const hybrid_dense *X,
+                                          double beta, hybrid_dense *Y);
 
 /* Inspect the operands' patterns, cut the work into chunks and pick variants.
    Values are not read. `options` may be NULL. Free *plan with

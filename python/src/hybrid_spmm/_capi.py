@@ -214,6 +214,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_pin": (INT, [PTR, PTR, c_size_t]),
     "hybrid_unpin": (INT, [PTR, PTR]),
     "hybrid_spgemm_with": (INT, [PTR, PTR, PTR, PTR, PTR]),
+    "hybrid_spmm_with": (INT, [PTR, PTR, REAL, PTR, PTR, REAL, PTR]),
     "hybrid_spmm": (INT, [PTR, REAL, PTR, PTR, REAL, PTR]),
     "hybrid_spmv": (INT, [PTR, REAL, PTR, PTR, REAL, PTR]),
     "hybrid_csr_free": (None, [PTR, PTR]),

@@ -39,6 +39,37 @@ def on_stream(handle: Handle, stream: int | None, function: Callable[..., int]) 
     return run
 
 
+def dense_operands(
+    library: Library, a: Matrix, X: Any, view: View, out: Any, dtype: Any, shape: tuple[int, int]
+) -> tuple[Any, _capi.Dense, _capi.Dense]:
+    """Return `out` or a new array for a product of that shape, and the structs of X and of it."""
+    wanted = (shape[0],) if len(view.shape) == 1 else shape
+    result = library.empty(wanted, dtype, a.parts.data) if out is None else library.own(out)
+    found = library.view(result)
+    if found.shape != wanted or found.dtype != dtype:
+        raise ShapeError(
+            f"out has shape {found.shape} and {found.dtype}; the product has {wanted} and {dtype}"
+        )
+    if layout(found) is None:
+        raise ArgumentError("out on a device must be in C or Fortran order")
+    return result, dense(library, X, view, dtype), dense(library, result, found, dtype)
+
+
+def sparse_result(
+    library: Library, pages: Pages, shape: tuple[int, int], turned: bool, a: Matrix
+) -> Any:
+    """Return C as a matrix of the library of its operands, over the arrays of `pages`."""
+    found = pages.struct
+    parts = Parts(
+        "csc" if turned else "csr",
+        shape,
+        Exported(found.row_ptr, found.rows + 1, INDEX_DTYPES[found.offset_type], pages),
+        Exported(found.col, found.nnz, INDEX_DTYPES[found.col_type or _capi.I32], pages),
+        Exported(found.val, found.nnz, DTYPES[found.type], pages),
+    )
+    return library.matrix(parts, a.parts.data)
+
+
 class DevicePlan(Plan):
     """What plans of both kinds of product on a device have in common."""
 
@@ -89,17 +120,7 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
         """Return alpha A X + beta out; `view` is that of X."""
         library, a = self._library, a.held(turned=False)
         self._demand(a)
-        shape = (self.shape[0],) if len(view.shape) == 1 else self.shape
-        result = library.empty(shape, self.dtype, a.parts.data) if out is None else library.own(out)
-        found = library.view(result)
-        if found.shape != shape or found.dtype != self.dtype:
-            raise ShapeError(
-                f"out has shape {found.shape} and {found.dtype}; "
-                f"the product has {shape} and {self.dtype}"
-            )
-        if layout(found) is None:
-            raise ArgumentError("out on a device must be in C or Fortran order")
-        x, y = dense(library, X, view, self.dtype), dense(library, result, found, self.dtype)
+        result, x, y = dense_operands(library, a, X, view, out, self.dtype, self.shape)
         struct = a.bind(self.dtype)
         self._run(
             lib.hybrid_spmm_run,
@@ -155,15 +176,7 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
             byref(pages.struct),
             show=show,
         )
-        found = pages.struct
-        parts = Parts(
-            "csc" if self._turned else "csr",
-            self.shape,
-            Exported(found.row_ptr, found.rows + 1, INDEX_DTYPES[found.offset_type], pages),
-            Exported(found.col, found.nnz, INDEX_DTYPES[found.col_type or _capi.I32], pages),
-            Exported(found.val, found.nnz, DTYPES[found.type], pages),
-        )
-        return self._library.matrix(parts, a.parts.data)
+        return sparse_result(self._library, pages, self.shape, self._turned, a)
 
     def _compute(self, A: Any, B: Any, show: Show | None) -> Any:
         a = Matrix(self._library, A)

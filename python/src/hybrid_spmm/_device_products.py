@@ -5,13 +5,18 @@ The library computes on that GPU and leaves the result there.
 
 from __future__ import annotations
 
+from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
-from ._device import Matrix
-from ._device_plans import DeviceDensePlan, DeviceSparsePlan, engine_for
+from . import _capi, _device
+from ._device import Matrix, common
+from ._device_plans import dense_operands, engine_for, on_stream, sparse_result
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
-from ._foreign import Library
+from ._foreign import Library, View
+from ._handle import Pages
+from ._library import lib
 from ._listen import Show
+from ._plan import read_options
 from ._product import demand_shapes
 
 if TYPE_CHECKING:
@@ -58,28 +63,84 @@ def turned(array: Any) -> Any:
 
 
 def spgemm(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
-    """Plan and compute sparse times sparse; operands that are not canonical are repaired."""
+    """Compute sparse times sparse; operands that are not canonical are repaired."""
     try:
-        return DeviceSparsePlan(engine, a, b).multiply(a, b, show)
+        return multiply_sparse(engine, a, b, show)
     except MatrixError:
         a, b = (a.repaired(), b.repaired()) if b is not a else (a.repaired(),) * 2
-        return DeviceSparsePlan(engine, a, b).multiply(a, b, show)
+        return multiply_sparse(engine, a, b, show)
+
+
+def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
+    """Compute sparse times sparse of canonical operands, which the library checks."""
+    library, handle = a.library, engine._alive()
+    dtype = common(library, a.dtype, b.dtype)
+    options = read_options()
+    options.flags |= _capi.CHECK
+    options.result_space = _device.SPACE
+    options.offsets = options.columns = _capi.INDEX_AUTO
+    b = b.held(a.turned)
+    first, second = a.bind(dtype), b.bind(dtype)
+    if a.turned:  # (A B)^T = B^T A^T
+        first, second = second, first
+    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    handle.call(
+        on_stream(handle, library.stream(a.device), lib.hybrid_spgemm_with),
+        handle.pointer,
+        byref(options),
+        byref(first),
+        byref(second),
+        byref(pages.struct),
+        show=show,
+    )
+    shape = a.parts.shape[0], b.parts.shape[1]
+    return sparse_result(library, pages, shape, a.turned, a)
 
 
 def spmm(
     engine: Engine, a: Matrix, X: Any, out: Any, alpha: float, beta: float, show: Show | None
 ) -> Any:
-    """Plan and compute sparse times dense; an operand that is not canonical is repaired."""
+    """Compute sparse times dense; an operand that is not canonical is repaired."""
     view = a.library.view(X)
     if not 1 <= len(view.shape) <= 2:
         raise ShapeError(f"a dense operand has {len(view.shape)} dimensions; 1 and 2 are supported")
     demand_shapes(a.parts.shape, view.shape)
     if beta != 0 and out is None:
         raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
-    columns = view.shape[1] if len(view.shape) == 2 else 1
     try:
-        plan = DeviceDensePlan(engine, a, columns, view.dtype)
+        return multiply_dense(engine, a, X, view, out, alpha, beta, show)
     except MatrixError:
-        a = a.repaired()
-        plan = DeviceDensePlan(engine, a, columns, view.dtype)
-    return plan.multiply(a, X, view, out, alpha, beta, show)
+        return multiply_dense(engine, a.repaired(), X, view, out, alpha, beta, show)
+
+
+def multiply_dense(
+    engine: Engine,
+    a: Matrix,
+    X: Any,
+    view: View,
+    out: Any,
+    alpha: float,
+    beta: float,
+    show: Show | None,
+) -> Any:
+    """Compute sparse times dense of a canonical operand, which the library checks."""
+    library, handle = a.library, engine._alive()
+    dtype = common(library, a.dtype, view.dtype)
+    shape = a.parts.shape[0], view.shape[1] if len(view.shape) == 2 else 1
+    options = read_options()
+    options.flags |= _capi.CHECK
+    a = a.held(turned=False)
+    result, x, y = dense_operands(library, a, X, view, out, dtype, shape)
+    struct = a.bind(dtype)
+    handle.call(
+        on_stream(handle, library.stream(a.device), lib.hybrid_spmm_with),
+        handle.pointer,
+        byref(options),
+        alpha,
+        byref(struct),
+        byref(x),
+        beta,
+        byref(y),
+        show=show,
+    )
+    return result if out is None else out
