@@ -5,7 +5,7 @@
      hybrid_spgemm   C = A*B                    A, B and C sparse
 
    Each product can be called at three levels, simplest first:
-     one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with options
+     one shot   hybrid_spgemm (engine, &A, &B, &C), or hybrid_spgemm_with plan options
      planned    hybrid_spgemm_plan, then hybrid_spgemm_run as often as wanted
      explained  hybrid_plan_explain, hybrid_plan_details, hybrid_plan_report,
                 hybrid_engine_report, hybrid_engine_trace, hybrid_engine_machine

@@ -21,7 +21,7 @@ from ._device_plans import make_device_plan
 from ._device_products import multiply_on_device
 from ._errors import ArgumentError, StateError
 from ._files import read_matrix, write_matrix
-from ._handle import Handle
+from ._handle import CLOSED, Handle
 from ._library import lib
 from ._pin import Pin, pinnable
 from ._plan import Plan
@@ -139,7 +139,7 @@ class Engine:
         with _lock:
             if self._handle is None:
                 if self._closed:
-                    raise StateError("the engine is closed")
+                    raise StateError(CLOSED)
                 self._handle = Handle(self._options)
                 log.info("an engine starts: %s", self._handle.device())
                 if self._after_fork and self._handle.kind == _capi.HOST:

@@ -33,6 +33,7 @@ from ._listen import Listener, Show
 
 get_ident = threading.get_ident
 _call = methodcaller("__call__")
+CLOSED = "the engine is closed"
 INSIDE = "the engine is used from inside a function that it calls"
 
 
@@ -96,7 +97,7 @@ class Handle:
         try:
             with self.lock:
                 if not self.open:
-                    raise StateError("the engine is closed")
+                    raise StateError(CLOSED)
                 self.caller = get_ident()
                 try:
                     if listen or show:
@@ -237,6 +238,9 @@ class Pages:
 
     def __init__(self, handle: Handle, struct: Any, free: Callable[..., None]) -> None:
         self.struct = struct
+        self._end: Callable[[], object] = int  # does nothing
+        if not handle.open:  # its engine may be gone
+            raise StateError(CLOSED)
         steps = (
             partial(free, handle.pointer, byref(struct)),
             partial(handle.live.discard, id(self)),

@@ -68,7 +68,7 @@ class SparsePlan(SparseProduct):
                 byref(first),
                 byref(second),
                 byref(pages.struct),
-                listen=first.nnz * second.nnz > QUICK,
+                listen=first.nnz * second.nnz + first.rows > QUICK,
                 show=show,
             )
             return pages
@@ -128,7 +128,7 @@ class DensePlan(DenseProduct):
                 byref(x),
                 beta,
                 byref(y),
-                listen=struct.nnz * columns > QUICK,
+                listen=(struct.nnz + struct.rows) * columns > QUICK,
                 show=show,
             )
             return deliver(result, out)
