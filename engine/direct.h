@@ -37,8 +37,8 @@ hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid
                             const hy_update *update, const hy_beginning *start,
                             hy_direct_end *end);
 
-/* The same with HYBRID_ASYNC: UNSUPPORTED, with the reason, if the plan's runs cannot be
-   computed so; and a run, which is enqueued in the caller's stream. */
+/* hy_direct_check_async() fails with UNSUPPORTED, and the reason, if runs of the plan cannot be
+   asynchronous (HYBRID_ASYNC). hy_direct_run_async() enqueues a run in the caller's stream. */
 hybrid_status hy_direct_check_async(const hybrid_plan *plan);
 hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
                                   const hybrid_dense *X, const hy_update *update,
