@@ -25,8 +25,8 @@ static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
     return HYBRID_OK;
 }
 
-/* The lane is the caller's present stream. What is under way in another one uses the
-   memory of the next run. */
+/* Makes the caller's present stream the lane. A run that is under way in another stream uses
+   the memory that the next run will use, so that run is waited for. */
 static hybrid_status take_lane(hy_async *async)
 {
     hy_single *s              = &async->single;
@@ -100,7 +100,7 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
     }
     s->plan_s        = plan_s;
     s->pattern_bytes = pattern;
-    s->begin_ns      = 0; /* nobody sees when the device begins */
+    s->begin_ns      = 0; /* the device begins later */
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements,
                      report);
     return HYBRID_OK;

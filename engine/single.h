@@ -17,13 +17,14 @@ typedef enum hy_direct_end {
                        which */
 } hy_direct_end;
 
-/* What the device tells the host, in pinned memory. */
+/* Numbers that the device tells the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
     int64_t nnz; /* of C */
 } hy_told;
 
-/* What a variant arranges of A on the device, for later runs with the same pattern. */
+/* The pack of A that a variant has arranged on the device. Later runs with the same pattern
+   use it again. */
 typedef struct hy_arranged {
     hy_buffer in;
     hy_pack pack;
@@ -67,7 +68,7 @@ void hy_single_bind(hy_single *s);
 hybrid_status hy_single_begin(hy_single *s);
 
 /* A lane that may still work must not find its memory in other hands: after a failure the
-   device is waited for. What a plan keeps stays. */
+   device is waited for. Memory that belongs to a plan stays. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
 /* Waits until the device has done all that is enqueued; progress is told meanwhile. */
@@ -94,11 +95,11 @@ hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
 /* Y = alpha*sums + beta*Y of sums that are in job.out, and are not read if alpha is 0. */
 hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update);
 
-/* What was computed, as a sink takes it. */
+/* The computed chunk, as a sink takes it. */
 hy_part hy_single_part(const hy_single *s);
 
-/* A run that began at `start` is over, with so many entries or elements in the result.
-   The report is the engine's last, too. */
+/* Writes the report of a run that began at `start` and is over. The result has nnz_out entries
+   or elements in result_bytes bytes. The report also becomes the engine's last one. */
 void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t result_bytes,
                       int64_t nnz_out, hybrid_report *report);
 

@@ -26,7 +26,7 @@ static hybrid_status survey(hy_single *s)
     return hy_single_wait(s);
 }
 
-/* As partition/inspect.c finds them, but for how entries lie, which nobody has looked at.
+/* The features that partition/inspect.c would find, except how the entries of A lie.
  */
 static hy_features features_of(const hy_single *s, int64_t out_cols)
 {

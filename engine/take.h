@@ -4,11 +4,12 @@
 
 #include "engine/engine.h"
 
-/* All operands were found: progress of so many rows is told from here on, first of the wait
-   for the caller's stream if operands are on a device. */
+/* Called when all operands were found. Progress of the call, which has `rows` rows, is told
+   from here on. If operands are on a device, the caller's stream is waited for first. */
 hybrid_status hy_begin_rows(hybrid_engine *engine, int64_t rows);
 
-/* Where A, B or A, X and Y are. Of a SpGEMM also the options to plan with, in *o. */
+/* Find out where the operands are. hy_find_sparse() also checks A and B, and writes the
+   options to plan with to *o. */
 hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_csr *B,
                              hybrid_plan_options *o);

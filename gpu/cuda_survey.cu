@@ -62,7 +62,7 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* What the lane `apart` lanes away has. */
+/* The record of the lane whose number differs by the bit `apart`. */
 __device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
@@ -206,7 +206,7 @@ __device__ void note_products(const operands &o, int64_t products, hy_survey *s)
     s->bound += products < o.cols ? products : o.cols;
 }
 
-/* Of a row that is right, else of none. */
+/* Entries of a row, or 0 if its offsets are wrong. */
 __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
 {
     const int64_t begin = o.a_row[row], end = o.a_row[row + 1];

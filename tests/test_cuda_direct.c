@@ -85,7 +85,7 @@ static hybrid_plan_options options_of(const char *variant, unsigned flags)
     return options;
 }
 
-/* Two runs of a plan, the first of which adds to Y. */
+/* Two runs of a plan. The first run adds to Y. */
 static void check_planned(dense *d, const char *variant, unsigned flags)
 {
     const hybrid_plan_options options = options_of(variant, flags);
