@@ -25,8 +25,8 @@ static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
     return HYBRID_OK;
 }
 
-/* Makes the caller's present stream the lane. A run that is under way in another stream uses
-   the memory that the next run will use, so that run is waited for. */
+/* Makes the caller's present stream the lane. A run that is under way in another stream
+   uses the memory that the next run will use, so that run is waited for. */
 static hybrid_status take_lane(hy_async *async)
 {
     hy_single *s              = &async->single;
