@@ -1,5 +1,6 @@
 """Progress, interrupts, traces and reports of calls."""
 
+import contextlib
 import gc
 import json
 import os
@@ -103,7 +104,7 @@ def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monke
     }[kind]
 
     # Python may run a signal handler where a loop begins anew, which a `try` around that loop
-    # does not cover in every version; a `try` around a call always covers the function.
+    # does not cover in every version; what surrounds a call always covers the function.
     def call_until_interrupted():
         interrupts.ready.release()
         while not dropped:
@@ -111,10 +112,8 @@ def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monke
 
     interrupts = Interrupts(300)
     for _ in range(300):
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             call_until_interrupted()
-        except KeyboardInterrupt:
-            pass
         assert not dropped
     interrupts.thread.join()
     call = plan = None
