@@ -16,10 +16,13 @@ refused() {
 head -c 50000000 /dev/zero | gzip >zeros.gz
 for i in {1..60}; do cat zeros.gz; done >zeros.mtx.gz # 3 GB
 cp zeros.mtx.gz zeros.npy
-for file in /dev/zero /dev/urandom zeros.mtx.gz; do
+for file in /dev/zero zeros.mtx.gz; do
     refused 3 "$file:1: the banner .* is missing" info $file
     refused 3 "$file:1: the banner .* is missing" multiply -q A.mtx $file
 done
+# Random bytes may begin as some other format does.
+refused 3 '/dev/urandom:' info /dev/urandom
+refused 3 '/dev/urandom:' multiply -q A.mtx /dev/urandom
 ln -s /dev/zero zero.npy
 for file in zero.npy zeros.npy; do
     refused 3 "$file: neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
