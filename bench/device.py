@@ -20,8 +20,6 @@ import argparse
 import ctypes as C
 import datetime
 import json
-import math
-import os
 import statistics
 import sys
 import time
@@ -29,10 +27,10 @@ import time
 import numpy as np
 
 import library
+from real import COLUMNS, TYPES, files
 from real_peers import Problem
+from real_table import mean
 
-COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
-TYPES = {"f32": np.float32, "f64": np.float64}
 DEVICE, AUTO, ASYNC = 1, 3, 1 << 6  # hybrid_space, hybrid_index, a flag of plan options
 RUNS = 50                           # enqueued at once to time kernels
 WAIT_CYCLES = 20_000_000            # of the kernel ahead of them
@@ -266,10 +264,6 @@ def measure(device, ours, p, args):
 
 # ---- tables --------------------------------------------------------------------------------
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
-
-
 def table(lines):
     """Geometric means of peers' seconds over ours, the worst of each, and time beside kernels."""
     groups = {}
@@ -285,7 +279,7 @@ def table(lines):
                 if not found:
                     continue
                 worst = sorted(found.items(), key=lambda item: item[1])[:3]
-                print(f"  {mine:6s} beside {peer:10s} {mean(found.values()):6.2f}, slower on "
+                print(f"  {mine:6s} beside {peer:10s} {mean(list(found.values())):6.2f}, slower on "
                       f"{sum(r < 1 for r in found.values()):2d}; " +
                       ", ".join(f"{name} {ratio:.2f}" for name, ratio in worst))
         over = [(l["times"]["plan"] - l["kernels"]) * 1e6 for l in of if l["kernels"]]
@@ -310,13 +304,6 @@ def parse():
     if not args.summary and not args.paths:
         parser.error("a library and a matrix are needed")
     return args
-
-
-def files(paths):
-    for path in paths:
-        inner = [os.path.join(path, n) for n in os.listdir(path)] if os.path.isdir(path) else [path]
-        yield from sorted((f for f in inner if f.endswith((".mtx", ".mtx.xz"))),
-                          key=os.path.getsize)
 
 
 def main():

@@ -13,11 +13,6 @@ static int is_there(hybrid_space space)
     return space == HYBRID_SPACE_DEVICE;
 }
 
-/* ---- what is taken ----------------------------------------------------------------- */
-
-/* Rows, entries and products of a chunk are counted in 32 bits. */
-enum { MOST = INT32_MAX - 65536 };
-
 static int takes_engine(const hybrid_engine *engine)
 {
     const hy_backend *device = engine->spaces.device;
@@ -28,8 +23,7 @@ static int takes_engine(const hybrid_engine *engine)
 
 static int takes_matrix(const hybrid_csr *A)
 {
-    return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0 &&
-           A->rows <= MOST && A->nnz <= MOST;
+    return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
 }
 
 /* Chunks of a size that the caller asks for, and variants that he names, are a plan's. */
@@ -167,7 +161,7 @@ static hybrid_status store_sparse(hy_single *s, hy_device_csr_sink *csr)
     hy_sink *sink = &csr->sink;
     hy_part part  = hy_single_part(s);
 
-    part.counted = ((hy_told *)s->lanes->told.ptr)->nnz;
+    part.counted = hy_single_told(s)->nnz;
     HY_TRY(sink->ops->reserve(sink, &part));
     HY_TRY(sink->ops->land(sink, s->lane, &part));
     return sink->ops->finish(sink);

@@ -1,8 +1,6 @@
 /* engine/single.c - a product in device memory as a single chunk. */
 #include "engine/single.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
 #include "base/csr.h"
 #include "engine/rank.h"
@@ -10,11 +8,6 @@
 #include "pipeline/sink_device.h"
 #include "pipeline/slot.h"
 #include "pipeline/tenant.h"
-
-static hy_told *told_of(const hy_single *s)
-{
-    return s->lanes->told.ptr;
-}
 
 /* ---- begin and end ----------------------------------------------------------------- */
 
@@ -79,6 +72,7 @@ hybrid_status hy_single_wait(const hy_single *s)
 {
     const hy_backend_ops *ops = s->device->ops;
     hy_progress *progress     = &s->engine->ctx.progress;
+    const int64_t begin       = hy_now_ns();
     int reached               = 0;
 
     HY_TRY(hy_mark_untimed(s->lane, s->mark));
@@ -86,7 +80,7 @@ hybrid_status hy_single_wait(const hy_single *s)
         return ops->host_wait(s->mark);
     while (!reached) {
         HY_TRY(hy_progress_check(progress));
-        sched_yield();
+        hy_spaces_rest(hy_now_ns() - begin);
         HY_TRY(ops->mark_reached(s->mark, &reached));
     }
     return HYBRID_OK;
@@ -118,13 +112,14 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
         *end = HY_DIRECT_LEFT;
         return HYBRID_OK;
     }
-    s->job = (hy_job){.problem  = &s->problem,
-                      .chunk    = chunk,
-                      .variant  = chunk->variant,
-                      .in       = s->arranged->in,
-                      .work     = hy_buffer_part(&s->room, 0, work),
-                      .out_nnz  = s->problem.op == HY_SPGEMM ? &told_of(s)->nnz : NULL,
-                      .shared_a = 1};
+    s->job =
+        (hy_job){.problem  = &s->problem,
+                 .chunk    = chunk,
+                 .variant  = chunk->variant,
+                 .in       = s->arranged->in,
+                 .work     = hy_buffer_part(&s->room, 0, work),
+                 .out_nnz  = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,
+                 .shared_a = 1};
     if (out_bytes > 0)
         s->job.out =
             hy_rows_in((char *)s->room.ptr + work, s->problem.op, &chunk->features, 0);

@@ -53,6 +53,12 @@ typedef struct hy_single {
     int64_t begin_ns; /* of the chunk; 0: unknown */
 } hy_single;
 
+/* The numbers that the device has told. The lane set has surveyed operands before. */
+static inline hy_told *hy_single_told(const hy_single *s)
+{
+    return s->lanes->told.ptr;
+}
+
 /* A product of this A, which is in the memory of the engine's device that spaces have
  * found. */
 hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A);

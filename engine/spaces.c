@@ -180,7 +180,7 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
 
 /* A stream is mostly done, or soon will be, and a thread that slept is some 50 us late.
  */
-static void rest(int64_t waited_ns)
+void hy_spaces_rest(int64_t waited_ns)
 {
     enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };
     const struct timespec asleep = {.tv_nsec = ASLEEP_NS};
@@ -203,7 +203,7 @@ hybrid_status hy_spaces_wait(hy_spaces *spaces)
     HY_TRY(device->ops->reached(device, &reached));
     while (!reached) {
         HY_TRY(hy_progress_check(&spaces->ctx->progress));
-        rest(hy_now_ns() - begin);
+        hy_spaces_rest(hy_now_ns() - begin);
         HY_TRY(device->ops->reached(device, &reached));
     }
     return HYBRID_OK;

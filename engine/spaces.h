@@ -52,6 +52,9 @@ hybrid_status hy_spaces_wait(hy_spaces *spaces);
    none of the engine's, which hy_spaces_dense() refuses then. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
+/* The pause before the next look at a device that has been waited for so long. */
+void hy_spaces_rest(int64_t waited_ns);
+
 /* Options of a call that plans, whose operands were found: who computes follows from where
    they and results are. `of_dense`: x_space is of use. */
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,

@@ -5,14 +5,12 @@
 #include "base/clock.h"
 #include "engine/rank.h"
 #include "engine/single.h"
+#include "partition/chunks.h"
 #include "partition/pack.h"
-
-/* Products of a chunk are counted in 32 bits. */
-enum { MOST = INT32_MAX - 65536 };
 
 static hy_survey *survey_of(const hy_single *s)
 {
-    return &((hy_told *)s->lanes->told.ptr)->survey;
+    return &hy_single_told(s)->survey;
 }
 
 static hybrid_status survey(hy_single *s)
@@ -111,7 +109,7 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
     }
     const hy_features f = features_of(s, out_cols);
     make_chunk(s, &f);
-    if (s->problem.op == HY_SPMM || f.products <= MOST)
+    if (hy_chunk_is_counted(&f))
         choose(s, flags);
     *end      = s->chunk.variant ? HY_DIRECT_DONE : HY_DIRECT_LEFT;
     s->plan_s = (double)(hy_now_ns() - start->ns) * 1e-9;

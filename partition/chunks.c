@@ -41,16 +41,19 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
-/* Of anything in a chunk of several rows: 31-bit numbers count it, with room for the
-   threads past the end in a kernel's last block. */
-enum { MOST = INT32_MAX - 65536 };
+int hy_chunk_is_counted(const hy_features *f)
+{
+    enum { MOST = INT32_MAX - 65536 }; /* threads past the end of a kernel count, too */
+
+    return f->products <= MOST && f->out_bound <= MOST && f->nnz <= MOST &&
+           f->gather_nnz <= MOST && f->rows <= MOST;
+}
 
 /* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
 static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
-    return f->products <= cut->products_max && f->products <= MOST &&
-           f->out_bound <= MOST && f->nnz <= MOST && f->gather_nnz <= MOST &&
-           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows) && f->rows <= MOST;
+    return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
 }
 
 static int fits(const hy_cut *cut, const hy_features *f)

@@ -22,6 +22,10 @@
 extern "C" {
 #endif
 
+/* Whether numbers of 31 bits count everything in a chunk, as they must in one of several
+   rows. */
+int hy_chunk_is_counted(const hy_features *f);
+
 typedef struct hy_cut {
     const hybrid_csr *A;
     const hybrid_csr *B; /* SpGEMM, else NULL */

@@ -14,17 +14,14 @@
 
 #include "engine/schedule.h"
 #include "support/cases.h"
+#include "support/either.h"
 #include "support/fake_backend.h"
 #include "support/fault.h"
 #include "support/oracle.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 
 enum { COLUMNS = 6, MOST = 20000 };
@@ -52,7 +49,7 @@ static void make_world(world *w, int on_host)
     if (on_host)
         assert_int_equal(hybrid_engine_create(&options, &w->engine), HYBRID_OK);
     else
-        assert_int_equal(fake_engine_open(&options, fakes, variants, &w->engine),
+        assert_int_equal(fake_engine_open(&options, fakes, either_variants, &w->engine),
                          HYBRID_OK);
     matrix_random(60, 60, 4, 3, kind, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);

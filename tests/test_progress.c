@@ -10,6 +10,7 @@
 #include "engine/plan.h"
 #include "support/asked.h"
 #include "support/each.h"
+#include "support/either.h"
 #include "support/fake_backend.h"
 #include "support/fault.h"
 #include "support/io_fixture.h"
@@ -19,12 +20,8 @@
 enum { ROWS = 220, CHUNK = 30, WIDTH = 5 };
 
 extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
@@ -270,8 +267,9 @@ static hybrid_engine *open_engine(int on_host)
     options.threads = 2;
     options.backend = on_host ? HYBRID_HOST : HYBRID_AUTO;
     fake_delays(1, 20);
-    assert_int_equal(on_host ? hybrid_engine_create(&options, &engine)
-                             : fake_engine_open(&options, fakes, variants, &engine),
+    assert_int_equal(on_host
+                         ? hybrid_engine_create(&options, &engine)
+                         : fake_engine_open(&options, fakes, either_variants, &engine),
                      HYBRID_OK);
     return engine;
 }

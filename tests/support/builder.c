@@ -110,6 +110,20 @@ hybrid_csr build_finish(builder *b, uint64_t seed, test_kind kind)
     return m;
 }
 
+hybrid_csr matrix_widen(const hybrid_csr *A)
+{
+    hybrid_csr wide = *A;
+    int64_t *col    = malloc((size_t)A->nnz * 8 + 1);
+
+    if (!col)
+        abort();
+    for (int64_t k = 0; k < A->nnz; k++)
+        col[k] = ((const int32_t *)A->col)[k];
+    wide.col      = col;
+    wide.col_type = HYBRID_I64;
+    return wide;
+}
+
 void matrix_free(hybrid_csr *matrix)
 {
     free(matrix->row_ptr);

@@ -40,6 +40,9 @@ void matrix_random(int64_t rows, int64_t cols, double per_row, unsigned seed,
                    test_kind kind, hybrid_csr *out);
 void matrix_free(hybrid_csr *matrix);
 
+/* The same matrix with columns of 64 bits in an array of their own, for free(). */
+hybrid_csr matrix_widen(const hybrid_csr *A);
+
 /* rows x cols with `gap` unused elements after each row (column), which hold a number
    that dense_gaps_intact() looks for. */
 void dense_make(int64_t rows, int64_t cols, int64_t gap, hybrid_order order,

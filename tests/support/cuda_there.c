@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/csr.h"
+#include "tests/support/cases.h"
 #include "tests/support/cuda_arrays.h"
 
 size_t cuda_dense_bytes(const hybrid_dense *X)
@@ -21,18 +22,6 @@ hybrid_dense cuda_dense(const hybrid_dense *X, size_t skew)
     return there;
 }
 
-/* Columns of a copy in 64 bits; to be freed. */
-static int64_t *wide_columns(const hybrid_csr *A)
-{
-    int64_t *col = malloc((size_t)A->nnz * 8 + 1);
-
-    if (!col)
-        abort();
-    for (int64_t k = 0; k < A->nnz; k++)
-        col[k] = ((const int32_t *)A->col)[k];
-    return col;
-}
-
 hybrid_csr cuda_csr(const hybrid_csr *A, size_t skew)
 {
     hybrid_csr there = *A;
@@ -46,14 +35,11 @@ hybrid_csr cuda_csr(const hybrid_csr *A, size_t skew)
 
 hybrid_csr cuda_wide_csr(const hybrid_csr *A, size_t skew)
 {
-    hybrid_csr wide = *A;
-    int64_t *col    = wide_columns(A);
+    const hybrid_csr wide  = matrix_widen(A);
+    const hybrid_csr there = cuda_csr(&wide, skew);
 
-    wide.col      = col;
-    wide.col_type = HYBRID_I64;
-    wide          = cuda_csr(&wide, skew);
-    free(col);
-    return wide;
+    free(wide.col);
+    return there;
 }
 
 void cuda_csr_free(hybrid_csr *A, size_t skew)

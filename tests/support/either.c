@@ -14,7 +14,7 @@ extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
                                               NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+const hy_variant *const either_variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
                                               &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 
@@ -27,8 +27,9 @@ hybrid_engine *either_open(int on_host, size_t device_bytes)
     options.device_bytes = device_bytes;
     options.backend      = on_host ? HYBRID_HOST : HYBRID_AUTO;
     fake_delays(1, 0);
-    assert_int_equal(on_host ? hybrid_engine_create(&options, &engine)
-                             : fake_engine_open(&options, fakes, variants, &engine),
+    assert_int_equal(on_host
+                         ? hybrid_engine_create(&options, &engine)
+                         : fake_engine_open(&options, fakes, either_variants, &engine),
                      HYBRID_OK);
     return engine;
 }

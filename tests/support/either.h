@@ -3,7 +3,10 @@
 #ifndef EITHER_H
 #define EITHER_H
 
-#include "hybrid_spmm.h"
+#include "base/variant.h"
+
+/* The variants: one of each product for either. */
+extern const hy_variant *const either_variants[];
 
 /* Two workers and a device whose work takes no time. device_bytes as in
    hybrid_engine_options. Failures abort the test. */

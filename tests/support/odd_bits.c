@@ -70,26 +70,12 @@ static hybrid_csr make_b(test_kind kind)
     return B;
 }
 
-static hybrid_csr widened(const hybrid_csr *A)
-{
-    hybrid_csr wide = *A;
-    int64_t *col    = malloc((size_t)A->nnz * 8 + 1);
-
-    if (!col)
-        abort();
-    for (int64_t k = 0; k < A->nnz; k++)
-        col[k] = ((const int32_t *)A->col)[k];
-    wide.col      = col;
-    wide.col_type = HYBRID_I64;
-    return wide;
-}
-
 static void make(trial *t, test_kind kind)
 {
     t->A      = make_a(kind);
     t->B      = make_b(kind);
-    t->wide_a = widened(&t->A);
-    t->wide_b = widened(&t->B);
+    t->wide_a = matrix_widen(&t->A);
+    t->wide_b = matrix_widen(&t->B);
     plain_rows_make(&t->A, &t->B, &t->right);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/csr.h"
+#include "tests/support/cases.h"
 #include "tests/support/fake_memory.h"
 
 hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew)
@@ -24,18 +25,11 @@ hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew)
 
 hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew)
 {
-    hybrid_csr wide = *A;
-    int64_t *col    = malloc((size_t)A->nnz * 8 + 1);
+    const hybrid_csr wide  = matrix_widen(A);
+    const hybrid_csr there = on_device_csr(device, &wide, skew);
 
-    if (!col)
-        abort();
-    for (int64_t k = 0; k < A->nnz; k++)
-        col[k] = ((const int32_t *)A->col)[k];
-    wide.col      = col;
-    wide.col_type = HYBRID_I64;
-    wide          = on_device_csr(device, &wide, skew);
-    free(col);
-    return wide;
+    free(wide.col);
+    return there;
 }
 
 void on_device_csr_free(hybrid_csr *A)

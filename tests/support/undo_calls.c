@@ -6,18 +6,15 @@
 #include <cmocka.h>
 
 #include "base/pool_inside.h"
+#include "support/either.h"
 #include "support/fake_backend.h"
 #include "support/io_fixture.h"
 #include "support/stored.h"
 #include "support/undo.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
-                                              NULL};
-static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                              &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                               NULL};
 static const test_kind kind                = {HYBRID_F64, HYBRID_I64, 1};
 
@@ -49,7 +46,8 @@ void undo_open_engine(place where, hybrid_engine **engine)
         options.devices      = listed;
         options.device_count = 3;
     }
-    assert_int_equal(fake_engine_open(&options, fakes, variants, engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, fakes, either_variants, engine),
+                     HYBRID_OK);
     (*engine)->all_devices = where == DEVICES;
 }
 
