@@ -149,7 +149,7 @@ def dot_product(
         C = C.toarray()
         if out is None:
             return C
-        out[...] = C + beta * out
+        out[...] = C + beta * out if beta else C  # out may hold NaN when beta is 0
         return out
     return hs.matmul(a, b, out=out, beta=beta)
 
