@@ -1,5 +1,5 @@
-/* bench/neighbour.h - threads that keep cores busy beside the library, as the waiting threads of
-   an OpenMP runtime do after a parallel region. */
+/* bench/neighbour.h - threads that keep cores busy beside the library, as the waiting
+   threads of an OpenMP runtime do after a parallel region. */
 #ifndef BENCH_NEIGHBOUR_H
 #define BENCH_NEIGHBOUR_H
 

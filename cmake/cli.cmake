@@ -1,7 +1,8 @@
 # The program, and the manual pages and completions that hybrid_spmm_pages writes from its tables
 # of commands and options.
-file(GLOB HYBRID_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
-list(REMOVE_ITEM HYBRID_CLI_SOURCES ${PROJECT_SOURCE_DIR}/cli/main.c)
+file(GLOB HYBRID_CLI_SOURCES CONFIGURE_DEPENDS
+  cli/commands/*.c cli/operands/*.c cli/options/*.c cli/output/*.c)
+list(REMOVE_ITEM HYBRID_CLI_SOURCES ${PROJECT_SOURCE_DIR}/cli/commands/main.c)
 add_library(hybrid_cli OBJECT ${HYBRID_CLI_SOURCES})
 target_link_libraries(hybrid_cli PRIVATE hybrid_flags ZLIB::ZLIB)
 
@@ -12,7 +13,7 @@ function(hybrid_add_cli target output)
   target_link_libraries(${target} PRIVATE hybrid_flags hybrid_spmm_static ZLIB::ZLIB m)
 endfunction()
 
-hybrid_add_cli(hybrid_spmm_cli hybrid_spmm cli/main.c)
+hybrid_add_cli(hybrid_spmm_cli hybrid_spmm cli/commands/main.c)
 install(TARGETS hybrid_spmm_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 file(GLOB pages CONFIGURE_DEPENDS cli/pages/*.c)

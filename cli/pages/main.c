@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/pages/page.h"
-#include "cli/say.h"
+#include "cli/output/say.h"
 
 static const struct {
     const char *path;

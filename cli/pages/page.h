@@ -1,11 +1,11 @@
-/* cli/pages/page.h - texts for other programs, written from the tables of commands and options:
-   manual pages and completions of shells. */
+/* cli/pages/page.h - texts for other programs, written from the tables of commands and
+   options: manual pages and completions of shells. */
 #ifndef CLI_PAGES_PAGE_H
 #define CLI_PAGES_PAGE_H
 
 #include <stdio.h>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 /* Each writes a whole file. */
 void page_man(FILE *to, const cli_command *command, const char *date); /* "2026-01-31" */

@@ -26,9 +26,9 @@ says() {
     grep -Eq -- "$1" err || fail "the sentence does not say: $1"
 }
 
-# golden <name> [<file>]: the file (out) equals tests/cli/<name>.stdout.
+# golden <name> [<file>]: the file (out) equals tests/cli/expected/<name>.stdout.
 golden() {
-    diff -u "$here/$1.stdout" "${2:-out}" >&2 || fail "differs from $1.stdout"
+    diff -u "$here/expected/$1.stdout" "${2:-out}" >&2 || fail "differs from $1.stdout"
 }
 
 # only <file>...: there are no other files here, half-written ones in particular.

@@ -1,0 +1,321 @@
+/* base/contract/image.c - how an operand lies on a device: a value. */
+#include "base/contract/image.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+
+enum { CHUNKS = 8 /* of a ring of rows */ };
+
+/* ---- what it is ---------------------------------------------------------------------
+ */
+
+hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type)
+{
+    return (hy_image){
+        .form = HY_FORM_CSR, .type = type, .rows = rows, .cols = cols, .nnz = nnz};
+}
+
+hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type type,
+                           int tail_lines)
+{
+    return (hy_image){
+        .form = form, .type = type, .rows = rows, .cols = cols, .tail_lines = tail_lines};
+}
+
+hy_image hy_image_row_ring(const hy_image *whole, int64_t rows)
+{
+    hy_image ring = *whole;
+
+    ring.tail_lines = 0;
+    ring.axis       = HY_AXIS_ROWS;
+    ring.block      = 1;
+    ring.places     = rows;
+    return ring;
+}
+
+int64_t hy_ring_most(int64_t rows)
+{
+    return rows - rows / HY_RING_PIECES - 2;
+}
+
+int64_t hy_ring_chunks(int64_t ring, int64_t rows)
+{
+    return ring > 0 ? CHUNKS * (rows / ring + 1) : 1;
+}
+
+/* ---- rows ---------------------------------------------------------------------------
+ */
+
+static int64_t filled(int64_t cols, hybrid_type type)
+{
+    const int64_t each = 16 / (int64_t)hy_value_size(type);
+
+    return cols <= each / 2 ? cols : (cols + each - 1) / each * each;
+}
+
+int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols)
+{
+    const int64_t size = (int64_t)hy_value_size(type), line = HY_X_LINE / size;
+    const int64_t tail = cols % line;
+
+    return tail_lines > 0 && cols / line >= tail_lines && tail * size <= HY_X_TAIL ? tail
+                                                                                   : 0;
+}
+
+/* Elements of all rows, of so many columns. */
+static int64_t elements_of(const hy_image *image, int64_t cols)
+{
+    const int64_t tail = hy_tail_cols(image->tail_lines, image->type, cols);
+
+    return image->rows * (filled(cols - tail, image->type) + filled(tail, image->type));
+}
+
+/* Of a place for so many columns. */
+static size_t place_bytes(const hy_image *image, int64_t cols)
+{
+    return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));
+}
+
+int64_t hy_image_rows_there(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ROWS ? image->block * image->places : image->rows;
+}
+
+/* ---- blocks -------------------------------------------------------------------------
+ */
+
+int64_t hy_image_col_blocks(const hy_image *image)
+{
+    const int64_t back = image->wraps ? 0 : image->back;
+    const int64_t rest = image->cols + back - image->last;
+
+    if (image->axis != HY_AXIS_COLS || rest <= 0)
+        return 1;
+    return 1 + (rest + image->block - 1) / image->block;
+}
+
+int64_t hy_image_blocks(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ROWS ? (image->rows + image->block - 1) / image->block
+                                       : hy_image_col_blocks(image);
+}
+
+int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col)
+{
+    if (image->axis == HY_AXIS_NONE)
+        return 0;
+    if (image->axis == HY_AXIS_ROWS)
+        return row / image->block;
+    return hy_lesser((col + image->back) / image->block, hy_image_col_blocks(image) - 1);
+}
+
+int64_t hy_image_begin(const hy_image *image, int64_t k)
+{
+    if (k == 0)
+        return 0;
+    if (k < hy_image_col_blocks(image))
+        return k * image->block - image->back;
+    return image->wraps ? image->cols - image->back : image->cols;
+}
+
+int64_t hy_image_wrapped(const hy_image *image, int64_t begin)
+{
+    return image->wraps && begin == 0 ? image->back : 0;
+}
+
+int64_t hy_image_width(const hy_image *image, int64_t k)
+{
+    const int64_t begin = hy_image_begin(image, k);
+
+    return hy_image_begin(image, k + 1) - begin + hy_image_wrapped(image, begin);
+}
+
+/* ---- regions ------------------------------------------------------------------------
+ */
+
+static hy_region array_of_b(const hy_image *image, int64_t k)
+{
+    const size_t size = hy_value_size(image->type);
+    const size_t col  = hy_align(((size_t)image->rows + 1) * 8);
+    const size_t val  = col + hy_align((size_t)image->nnz * 4);
+
+    if (k == HY_CSR_OFFSETS)
+        return (hy_region){.cols = 1, .ld = 1, .elements = image->rows + 1, .size = 8};
+    return (hy_region){.begin    = k,
+                       .cols     = 1,
+                       .ld       = 1,
+                       .elements = image->nnz,
+                       .size     = k == HY_CSR_COLS ? 4 : size,
+                       .at       = k == HY_CSR_COLS ? col : val};
+}
+
+static hy_region slabs(const hy_image *image)
+{
+    return (hy_region){.cols     = image->cols,
+                       .elements = image->rows * image->cols,
+                       .size     = hy_value_size(image->type)};
+}
+
+static hy_region columns(const hy_image *image, int64_t k)
+{
+    const int64_t begin = hy_image_begin(image, k);
+    hy_region r         = {.begin   = begin,
+                           .cols    = hy_image_width(image, k),
+                           .wrapped = hy_image_wrapped(image, begin),
+                           .size    = hy_value_size(image->type)};
+
+    if (k > 0) {
+        r.before = elements_of(image, hy_image_width(image, 0)) +
+                   (k - 1) * elements_of(image, image->block);
+        r.at = (size_t)(k % image->places) * place_bytes(image, image->pitch);
+    }
+    r.tail     = hy_tail_cols(image->tail_lines, image->type, r.cols);
+    r.ld       = filled(r.cols - r.tail, image->type);
+    r.tail_ld  = filled(r.tail, image->type);
+    r.elements = image->rows * hy_region_row(&r);
+    return r;
+}
+
+hy_region hy_image_region(const hy_image *image, int64_t k)
+{
+    if (image->form == HY_FORM_CSR)
+        return array_of_b(image, k);
+    return image->form == HY_FORM_SLABS ? slabs(image) : columns(image, k);
+}
+
+hy_region hy_image_region_of(const hy_image *image, int64_t col)
+{
+    return hy_image_region(image, hy_image_block_of(image, 0, col));
+}
+
+size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element)
+{
+    const int64_t ring = hy_image_rows_there(image) * region->ld;
+    const int64_t at   = image->axis == HY_AXIS_ROWS ? element % ring : element;
+
+    return region->at + (size_t)at * region->size;
+}
+
+size_t hy_image_row_at(const hy_image *image, const hy_region *region, int64_t row)
+{
+    return hy_image_at(image, region, row * region->ld);
+}
+
+size_t hy_image_tail_at(const hy_image *image, const hy_region *region, int64_t row)
+{
+    return hy_image_at(image, region, image->rows * region->ld + row * region->tail_ld);
+}
+
+int hy_image_is_flat(const hy_image *image, hybrid_order *order)
+{
+    const hy_region all = hy_image_region(image, 0);
+
+    *order = image->form == HY_FORM_ROWS ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
+    if (image->form == HY_FORM_SLABS)
+        return image->rows <= HY_X_SLAB || image->cols == 1;
+    return image->form == HY_FORM_ROWS && image->axis != HY_AXIS_COLS &&
+           all.ld == image->cols;
+}
+
+/* ---- bytes --------------------------------------------------------------------------
+ */
+
+size_t hy_image_bytes(const hy_image *image)
+{
+    if (image->form == HY_FORM_NONE)
+        return 0;
+    if (image->form == HY_FORM_CSR) {
+        const hy_region val = array_of_b(image, HY_CSR_VALUES);
+        return val.at + (size_t)val.elements * val.size;
+    }
+    const hy_region last = hy_image_region(image, hy_image_col_blocks(image) - 1);
+    return (size_t)(last.before + last.elements) * last.size;
+}
+
+size_t hy_image_room(const hy_image *image)
+{
+    if (image->axis == HY_AXIS_NONE)
+        return hy_image_bytes(image);
+    if (image->axis == HY_AXIS_COLS)
+        return (size_t)(image->places - 1) * place_bytes(image, image->pitch) +
+               place_bytes(image, image->last);
+    const hy_region all = hy_image_region(image, 0);
+    return (size_t)hy_image_rows_there(image) * (size_t)all.ld * all.size;
+}
+
+/* ---- a ring while it is filled ------------------------------------------------------
+ */
+
+int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
+                       int64_t end)
+{
+    if (image->axis != HY_AXIS_ROWS)
+        return end;
+    const int64_t ring = hy_image_rows_there(image);
+    const int64_t most = ring * region->ld - begin % (ring * region->ld);
+    const int64_t rows = (ring + HY_RING_PIECES - 1) / HY_RING_PIECES;
+
+    return hy_lesser(end, begin + hy_lesser(rows * region->ld, most));
+}
+
+int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
+{
+    if (image->axis == HY_AXIS_NONE || end == 0)
+        return 0;
+    if (image->axis == HY_AXIS_COLS)
+        return k + 1 - image->places;
+    const int64_t block = image->block * columns(image, 0).ld;
+    return (end - 1) / block + 1 - image->places;
+}
+
+/* The slab that the row before is in comes whole. */
+static int64_t slab_end(const hy_image *image, int64_t row)
+{
+    return hy_lesser((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
+}
+
+int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
+{
+    if (image->form == HY_FORM_SLABS)
+        return slab_end(image, row) * image->cols;
+    const hy_region region = hy_image_region_of(image, col);
+    return region.before + row * hy_region_row(&region);
+}
+
+/* ---- column blocks of a run ---------------------------------------------------------
+ */
+
+/* Values in a line of the host's cache. */
+static int64_t in_line(const hy_image *image)
+{
+    return HY_LINE / (int64_t)hy_value_size(image->type);
+}
+
+int64_t hy_image_most_back(const hy_image *image)
+{
+    return image->block % in_line(image) == 0 ? in_line(image) - 1 : 0;
+}
+
+void hy_image_move(hy_image *image, const hybrid_dense *Y)
+{
+    const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
+    const int can = Y->order == HYBRID_ROW_MAJOR && Y->ld % in_line(image) == 0 &&
+                    start % size == 0 && hy_image_most_back(image) > 0;
+
+    image->back = can ? (int64_t)(start % HY_LINE / size) : 0;
+}
+
+int hy_image_wrap(hy_image *image, const hybrid_dense *X, const hybrid_dense *Y)
+{
+    const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
+    const int64_t line = HY_X_LINE / (int64_t)size;
+
+    if (X->order != HYBRID_ROW_MAJOR || Y->order != HYBRID_ROW_MAJOR ||
+        X->ld != X->cols || Y->ld != Y->cols || Y->cols % line != 0 ||
+        image->block % line != 0 || start % size != 0)
+        return 0;
+    image->back  = (int64_t)(start % HY_X_LINE / size);
+    image->wraps = image->back > 0;
+    image->last  = image->block;
+    return 1;
+}

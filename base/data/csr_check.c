@@ -1,0 +1,234 @@
+/* base/data/csr_check.c - the rules of hybrid_csr. */
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+
+enum {
+    CHECK_GRAIN   = 1 << 12, /* rows */
+    OFFSETS_GRAIN = 1 << 12,
+    OFFSETS_FINE  = 8 /* pieces of them that are worth waking a worker */
+};
+
+static const int64_t MOST = INT64_MAX / 16; /* bytes of each array can be counted */
+
+/* An array of numbers of `size` bytes. */
+static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,
+                                 const char *name, const char *which)
+{
+    if (!array)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s is NULL", name, which);
+    if ((uintptr_t)array % size != 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: %s at %p is not aligned to its %zu bytes a number", name,
+                       which, array, size);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_arrays(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(check_array(ctx, A->row_ptr, hy_offset_size(A), name, "row_ptr"));
+    if (A->nnz == 0)
+        return HYBRID_OK;
+    HY_TRY(check_array(ctx, A->col, hy_col_size(A), name, "col"));
+    return check_array(ctx, A->val, hy_value_size(A->type), name, "val");
+}
+
+hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    if (!A)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
+    if (A->rows < 0 || A->rows > MOST || A->cols < 0 || A->cols > INT32_MAX ||
+        A->nnz < 0 || A->nnz > MOST)
+        return hy_fail(
+            ctx, HYBRID_BAD_MATRIX,
+            "%s: %lld rows, %lld columns or %lld entries is negative or too large", name,
+            (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    if (A->type != HYBRID_F32 && A->type != HYBRID_F64)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: type %d is neither f32 nor f64", name,
+                       (int)A->type);
+    if (A->offset_type != HYBRID_I32 && A->offset_type != HYBRID_I64)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: offsets of type %d are neither 32 nor 64 bit", name,
+                       (int)A->offset_type);
+    if (A->col_type != 0 && A->col_type != HYBRID_I32 && A->col_type != HYBRID_I64)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: columns of type %d are neither 32 nor 64 bit", name,
+                       (int)A->col_type);
+    if (A->offset_type == HYBRID_I32 && A->nnz > INT32_MAX)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: %lld entries do not fit 32-bit offsets", name,
+                       (long long)A->nnz);
+    return check_arrays(ctx, A, name);
+}
+
+/* ---- offsets ------------------------------------------------------------------------
+ */
+
+static hybrid_status check_ends(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    const int64_t first = hy_offset(A, 0), last = hy_offset(A, A->rows);
+
+    if (first != 0 || last != A->nnz)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: row offsets go from %lld to %lld instead of from 0 to %lld",
+                       name, (long long)first, (long long)last, (long long)A->nnz);
+    return HYBRID_OK;
+}
+
+static int bad_offsets(const hybrid_csr *A, int64_t i)
+{
+    const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
+    return begin < 0 || end < begin || end > A->nnz;
+}
+
+static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
+                                    const char *name, int64_t i)
+{
+    return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld", name,
+                   (long long)i, (long long)hy_offset(A, i),
+                   (long long)hy_offset(A, i + 1), (long long)A->nnz);
+}
+
+/* Whether offsets [begin, end] fall somewhere, or one after the first is negative: the
+   signs of all, and of all differences, without a branch, so that many are looked at
+   together. A difference that overflows has a negative end. */
+#define DEFINE_FALLS(word)                                                               \
+    static int falls_##word(const word *offset, int64_t begin, int64_t end)              \
+    {                                                                                    \
+        u##word signs = 0;                                                               \
+        for (int64_t i = begin; i < end; i++)                                            \
+            signs |=                                                                     \
+                ((u##word)offset[i + 1] - (u##word)offset[i]) | (u##word)offset[i + 1];  \
+        return signs >> (8 * sizeof signs - 1) != 0;                                     \
+    }
+DEFINE_FALLS(int32_t)
+DEFINE_FALLS(int64_t)
+
+typedef struct falling {
+    const hybrid_csr *A;
+    int found;     /* some fall, or are negative; atomic */
+    int64_t first; /* row that is bad; atomic */
+} falling;
+
+static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
+{
+    falling *f          = arg;
+    const hybrid_csr *A = f->A;
+
+    (void)part;
+    if (A->offset_type == HYBRID_I32 ? falls_int32_t(A->row_ptr, begin, end)
+                                     : falls_int64_t(A->row_ptr, begin, end))
+        __atomic_store_n(&f->found, 1, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+static hybrid_status find_first(void *arg, int part, int64_t begin, int64_t end)
+{
+    falling *f = arg;
+
+    (void)part;
+    if (begin > __atomic_load_n(&f->first, __ATOMIC_RELAXED))
+        return HYBRID_OK;
+    while (begin < end && !bad_offsets(f->A, begin))
+        begin++;
+    if (begin < end)
+        hy_lower_to(&f->first, begin);
+    return HYBRID_OK;
+}
+
+/* Offsets that go from 0 to nnz and never fall are all within. */
+hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    falling f = {A, 0, INT64_MAX};
+
+    HY_TRY(check_ends(ctx, A, name));
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, OFFSETS_FINE,
+                            find_falling, &f));
+    if (!f.found)
+        return HYBRID_OK;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, find_first, &f));
+    return report_offsets(ctx, A, name, f.first);
+}
+
+/* ---- all rules ----------------------------------------------------------------------
+ */
+
+typedef struct checking {
+    const hybrid_csr *A;
+    int64_t first; /* lowest row found bad */
+} checking;
+
+/* Index of the first entry of row i that breaks a rule; -1 if none does, -2 if the row's
+   offsets do. */
+static int64_t bad_entry(const hybrid_csr *A, int64_t i)
+{
+    const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
+
+    if (bad_offsets(A, i))
+        return -2;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t j = hy_col(A, k);
+        if (j < 0 || j >= A->cols || (k > begin && j <= hy_col(A, k - 1)))
+            return k - begin;
+    }
+    return -1;
+}
+
+static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    checking *c = arg;
+
+    (void)part;
+    if (begin > __atomic_load_n(&c->first, __ATOMIC_RELAXED))
+        return HYBRID_OK; /* a row before these is bad */
+    for (int64_t i = begin; i < end; i++) {
+        if (bad_entry(c->A, i) == -1)
+            continue;
+        hy_lower_to(&c->first, i);
+        break;
+    }
+    return HYBRID_OK;
+}
+
+/* Row i, which sentences call `row`. */
+static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
+                            int64_t i, int64_t row)
+{
+    const int64_t entry = bad_entry(A, i);
+    const int64_t begin = hy_offset(A, i);
+
+    if (entry == -2)
+        return report_offsets(ctx, A, name, i);
+    const int64_t j = hy_col(A, begin + entry);
+    if (j < 0 || j >= A->cols)
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: row %lld, entry %lld: column %lld is not in 0..%lld", name,
+                       (long long)row, (long long)entry, (long long)j,
+                       (long long)A->cols - 1);
+    return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                   "%s: row %lld, entry %lld: column %lld does not ascend after %lld",
+                   name, (long long)row, (long long)entry, (long long)j,
+                   (long long)hy_col(A, begin + entry - 1));
+}
+
+hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    checking c = {A, INT64_MAX};
+
+    HY_TRY(hy_csr_check_header(ctx, A, name));
+    HY_TRY(check_ends(ctx, A, name));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
+    return c.first == INT64_MAX ? HYBRID_OK : report(ctx, A, name, c.first, c.first);
+}
+
+hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
+                                int64_t first, const int32_t *listed)
+{
+    checking c = {A, INT64_MAX};
+
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
+    if (c.first == INT64_MAX)
+        return HYBRID_OK;
+    return report(ctx, A, name, c.first, listed ? listed[c.first] : first + c.first);
+}

@@ -1,0 +1,293 @@
+/* base/memory/pinned.c - memory of the caller that a device copies from and to directly.
+ */
+#include "base/memory/pinned.h"
+
+#include <string.h>
+
+#include "base/contract/backend.h"
+#include "base/memory/pages.h"
+#include "base/threads/pool.h"
+#include "base/memory/shortage.h"
+
+enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes at a time */ };
+
+/* ---- pieces ---------------------------------------------------------------------- */
+
+/* Bytes from ptr on, of so many, that are in one piece. */
+static size_t in_piece(const hy_backend *device, const void *ptr, size_t bytes)
+{
+    const size_t piece = device->ops->range_bytes;
+    const size_t left  = piece - (uintptr_t)ptr % piece;
+    return bytes < left ? bytes : left;
+}
+
+static int64_t count_pieces(const hy_backend *device, const hy_pin *pin)
+{
+    const uintptr_t piece = device->ops->range_bytes, begin = (uintptr_t)pin->ptr;
+    return (int64_t)((begin + pin->bytes - 1) / piece - begin / piece + 1);
+}
+
+/* Piece k of the range: the first begins where the range does. */
+static hy_pin piece_of(const hy_backend *device, const hy_pin *pin, int64_t k)
+{
+    const size_t first = in_piece(device, pin->ptr, pin->bytes);
+    const size_t at    = k == 0 ? 0 : first + (size_t)(k - 1) * device->ops->range_bytes;
+    return (hy_pin){pin->ptr + at, in_piece(device, pin->ptr + at, pin->bytes - at)};
+}
+
+typedef struct pinning {
+    hy_backend *device;
+    const hy_pin *pin;
+    unsigned char *done; /* of each piece: 1 once it is pinned; NULL = all are */
+} pinning;
+
+static hybrid_status pin_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const pinning *p = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        const hy_pin piece = piece_of(p->device, p->pin, k);
+        HY_TRY(p->device->ops->pin(p->device, piece.ptr, piece.bytes));
+        p->done[k] = 1;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status unpin_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const pinning *p = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        if (!p->done || p->done[k])
+            p->device->ops->unpin(p->device, piece_of(p->device, p->pin, k).ptr);
+    return HYBRID_OK;
+}
+
+static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_pin *pin = arg;
+
+    (void)part;
+    hy_pages_touch(pin->ptr + begin, (size_t)(end - begin));
+    return HYBRID_OK;
+}
+
+/* All pieces or none. */
+static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
+{
+    hy_backend *device = ctx->pins.device;
+    void *done;
+
+    if (!device)
+        return HYBRID_OK;
+    const int64_t pieces = count_pieces(device, pin);
+    hy_pin pages         = *pin;
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, (int64_t)pin->bytes, TOUCHED, touch,
+                       &pages));
+    HY_TRY(hy_array(ctx, pieces, 1, "pieces to be pinned", &done));
+    memset(done, 0, (size_t)pieces);
+    pinning p = {device, pin, done};
+    const hybrid_status status =
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, pin_pieces, &p);
+    if (status != HYBRID_OK)
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, unpin_pieces, &p);
+    hy_array_free(ctx, done);
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    const hy_shortage s = {
+        .memory = "pinned memory",
+        .what   = "the caller's array",
+        .bytes  = (int64_t)pin->bytes,
+        .facts =
+            "the system refuses to pin the array, because too much is pinned or a part "
+            "of the array is pinned by other means",
+        .remedy = "raise the limit on locked memory (ulimit -l)"};
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
+}
+
+static void unpin_all(hy_context *ctx, const hy_pin *pin)
+{
+    hy_backend *device = ctx->pins.device;
+    pinning p          = {device, pin, NULL};
+
+    if (device)
+        hy_pool_for(ctx->pool, HY_COMPUTE, 0, count_pieces(device, pin), 1, unpin_pieces,
+                    &p);
+}
+
+/* ---- ranges ---------------------------------------------------------------------- */
+
+/* Ranges that begin at or before ptr. */
+static size_t count_before(const hy_pins *all, const void *ptr)
+{
+    size_t low = 0, high = all->count;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if ((uintptr_t)all->pins[mid].ptr <= (uintptr_t)ptr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static hybrid_status make_room(hy_context *ctx, hy_pins *all)
+{
+    const size_t room = 2 * all->room + 8;
+    void *more;
+
+    if (all->count < all->room)
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, (int64_t)room, sizeof(hy_pin), "pinned ranges", &more));
+    if (all->count > 0)
+        memcpy(more, all->pins, all->count * sizeof(hy_pin));
+    hy_array_free(ctx, all->pins);
+    all->pins = more;
+    all->room = room;
+    return HYBRID_OK;
+}
+
+/* Whether some of the bytes are in the range. */
+static int meets(const hy_pin *pin, const void *ptr, size_t bytes)
+{
+    return (uintptr_t)ptr < (uintptr_t)pin->ptr + pin->bytes &&
+           (uintptr_t)pin->ptr < (uintptr_t)ptr + bytes;
+}
+
+hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes)
+{
+    hy_pins *all     = &ctx->pins;
+    const size_t at  = count_before(all, ptr);
+    const hy_pin pin = {ptr, bytes};
+
+    for (size_t i = at > 0 ? at - 1 : 0; i < all->count && i <= at; i++)
+        if (meets(&all->pins[i], ptr, bytes))
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "%zu bytes at %p meet the %zu at %p that are pinned already",
+                           bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
+    HY_TRY(make_room(ctx, all));
+    HY_TRY(pin_all(ctx, &pin));
+    memmove(all->pins + at + 1, all->pins + at, (all->count - at) * sizeof pin);
+    all->pins[at] = pin;
+    all->count++;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr)
+{
+    hy_pins *all    = &ctx->pins;
+    const size_t at = count_before(all, ptr);
+
+    if (at == 0 || all->pins[at - 1].ptr != ptr)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "no pinned memory begins at %p", ptr);
+    unpin_all(ctx, &all->pins[at - 1]);
+    memmove(all->pins + at - 1, all->pins + at, (all->count - at) * sizeof(hy_pin));
+    all->count--;
+    return HYBRID_OK;
+}
+
+void hy_pins_close(hy_context *ctx)
+{
+    hy_pins *all = &ctx->pins;
+
+    for (size_t i = 0; i < all->count; i++)
+        unpin_all(ctx, &all->pins[i]);
+    hy_array_free(ctx, all->pins);
+    memset(all, 0, sizeof *all);
+}
+
+/* ---- what the pipeline asks ------------------------------------------------------ */
+
+static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
+{
+    const size_t at = count_before(all, ptr);
+
+    if (at == 0)
+        return 0;
+    const hy_pin *pin   = &all->pins[at - 1];
+    const size_t before = (size_t)((uintptr_t)ptr - (uintptr_t)pin->ptr);
+    return before <= pin->bytes && bytes <= pin->bytes - before;
+}
+
+int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes)
+{
+    const hy_pins *all = &ctx->pins;
+    hy_backend *device = all->device;
+
+    if (!device)
+        return 0;
+    return in_range(all, ptr, bytes) ||
+           (device->ops->pinned && device->ops->pinned(device, ptr, bytes) >= bytes);
+}
+
+hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t bytes,
+                             const void *pinned)
+{
+    for (size_t done = 0; done < bytes;) {
+        const size_t now =
+            in_piece(lane->backend, (const char *)pinned + done, bytes - done);
+        HY_TRY(lane->backend->ops->copy(lane, (char *)dst + done,
+                                        (const char *)src + done, now));
+        done += now;
+    }
+    return HYBRID_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* How many of the rows, from the first on, are in one piece whole. */
+static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t pitch,
+                             size_t bytes, int64_t rows)
+{
+    const size_t left = in_piece(device, first, SIZE_MAX);
+
+    if (left < bytes)
+        return 0;
+    const size_t fit = 1 + (left - bytes) / pitch;
+    return fit < (size_t)rows ? (int64_t)fit : rows;
+}
+
+/* The rows from `first` on. */
+static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
+{
+    hy_row_copy part = *all;
+
+    part.dst  = (char *)all->dst + (size_t)first * all->dst_pitch;
+    part.src  = (const char *)all->src + (size_t)first * all->src_pitch;
+    part.rows = all->rows - first;
+    return part;
+}
+
+int hy_pinned_rows(const hy_context *ctx, const hy_row_copy *copies, int count, int down)
+{
+    const hy_row_copy *last = &copies[count - 1];
+    const size_t pitch      = down ? last->dst_pitch : last->src_pitch;
+    const char *begin       = down ? copies->dst : copies->src;
+    const char *at          = down ? last->dst : last->src;
+
+    return hy_pinned(ctx, begin,
+                     (size_t)(at - begin) + (size_t)(last->rows - 1) * pitch +
+                         last->bytes);
+}
+
+hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
+                                  const void *pinned)
+{
+    const int down     = pinned == rows->dst;
+    const size_t pitch = down ? rows->dst_pitch : rows->src_pitch;
+
+    for (int64_t done = 0; done < rows->rows;) {
+        hy_row_copy part = rows_from(rows, done);
+        const void *at   = down ? part.dst : part.src;
+        part.rows        = rows_in_piece(lane->backend, at, pitch, part.bytes, part.rows);
+        if (part.rows > 1)
+            HY_TRY(lane->backend->ops->copy_rows(lane, &part));
+        else /* it may lie in several */
+            HY_TRY(hy_pinned_copy(lane, part.dst, part.src, part.bytes, at));
+        done += part.rows > 1 ? part.rows : 1;
+    }
+    return HYBRID_OK;
+}

@@ -1,0 +1,389 @@
+/* base/memory/results.c - pages for arrays that the caller will own.
+
+   A mapping is in use (reserved or handed out) or kept. A kept mapping holds on to its
+   pages, so it stays counted on the host meter until it is used again or unmapped.
+
+   Each mapping remembers the pages that it had when the present call first reserved it.
+   If the call fails, pages beyond those go back to the system. */
+#include "base/memory/results.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/contract/backend.h"
+#include "base/data/extremes.h"
+#include "base/memory/pages.h"
+#include "base/threads/pool.h"
+#include "base/memory/shortage.h"
+
+enum {
+    WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
+    KEPT_MOST = 32 /* mappings kept; then the one kept longest goes */
+};
+
+/* Leading bytes of a mapping. */
+typedef struct extent {
+    size_t touched;  /* bytes whose pages are known to be present */
+    size_t counted;  /* bytes on the host meter */
+    int64_t reached; /* bytes beyond which no page is present; atomic */
+} extent;
+
+typedef struct mapping {
+    struct mapping *next;
+    char *ptr;
+    size_t bytes;
+    extent now;
+    extent before; /* as call number `call` first reserved the mapping */
+    int64_t call;
+    int kept;
+    size_t pieces;          /* number of pieces that can be pinned */
+    unsigned char pinned[]; /* of each piece: 1 once it is; atomic */
+} mapping;
+
+struct hy_results {
+    pthread_mutex_t lock;
+    mapping *first;
+    hy_backend *device; /* pages are pinned for it; NULL = none are */
+};
+
+hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_results), "the list of results", &memory));
+    hy_results *results = memory;
+    results->first      = NULL;
+    results->device     = NULL;
+    pthread_mutex_init(&results->lock, NULL);
+    *out = results;
+    return HYBRID_OK;
+}
+
+static void unmap(hy_context *ctx, hy_backend *device, mapping *m)
+{
+    for (size_t k = 0; k < m->pieces; k++)
+        if (m->pinned[k])
+            device->ops->unpin(device, m->ptr + k * device->ops->pin_bytes);
+    munmap(m->ptr, m->bytes);
+    hy_meter_give(&ctx->memory.meter, m->now.counted);
+    hy_array_free(ctx, m);
+}
+
+void hy_results_destroy(hy_context *ctx, hy_results *results)
+{
+    if (!results)
+        return;
+    if (ctx->results == results)
+        ctx->results = NULL; /* hy_array() would ask it for room */
+    while (results->first) {
+        mapping *m     = results->first;
+        results->first = m->next;
+        unmap(ctx, results->device, m);
+    }
+    pthread_mutex_destroy(&results->lock);
+    hy_array_free(ctx, results);
+}
+
+void hy_results_leave(const hy_results *results)
+{
+    for (const mapping *m = results->first; m; m = m->next)
+        munmap(m->ptr, m->bytes);
+}
+
+/* ---- with the lock held ---------------------------------------------------------- */
+
+static mapping *find(hy_results *results, const void *ptr)
+{
+    for (mapping *m = results->first; m; m = m->next)
+        if (m->ptr == ptr)
+            return m;
+    return NULL;
+}
+
+/* Returns the smallest kept mapping that is large enough, so that a result computed again
+   finds its own pages; among equal mappings the one with most pages present. A mapping is
+   left out if a result of `bytes` bytes would occupy pages that a later result needs. */
+static mapping *find_kept(hy_results *results, size_t bytes)
+{
+    const size_t pages = hy_pages_round(bytes);
+    mapping *best      = NULL;
+
+    for (mapping *m = results->first; m; m = m->next)
+        if (m->kept && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
+            (!best || m->bytes < best->bytes ||
+             (m->bytes == best->bytes && m->now.touched > best->now.touched)))
+            best = m;
+    return best;
+}
+
+/* Gives pages of the mapping back that it did not have before the present call. */
+static void give_back(hy_context *ctx, mapping *m)
+{
+    hy_backend *device = ctx->results->device;
+    const size_t begin = hy_pages_of(m->bytes, (size_t)m->before.reached);
+
+    for (size_t k = 0; k < m->pieces; k++) {
+        const size_t at  = k * device->ops->pin_bytes;
+        const size_t end = hy_smaller(at + device->ops->pin_bytes, m->bytes);
+        if (m->pinned[k] && end > begin) {
+            device->ops->unpin(device, m->ptr + at);
+            m->pinned[k] = 0;
+        }
+    }
+    if (begin < m->bytes)
+        madvise(m->ptr + begin, m->bytes - begin, MADV_DONTNEED);
+    hy_meter_give(&ctx->memory.meter, m->now.counted - m->before.counted);
+    m->now = m->before;
+}
+
+/* Unmap all kept mappings but the `most` that were released last. */
+static void keep_only(hy_context *ctx, int most)
+{
+    mapping **link = &ctx->results->first;
+
+    while (*link) {
+        mapping *m = *link;
+        if (m->kept && most-- <= 0) {
+            *link = m->next;
+            unmap(ctx, ctx->results->device, m);
+        } else {
+            link = &m->next;
+        }
+    }
+}
+
+/* A mapping that the call has used before keeps the extent that it had before the call.
+ */
+static void begin_use(const hy_context *ctx, mapping *m)
+{
+    if (m->call != ctx->call)
+        m->before = m->now;
+    m->call = ctx->call;
+    m->kept = 0;
+}
+
+static void push(hy_results *results, mapping *m)
+{
+    m->next        = results->first;
+    results->first = m;
+}
+
+static void take_out(hy_results *results, const mapping *m)
+{
+    mapping **link = &results->first;
+
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+}
+
+/* ---- the pages ------------------------------------------------------------------- */
+
+static size_t pin_bytes(const hy_results *results)
+{
+    return results->device ? results->device->ops->pin_bytes : 0;
+}
+
+static hybrid_status map_new(hy_context *ctx, size_t bytes, const char *what,
+                             mapping **out)
+{
+    const size_t rounded = hy_pages_round(bytes);
+    const size_t piece   = pin_bytes(ctx->results);
+    const size_t pieces  = /* none in a result that is smaller */
+        piece > 0 && rounded >= piece ? (rounded + piece - 1) / piece : 0;
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(mapping) + pieces, "a result", &memory));
+    mapping *m = memory;
+    memset(m, 0, sizeof(mapping) + pieces);
+    m->bytes  = rounded;
+    m->pieces = pieces;
+    m->call   = ctx->call;
+    m->ptr    = hy_pages_map(rounded);
+    if (!m->ptr) {
+        const int error = errno;
+        hy_array_free(ctx, m);
+        return hy_address_space_full(ctx, what, (int64_t)rounded, strerror(error));
+    }
+    if (ctx->pool)
+        hy_topology_spread(hy_pool_topology(ctx->pool), m->ptr, rounded);
+    *out = m;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what,
+                                 hy_span *out)
+{
+    hy_results *results = ctx->results;
+    mapping *m;
+
+    *out = (hy_span){0};
+    if (bytes == 0)
+        return HYBRID_OK;
+    if (bytes > INT64_MAX / 2 || hy_memory_fails(&ctx->memory))
+        return hy_address_space_full(
+            ctx, what, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, NULL);
+    pthread_mutex_lock(&results->lock);
+    m = find_kept(results, bytes);
+    if (m)
+        begin_use(ctx, m);
+    pthread_mutex_unlock(&results->lock);
+    if (!m) {
+        HY_TRY(map_new(ctx, bytes, what, &m));
+        pthread_mutex_lock(&results->lock);
+        push(results, m);
+        begin_use(ctx, m);
+        pthread_mutex_unlock(&results->lock);
+    }
+    *out = (hy_span){.ptr     = m->ptr,
+                     .bytes   = m->bytes,
+                     .touched = m->now.touched,
+                     .counted = m->now.counted,
+                     .piece   = m->pieces > 0 ? pin_bytes(results) : 0,
+                     .pinned  = m->pinned,
+                     .what    = what,
+                     .reached = &m->now.reached};
+    return HYBRID_OK;
+}
+
+/* ---- pinning --------------------------------------------------------------------- */
+
+void hy_results_pin_for(hy_context *ctx, hy_backend *device)
+{
+    hy_results_trim(ctx);
+    ctx->results->device = device;
+}
+
+void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
+{
+    hy_backend *device = ctx->results->device;
+    const size_t at    = k * span->piece;
+
+    if (span->piece == 0 || at >= span->touched ||
+        __atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
+        return;
+    const size_t left  = span->bytes - at;
+    const size_t bytes = left < span->piece ? left : span->piece;
+    if (at + bytes > span->touched && ctx->memory.strict)
+        return; /* pinning makes the rest present, uncounted */
+    hy_span_reach(span, at + bytes);
+    if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
+        __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
+}
+
+/* Count `more` bytes; idle memory makes room if it must. */
+static int count(hy_context *ctx, size_t more)
+{
+    if (hy_meter_take(&ctx->memory.meter, more))
+        return 1;
+    hy_memory_relieve(ctx);
+    return hy_meter_take(&ctx->memory.meter, more);
+}
+
+hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
+{
+    if (bytes <= span->counted)
+        return HYBRID_OK;
+    const size_t pages = hy_pages_of(span->bytes, bytes);
+    if (bytes > span->bytes || !count(ctx, pages - span->counted))
+        return hy_memory_full(ctx, span->what,
+                              (int64_t)(bytes > span->total ? bytes : span->total),
+                              span->remedy);
+    span->counted = pages;
+    hy_span_reach(span, bytes);
+    pthread_mutex_lock(&ctx->results->lock);
+    find(ctx->results, span->ptr)->now.counted = pages;
+    pthread_mutex_unlock(&ctx->results->lock);
+    return HYBRID_OK;
+}
+
+void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
+{
+    if (!span->ptr)
+        return;
+    pthread_mutex_lock(&ctx->results->lock);
+    mapping *m = find(ctx->results, span->ptr);
+    if (used > m->now.touched)
+        m->now.touched = used;
+    pthread_mutex_unlock(&ctx->results->lock);
+}
+
+int hy_results_release(hy_context *ctx, void *ptr)
+{
+    hy_results *results = ctx->results;
+
+    if (!ptr)
+        return 0;
+    pthread_mutex_lock(&results->lock);
+    mapping *m      = find(results, ptr);
+    const int found = m && !m->kept;
+    if (found) {
+        take_out(results, m);
+        push(results, m);
+        m->kept = 1;
+        keep_only(ctx, KEPT_MOST);
+    }
+    pthread_mutex_unlock(&results->lock);
+    return found;
+}
+
+int64_t hy_results_kept_bytes(hy_results *results)
+{
+    int64_t bytes = 0;
+
+    pthread_mutex_lock(&results->lock);
+    for (const mapping *m = results->first; m; m = m->next)
+        bytes += m->kept ? (int64_t)m->now.counted : 0;
+    pthread_mutex_unlock(&results->lock);
+    return bytes;
+}
+
+void hy_results_trim(hy_context *ctx)
+{
+    pthread_mutex_lock(&ctx->results->lock);
+    keep_only(ctx, 0);
+    pthread_mutex_unlock(&ctx->results->lock);
+}
+
+void hy_results_undo(hy_context *ctx)
+{
+    hy_results *results = ctx->results;
+
+    pthread_mutex_lock(&results->lock);
+    for (mapping *m = results->first, *next; m; m = next) {
+        next = m->next;
+        if (!m->kept || m->call != ctx->call)
+            continue;
+        if (m->before.reached > 0) {
+            give_back(ctx, m);
+        } else {
+            take_out(results, m);
+            unmap(ctx, results->device, m);
+        }
+    }
+    pthread_mutex_unlock(&results->lock);
+}
+
+hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
+                               void **out)
+{
+    const int64_t cap = ctx->memory.meter.cap;
+    hy_span span;
+
+    *out = NULL;
+    if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
+        return hy_memory_full(ctx, what, INT64_MAX, "");
+    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
+        return hy_memory_full(ctx, what, n * (int64_t)size, "");
+    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, what, &span));
+    const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
+    if (status != HYBRID_OK) {
+        hy_results_release(ctx, span.ptr);
+        return status;
+    }
+    hy_results_hand_out(ctx, &span, (size_t)n * size);
+    *out = span.ptr;
+    return HYBRID_OK;
+}

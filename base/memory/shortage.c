@@ -1,0 +1,96 @@
+/* base/memory/shortage.c - the sentence that says that memory is too small. */
+#include "base/memory/shortage.h"
+
+#include <stdio.h>
+
+#include "base/contract/context.h"
+#include "base/text/size_text.h"
+
+/* ": 3.0 MiB of the budget of 8.0 MiB are in use, FACTS" */
+static void put_state(const hy_shortage *s, char *out, size_t capacity)
+{
+    const char *facts = s->facts ? s->facts : "";
+    const char *comma = s->facts ? ", " : "";
+
+    if (!s->meter) {
+        snprintf(out, capacity, "%s%s", s->facts ? ": " : "", facts);
+        return;
+    }
+    const hy_size_text used = hy_size(hy_meter_used(s->meter) - s->spare);
+    if (s->meter->cap > 0)
+        snprintf(out, capacity, ": %s of the budget of %s are in use%s%s", used.s,
+                 hy_size(s->meter->cap).s, comma, facts);
+    else
+        snprintf(out, capacity, ": %s are in use%s%s", used.s, comma, facts);
+}
+
+hybrid_status hy_short(struct hy_context *ctx, hybrid_status status, const hy_shortage *s)
+{
+    char state[256];
+
+    put_state(s, state, sizeof state);
+    return hy_fail(ctx, status, "%s is too small for %s of %s%s%s; %s%s", s->memory,
+                   s->what, s->bytes == INT64_MAX ? "more than " : "",
+                   hy_size(s->bytes).s, state, s->remedy, s->also ? s->also : "");
+}
+
+const char *hy_memory_remedy(const hy_memory *memory)
+{
+    return memory->strict ? "raise host_bytes (--host-memory)"
+                          : "free memory of the machine, or raise the limit of the "
+                            "control group of the process";
+}
+
+hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
+                             const char *also)
+{
+    const hy_shortage s = {.memory = "host memory",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .meter  = &ctx->memory.meter,
+                           .remedy = hy_memory_remedy(&ctx->memory),
+                           .also   = also};
+
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
+}
+
+hybrid_status hy_memory_refused(struct hy_context *ctx, const char *what, int64_t bytes,
+                                const char *reason)
+{
+    const hy_shortage s = {.memory = "host memory",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .meter  = &ctx->memory.meter,
+                           .facts  = reason ? reason : "the system refuses more",
+                           .remedy = "free memory of the machine, or raise the limits of "
+                                     "the process (ulimit -v)"};
+
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
+}
+
+hybrid_status hy_address_space_full(struct hy_context *ctx, const char *what,
+                                    int64_t bytes, const char *reason)
+{
+    const hy_shortage s = {.memory = "address space",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .facts  = reason ? reason : "the system refuses more",
+                           .remedy = "raise its limit (ulimit -v)"};
+
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
+}
+
+hybrid_status hy_device_full(struct hy_context *ctx, const hy_meter *meter,
+                             const char *what, int64_t bytes, const char *facts,
+                             const char *also)
+{
+    const hy_shortage s = {.memory = "device memory",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .meter  = meter,
+                           .facts  = facts,
+                           .remedy = "raise device_bytes (--device-memory)",
+                           .also   = also};
+
+    return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
+}

@@ -1,0 +1,160 @@
+/* base/text/progress.c - how far a call is, told to a function of the caller, who may end
+ * it.
+ */
+#include "base/text/progress.h"
+
+#include "base/threads/clock.h"
+#include "base/data/extremes.h"
+
+void hy_progress_init(hy_progress *p)
+{
+    *p = (hy_progress){.every_ns = HY_PROGRESS_NS};
+}
+
+static int is_cancelled(const hy_progress *p)
+{
+    return __atomic_load_n(&p->cancelled, __ATOMIC_RELAXED);
+}
+
+/* Whether the calling thread is the one that makes the call, and the function may be
+   called by it. */
+static int may_tell(const hy_progress *p)
+{
+    return hy_progress_asked(p) && !is_cancelled(p) &&
+           pthread_equal(p->caller, pthread_self());
+}
+
+static void tell(hy_progress *p, int64_t rows_done)
+{
+    p->told          = hy_greater(p->told, rows_done);
+    p->calling       = 1;
+    const int answer = p->fn(p->user, p->told, p->rows);
+    p->calling       = 0;
+    p->next_ns       = hy_now_ns() + p->every_ns;
+    if (answer == 0 || p->is_kept)
+        return;
+    p->answer = answer;
+    __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
+}
+
+/* The same share of the rows as of the units, but for the last row: that one is done when
+   the result is there. */
+static int64_t rows_done(const hy_progress *p)
+{
+    const int64_t done = __atomic_load_n(&p->done, __ATOMIC_RELAXED);
+
+    if (p->rows < 0)
+        return done;
+    const double share = p->units > 0 ? (double)done / (double)p->units : 0;
+    const double rows = share * (double)p->rows, most = (double)(p->rows - 1);
+
+    return p->rows == 0 ? 0 : (int64_t)(rows < most ? rows : most);
+}
+
+void hy_progress_begin(hy_progress *p, int64_t rows)
+{
+    if (!p->fn)
+        return;
+    p->answer = p->cancelled = p->is_kept = p->tells_bytes = 0;
+    p->caller                                              = pthread_self();
+    p->next_ns                                             = hy_now_ns() + p->every_ns;
+    p->rows                                                = rows;
+    p->told = p->units = p->done = 0;
+    __atomic_store_n(&p->active, 1, __ATOMIC_RELEASE);
+}
+
+void hy_progress_expect(hy_progress *p, int64_t units)
+{
+    if (p->units == 0)
+        p->units = units;
+}
+
+void hy_progress_begin_file(hy_progress *p, int64_t bytes)
+{
+    hy_progress_begin(p, bytes);
+    if (!p->fn)
+        return;
+    p->tells_bytes = 1;
+    hy_progress_expect(p, bytes);
+}
+
+void hy_progress_resize(hy_progress *p, int64_t bytes)
+{
+    if (hy_progress_asked(p))
+        p->rows = p->units = bytes;
+}
+
+void hy_progress_keep(hy_progress *p)
+{
+    p->is_kept = 1;
+}
+
+void hy_progress_end(hy_progress *p, hybrid_status status)
+{
+    if (!hy_progress_asked(p))
+        return;
+    hy_progress_keep(p);
+    if (status == HYBRID_OK)
+        tell(p, p->rows < 0 ? rows_done(p) : p->rows);
+    __atomic_store_n(&p->active, 0, __ATOMIC_RELAXED);
+}
+
+hybrid_status hy_progress_look(hy_progress *p)
+{
+    if (may_tell(p) && hy_now_ns() >= p->next_ns)
+        tell(p, rows_done(p));
+    return is_cancelled(p) ? HYBRID_CANCELLED : HYBRID_OK;
+}
+
+void hy_progress_count(hy_progress *p, int64_t units)
+{
+    __atomic_fetch_add(&p->done, units, __ATOMIC_RELAXED);
+}
+
+void hy_progress_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* of hy_now_ns() */
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Returns 1 if `cond` was signalled, 0 at `ns` of CLOCK_MONOTONIC. */
+static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
+{
+    enum { SECOND = 1000000000 };
+    const struct timespec until = {.tv_sec  = (time_t)(ns / SECOND),
+                                   .tv_nsec = (long)(ns % SECOND)};
+
+    return pthread_cond_timedwait(cond, lock, &until) == 0;
+}
+
+static void look_unlocked(hy_progress *p, pthread_mutex_t *lock)
+{
+    pthread_mutex_unlock(lock);
+    (void)hy_progress_look(p);
+    pthread_mutex_lock(lock);
+}
+
+void hy_progress_wait(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    if (!p || !may_tell(p))
+        pthread_cond_wait(cond, lock);
+    else if (!wait_until(cond, lock, p->next_ns))
+        look_unlocked(p, lock);
+}
+
+int hy_progress_wait_for(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock,
+                         int64_t ns)
+{
+    const int tells   = may_tell(p);
+    const int64_t end = hy_now_ns() + ns;
+
+    if (wait_until(cond, lock, tells ? hy_lesser(end, p->next_ns) : end))
+        return 1;
+    if (tells)
+        look_unlocked(p, lock);
+    return 0;
+}

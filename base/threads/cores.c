@@ -1,0 +1,132 @@
+/* base/threads/cores.c - the cores on which workers run.
+
+   Threads of other libraries keep cores busy while they wait: libgomp's spin for some
+   milliseconds after each parallel region. Linux then wakes a thread on the core of the
+   thread that wakes it, so unbound workers queue behind the caller, and a worker that has
+   started may lose its core for a scheduler tick (4 ms at 250 Hz). docs/lab/neighbours.md
+   has figures.
+
+   Two things help. Each worker sleeps bound to a core of its own, so workers wake on
+   different cores. A thread that waits for workers lends its own core to those that have
+   lost theirs. */
+#include <sched.h>
+#include <string.h>
+
+#include "base/threads/pool_inside.h"
+
+/* ---- binding ---------------------------------------------------------------------- */
+
+hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
+{
+    const int cores = hy_topology_cores(pool->topology);
+    void *memory;
+
+    HY_TRY(hy_array(ctx, cores, 1, "cores of workers", &memory));
+    pool->taken = memory;
+    memset(pool->taken, 0, (size_t)cores);
+    if (most == 1 || most > cores || hy_topology_has_quota(pool->topology))
+        pool->binding = HY_BOUND_NEVER;
+    else
+        pool->binding = pool->regular == cores ? HY_BOUND_ALWAYS : HY_BOUND_ASLEEP;
+    return HYBRID_OK;
+}
+
+int hy_pool_find_place(const hy_pool *pool)
+{
+    const int cpu = sched_getcpu();
+
+    for (int i = 0; i < pool->active; i++)
+        if (__atomic_load_n(&pool->workers[i].cpu, __ATOMIC_RELAXED) == cpu)
+            return i;
+    return pool->active - 1;
+}
+
+/* Returns the first core from `start` on that no sleeping worker of the pool has. There
+   is one, as HY_BOUND_ASLEEP is for fewer workers than cores. */
+static int take_core(hy_pool *pool, int start)
+{
+    const int cores = hy_topology_cores(pool->topology);
+
+    for (int core = start;; core = (core + 1) % cores)
+        if (__atomic_exchange_n(&pool->taken[core], 1, __ATOMIC_RELAXED) == 0)
+            return core;
+}
+
+void hy_worker_bind(struct hy_worker *w)
+{
+    const hy_topology *topology = w->pool->topology;
+
+    if (w->pool->binding != HY_BOUND_ASLEEP)
+        return;
+    w->core = take_core(w->pool, hy_topology_here(topology));
+    hy_topology_bind(topology, w->core);
+}
+
+void hy_worker_unbind(struct hy_worker *w)
+{
+    if (w->pool->binding != HY_BOUND_ASLEEP)
+        return;
+    __atomic_store_n(&w->pool->taken[w->core], 0, __ATOMIC_RELAXED);
+    hy_topology_unbind(w->pool->topology);
+}
+
+/* ---- lending ---------------------------------------------------------------------- */
+
+void hy_worker_return(struct hy_worker *w)
+{
+    if (!__atomic_load_n(&w->lent, __ATOMIC_ACQUIRE))
+        return;
+    __atomic_store_n(&w->lent, 0, __ATOMIC_RELAXED);
+    if (w->pool->binding == HY_BOUND_ALWAYS)
+        hy_topology_bind(w->pool->topology, w->index);
+    else
+        hy_topology_unbind(w->pool->topology);
+}
+
+static int is_awaited(const struct hy_worker *w, const hy_loop *loop)
+{
+    return loop ? __atomic_load_n(&w->loop, __ATOMIC_RELAXED) == loop
+                : __atomic_load_n(&w->state, __ATOMIC_RELAXED) == HY_WORKER_AWAKE;
+}
+
+/* Returns 1 if the worker has not run since the last question. */
+static int stands_still(struct hy_worker *w)
+{
+    enum { SECOND = 1000000000 };
+    struct timespec t;
+
+    if (clock_gettime(w->clock, &t) != 0)
+        return 0;
+    const int64_t ns = (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+    return __atomic_exchange_n(&w->ran_ns, ns, __ATOMIC_RELAXED) == ns;
+}
+
+/* `lent` is set last. A worker that ends its task before that is moved all the same, and
+   returns after its next task. */
+static int move_here(struct hy_worker *w)
+{
+    const int cpu = sched_getcpu();
+    cpu_set_t here;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE)
+        return 0;
+    CPU_ZERO(&here);
+    CPU_SET((size_t)cpu, &here);
+    if (pthread_setaffinity_np(w->thread, sizeof here, &here) != 0)
+        return 0;
+    __atomic_store_n(&w->lent, 1, __ATOMIC_RELEASE);
+    return 1;
+}
+
+int hy_pool_lend_core(hy_pool *pool, const hy_loop *loop)
+{
+    int moved = 0;
+
+    for (int i = 0; i < pool->threads; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (is_awaited(w, loop) && stands_still(w) &&
+            !__atomic_load_n(&w->lent, __ATOMIC_RELAXED))
+            moved += move_here(w);
+    }
+    return moved;
+}

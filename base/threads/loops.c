@@ -1,0 +1,399 @@
+/* base/threads/loops.c - loops, whose pieces workers of a pool draw.
+
+   A loop lives on its caller's stack. It waits in a queue until as many workers have
+   joined as it wants. The worker that finds no more pieces takes the loop out of the
+   queue, and hy_pool_for() returns when all helpers have left. The caller draws pieces
+   itself, so a loop makes progress on a pool of one, too. A worker waits only for loops
+   that began after its own, so there is no circle. A helper that sees a more urgent task
+   leaves after its piece, and the loop wants another helper.
+
+   A loop's `people` are helpers that it wants and helpers that are inside, in one word:
+   the thread that makes it 0 knows that the loop is over.
+
+   Workers that look for work are given a loop when it begins, without the lock: each
+   looks at a word of its own and counts as inside. A caller that finds no more pieces
+   takes the loop back from workers that have not begun it.
+
+   Why that is right. `next` never falls below `pieces` again once it is there, and pieces
+   that are drawn are done by who is inside. The loop is in the queue if and only if
+   helpers are wanted, which changes with the lock held alone. While pieces are left,
+   wanted and inside together are what was wanted at first: a helper that joins or is
+   called away moves one from the one to the other. So somebody will come for them, and as
+   the sum is not 0, the loop is not over. When none is left, whoever leaves with the
+   lock, or waits for the end, takes the loop out of the queue; a helper leaves without
+   the lock if nobody is wanted. One that was called away looks for pieces again when it
+   has put the loop back: either it finds none and takes the loop out, or whoever draws
+   the last one finds that somebody is wanted. A helper that is called away wakes no
+   worker: a worker that finds the urgent task gone finds the loop. */
+#include "base/threads/clock.h"
+#include "base/threads/look.h"
+#include "base/threads/pool_inside.h"
+
+enum {
+    PATIENCE = HY_LOOKS / 20, /* looks, some us: helpers that have begun leave soon */
+    LEND     = HY_LOOKS / 5   /* looks, some 10 us: helpers without a core do not run */
+};
+
+/* ---- who takes part ------------------------------------------------------------- */
+
+static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1; /* of `people` */
+
+static uint64_t people(const hy_loop *l)
+{
+    return __atomic_load_n(&l->people, __ATOMIC_SEQ_CST);
+}
+
+static int wants_some(const hy_loop *l)
+{
+    return people(l) >= WANTED;
+}
+
+/* The people that are left. */
+static uint64_t subtract(hy_loop *l, uint64_t count)
+{
+    return __atomic_sub_fetch(&l->people, count, __ATOMIC_SEQ_CST);
+}
+
+static int has_pieces(const hy_loop *l)
+{
+    return __atomic_load_n(&l->next, __ATOMIC_SEQ_CST) < l->pieces;
+}
+
+/* One more helper; 1 if the loop wants others as well. With the lock held. */
+static int join_loop(hy_loop *l)
+{
+    return subtract(l, WANTED - INSIDE) >= WANTED;
+}
+
+/* A helper was called away from pieces that are left. With the lock held. */
+static void want_another(hy_loop *l)
+{
+    if (!wants_some(l))
+        hy_tasks_push(&l->pool->queues[l->urgency], &l->task);
+    subtract(l, INSIDE - WANTED);
+}
+
+/* There are no more pieces: nobody else need join, and so many who were inside are no
+   more. With the lock held. The people that are left. */
+static uint64_t leave_loop(hy_loop *l, uint64_t inside, hybrid_status status)
+{
+    const uint64_t wanted = people(l) / WANTED * WANTED;
+
+    if (l->status == HYBRID_OK)
+        l->status = status;
+    if (wanted > 0)
+        hy_tasks_take_out(&l->pool->queues[l->urgency], &l->task);
+    return subtract(l, wanted + inside);
+}
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+static int is_called_away(const hy_loop *l)
+{
+    int waiting = 0;
+
+    for (int u = 0; u < (int)l->urgency; u++)
+        waiting += __atomic_load_n(&l->pool->queues[u].count, __ATOMIC_RELAXED);
+    return waiting > 0;
+}
+
+/* Draw pieces until there are none, one fails, or a helper is called away. A worker is in
+   a loop once at a time: its number is its part. */
+static hybrid_status draw(hy_loop *l, int part, int helps)
+{
+    do {
+        const int64_t piece = __atomic_fetch_add(&l->next, 1, __ATOMIC_SEQ_CST);
+        if (piece >= l->pieces)
+            break;
+        const int64_t begin  = l->begin + piece * l->grain;
+        const int64_t end    = l->end - begin < l->grain ? l->end : begin + l->grain;
+        hybrid_status status = hy_progress_check(l->pool->progress);
+        if (status == HYBRID_OK)
+            status = l->fn(l->arg, part, begin, end);
+        if (status != HYBRID_OK) {
+            __atomic_store_n(&l->next, l->pieces, __ATOMIC_RELAXED);
+            return status;
+        }
+    } while (!helps || !is_called_away(l));
+    return HYBRID_OK;
+}
+
+/* A helper draws. Its entry is complete before the helper leaves the loop, so that
+   whoever ends the loop finds the entry. */
+static hybrid_status draw_logged(hy_loop *l, int index)
+{
+    const int64_t begin_ns = hy_now_ns();
+
+    if (!has_pieces(l))
+        return HYBRID_OK;
+    hy_work_begin(l->work);
+    const hybrid_status status = draw(l, index, 1);
+    hy_work_end(index, begin_ns, hy_now_ns());
+    return status;
+}
+
+/* Without the lock, if nobody is wanted; 1: it was the last. Its caller may be gone then.
+ */
+static int leaves_quietly(hy_loop *l, int *last)
+{
+    uint64_t now = people(l);
+
+    while (now < WANTED) {
+        *last = now == INSIDE;
+        if (__atomic_compare_exchange_n(&l->people, &now, now - INSIDE, 0,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return 1;
+    }
+    return 0;
+}
+
+static void leave(hy_loop *l, hybrid_status status)
+{
+    hy_pool *pool = l->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    const int called_away = has_pieces(l);
+    if (called_away)
+        want_another(l);
+    if (!has_pieces(l) && leave_loop(l, called_away ? 0 : INSIDE, status) == 0)
+        pthread_cond_broadcast(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Callers that sleep have said so before they looked for the last time. */
+static void tell_callers(hy_pool *pool)
+{
+    if (__atomic_load_n(&pool->waiting, __ATOMIC_SEQ_CST) == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void help(hy_task *task, int index)
+{
+    hy_loop *l           = (hy_loop *)task;
+    hy_pool *pool        = l->pool;
+    struct hy_worker *me = &pool->workers[index];
+    int last             = 0;
+
+    __atomic_store_n(&me->loop, l, __ATOMIC_RELAXED);
+    const hybrid_status status = l->work.log ? draw_logged(l, index) : draw(l, index, 1);
+    __atomic_store_n(&me->loop, NULL, __ATOMIC_RELAXED);
+
+    if (status != HYBRID_OK || has_pieces(l) || !leaves_quietly(l, &last))
+        leave(l, status);
+    else if (last)
+        tell_callers(pool);
+}
+
+int hy_loop_leaves(hy_task *task)
+{
+    return task->run != help || !join_loop((hy_loop *)task);
+}
+
+int hy_loop_wakes(const hy_task *task, int most)
+{
+    const hy_loop *l = (const hy_loop *)task;
+
+    if (task->run != help)
+        return most;
+    const uint64_t wanted = people(l) / WANTED;
+    const uint64_t count  = wanted > l->idle ? wanted - l->idle : 0;
+    return count < (uint64_t)most ? (int)count : most;
+}
+
+int hy_loop_part(const hy_task *task)
+{
+    return task->run == help ? ((const hy_loop *)task)->part : -1;
+}
+
+/* To workers that look. With the lock held. */
+static void give(hy_loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    for (int i = 0; i < pool->active && wants_some(l); i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (i == l->part || !hy_worker_looks(w))
+            continue;
+        join_loop(l);
+        hy_worker_give(w, &l->task);
+    }
+}
+
+static void offer(hy_loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    give(l);
+    if (wants_some(l)) {
+        hy_tasks_push(&pool->queues[l->urgency], &l->task);
+        hy_pool_rouse(pool, &l->task, HY_WOKEN);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* There are no more pieces: whoever has not begun need not. */
+static void recall(hy_loop *l)
+{
+    hy_pool *pool   = l->pool;
+    uint64_t inside = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < pool->active; i++)
+        inside += hy_worker_take_back(&pool->workers[i], &l->task) ? INSIDE : 0;
+    leave_loop(l, inside, HYBRID_OK);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Waking the caller takes as long as waking a worker: it looks for a while too. */
+static int sees_end(const hy_loop *l, int looks)
+{
+    for (int i = 0; i < looks && l->pool->looks; i++) {
+        if (people(l) == 0)
+            return 1;
+        hy_relax();
+    }
+    return people(l) == 0;
+}
+
+/* Helpers that a loop has use for. */
+static int helpers(const hy_loop *l)
+{
+    const int draws      = l->part >= 0;
+    const int64_t others = l->pieces - draws;
+    const int spare      = l->pool->active - draws;
+    return others < spare ? (int)others : spare;
+}
+
+static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                       int64_t grain, hy_loop_fn fn, void *arg)
+{
+    return (hy_loop){.task    = {help, NULL},
+                     .pool    = pool,
+                     .urgency = urgency,
+                     .fn      = fn,
+                     .arg     = arg,
+                     .begin   = begin,
+                     .end     = end,
+                     .grain   = grain,
+                     .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0,
+                     .part    = hy_pool_worker(pool),
+                     .work    = hy_work_now()};
+}
+
+/* So many pieces are worth waking a worker. */
+static void begin_loop(hy_loop *l, int fine)
+{
+    if (l->pieces == 0)
+        return;
+    const uint64_t count = (uint64_t)helpers(l);
+    const int64_t worth  = (l->pieces - (l->part >= 0)) / fine;
+    l->idle              = worth < (int64_t)count ? count - (uint64_t)worth : 0;
+    l->people            = count * WANTED;
+    if (count > 0)
+        offer(l);
+}
+
+/* Draw what pieces there are. Whether nobody else is inside any more. */
+static int ends_alone(hy_loop *l)
+{
+    hy_pool *pool              = l->pool;
+    const hybrid_status status = draw(l, l->part, 0);
+
+    if (status == HYBRID_OK && !wants_some(l))
+        return people(l) == 0;
+    pthread_mutex_lock(&pool->lock);
+    const uint64_t left = leave_loop(l, 0, status);
+    pthread_mutex_unlock(&pool->lock);
+    return left == 0;
+}
+
+/* Returns 1 if the end was seen, 0 if the caller is to sleep: because it has waited long,
+   or because it has lent its core. */
+static int sees_end_or_lends(hy_loop *l)
+{
+    if (sees_end(l, LEND))
+        return 1;
+    hy_pool_lend_core(l->pool, l); /* notes who runs */
+    if (sees_end(l, LEND))
+        return 1;
+    return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_LOOKS - 2 * LEND);
+}
+
+static void lend_unlocked(const hy_loop *l)
+{
+    pthread_mutex_unlock(&l->pool->lock);
+    hy_pool_lend_core(l->pool, l);
+    pthread_mutex_lock(&l->pool->lock);
+}
+
+/* Until all who joined have left. */
+static void await_end(hy_loop *l)
+{
+    hy_pool *pool = l->pool;
+
+    if (sees_end(l, PATIENCE))
+        return;
+    if (!has_pieces(l))
+        recall(l);
+    if (sees_end_or_lends(l))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_SEQ_CST);
+    while (people(l) > 0)
+        if (!hy_progress_wait_for(pool->progress, &pool->left, &pool->lock, HY_LEND_NS))
+            lend_unlocked(l);
+    __atomic_fetch_sub(&pool->waiting, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void count_waiting(hy_loop *l)
+{
+    const int64_t begin = hy_now_ns();
+
+    await_end(l);
+    __atomic_fetch_add(&l->pool->waited_ns, hy_now_ns() - begin, __ATOMIC_RELAXED);
+}
+
+void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
+                   int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
+{
+    *loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
+    begin_loop(loop, 1);
+}
+
+hybrid_status hy_pool_end(hy_loop *l)
+{
+    if (l->pieces == 0 || (l->part >= 0 && ends_alone(l)))
+        return l->status;
+    (hy_pool_worker(l->pool) >= 0 ? await_end : count_waiting)(l);
+    return l->status == HYBRID_OK ? hy_progress_check(l->pool->progress) : l->status;
+}
+
+hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
+                               int64_t end, int64_t grain, int fine, hy_loop_fn fn,
+                               void *arg)
+{
+    hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
+
+    if (loop.pieces == 1) { /* done before a worker has woken */
+        HY_TRY(hy_progress_check(pool->progress));
+        return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
+    }
+    if (loop.part < 0)
+        loop.part = hy_pool_find_place(pool);
+    begin_loop(&loop, fine);
+    const hybrid_status status = hy_pool_end(&loop);
+    if (urgency == HY_COMPUTE)
+        __atomic_store_n(&pool->computed_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    return status;
+}
+
+hybrid_status hy_pool_for(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
+                          int64_t grain, hy_loop_fn fn, void *arg)
+{
+    return hy_pool_for_fine(pool, urgency, begin, end, grain, 1, fn, arg);
+}

@@ -1,0 +1,352 @@
+/* base/threads/pool.c - CPU workers of one engine.
+
+   One lock guards the queues; tasks are long compared with it. Loops wait there like any
+   task (loops.c). */
+#include "base/threads/pool_inside.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/threads/clock.h"
+#include "base/threads/look.h"
+
+/* The worker that this thread is, or NULL. */
+static _Thread_local const struct hy_worker *self;
+
+/* The worker's next task, taken out of its queue unless it is a loop that wants more. */
+static hy_task *pop(const struct hy_worker *me)
+{
+    hy_pool *pool = me->pool;
+
+    if (me->index >= pool->active) /* of the reserve, which is not called */
+        return NULL;
+    for (int u = 0; u < HY_URGENCIES; u++) {
+        hy_task *task = pool->queues[u].first;
+        while (task && hy_loop_part(task) == me->index)
+            task = task->next;
+        if (!task)
+            continue;
+        if (hy_loop_leaves(task))
+            hy_tasks_take_out(&pool->queues[u], task);
+        return task;
+    }
+    return NULL;
+}
+
+/* ---- workers ----------------------------------------------------------------- */
+
+/* Who submits a task pushes it before it reads a worker's state, so a worker that begins
+   to look misses none. A loop is given first: who begins to look meanwhile comes later.
+ */
+static int something_waits(const hy_pool *pool)
+{
+    int count = 0;
+
+    for (int u = 0; u < HY_URGENCIES; u++)
+        count += __atomic_load_n(&pool->queues[u].count, __ATOMIC_SEQ_CST);
+    return count > 0;
+}
+
+/* What the worker was given, which is its own now. */
+static hy_task *take_given(struct hy_worker *me)
+{
+    return __atomic_load_n(&me->given, __ATOMIC_RELAXED)
+               ? __atomic_exchange_n(&me->given, NULL, __ATOMIC_ACQUIRE)
+               : NULL;
+}
+
+/* Waking a thread takes longer than the pause between two loops often is: a worker with a
+   core of its own looks for a while before it sleeps. */
+static int may_look(const struct hy_worker *me)
+{
+    return me->pool->looks &&
+           me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
+}
+
+static void begin_to_look(struct hy_worker *me)
+{
+    __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
+}
+
+/* What it is given; NULL: there was an offer since so many were `seen`, or nothing. */
+static hy_task *look(struct hy_worker *me, unsigned seen)
+{
+    hy_task *task = NULL;
+
+    for (int i = 0; i < HY_LOOKS && !task; i++) {
+        if (__atomic_load_n(&me->pool->offers, __ATOMIC_RELAXED) != seen)
+            break;
+        hy_relax();
+        task = take_given(me);
+    }
+    return task;
+}
+
+/* The same without having looked into the queues, if there is nothing in them. *tired: it
+   has looked in vain, or may not. */
+static hy_task *look_at_once(struct hy_worker *me, int *tired)
+{
+    const hy_pool *pool = me->pool;
+    const unsigned seen = __atomic_load_n(&pool->offers, __ATOMIC_SEQ_CST);
+
+    *tired = !may_look(me);
+    if (*tired)
+        return NULL;
+    begin_to_look(me);
+    if (something_waits(pool))
+        return NULL;
+    hy_task *task = look(me, seen);
+    *tired        = __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+    return task;
+}
+
+/* With the lock held, which is given up meanwhile. */
+static void sleep_until_called(struct hy_worker *me)
+{
+    __atomic_store_n(&me->state, HY_WORKER_SLEEPS, __ATOMIC_RELAXED);
+    __atomic_store_n(&me->cpu, sched_getcpu(), __ATOMIC_RELAXED);
+    pthread_cond_wait(&me->called, &me->pool->lock);
+    __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+}
+
+/* A worker that may not take a task, as a loop in which its place is another's, is not
+   woken for it. */
+void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
+{
+    const int other = hy_loop_part(task);
+    int count       = hy_loop_wakes(task, most);
+
+    for (int i = 0; i < pool->active && count > 0; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
+            i == other)
+            continue;
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* once */
+        pthread_cond_signal(&w->called);
+        count--;
+    }
+}
+
+/* For the most urgent task that is left. With the lock, another having been taken. */
+static void rouse_for_rest(hy_pool *pool)
+{
+    for (int u = 0; u < HY_URGENCIES; u++) {
+        if (!pool->queues[u].first)
+            continue;
+        hy_pool_rouse(pool, pool->queues[u].first, HY_WOKEN);
+        return;
+    }
+}
+
+/* What it was given at the last moment, or the most urgent task in the queues. With the
+   lock held. */
+static hy_task *find_task(struct hy_worker *me)
+{
+    hy_task *task = take_given(me);
+
+    __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+    if (task)
+        return task;
+    task = pop(me);
+    if (task)
+        rouse_for_rest(me->pool);
+    return task;
+}
+
+/* NULL: the pool is stopped. */
+static hy_task *await_task(struct hy_worker *me)
+{
+    hy_pool *pool = me->pool;
+    int stop      = 0, tired;
+    hy_task *task = look_at_once(me, &tired);
+
+    while (!task && !stop) {
+        const int may_sleep = tired;
+        if (may_sleep) /* without the lock: these are system calls */
+            hy_worker_bind(me);
+        pthread_mutex_lock(&pool->lock);
+        task = find_task(me);
+        if (!task && !pool->stop && may_sleep) {
+            sleep_until_called(me);
+            task = find_task(me);
+        }
+        stop                = pool->stop;
+        const unsigned seen = pool->offers;
+        const int looks     = !task && !stop && may_look(me);
+        if (looks)
+            begin_to_look(me);
+        pthread_mutex_unlock(&pool->lock);
+        if (may_sleep)
+            hy_worker_unbind(me);
+        if (looks)
+            task = look(me, seen);
+        tired = !looks || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+    }
+    return task;
+}
+
+static void run_task(struct hy_worker *me, hy_task *task)
+{
+    __atomic_fetch_sub(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    task->run(task, me->index);
+    __atomic_fetch_add(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    hy_worker_return(me);
+}
+
+static void *work(void *arg)
+{
+    struct hy_worker *me = arg;
+    hy_task *task;
+
+    self = me;
+    if (me->pool->binding == HY_BOUND_ALWAYS)
+        hy_topology_bind(me->pool->topology, me->index);
+    while ((task = await_task(me)) != NULL)
+        run_task(me, task);
+    return NULL;
+}
+
+static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
+{
+    void *memory;
+
+    HY_TRY(hy_pool_choose_binding(ctx, pool, threads));
+    HY_TRY(hy_array(ctx, threads, sizeof(struct hy_worker), "workers", &memory));
+    pool->workers = memory;
+    memset(pool->workers, 0, (size_t)threads * sizeof(struct hy_worker));
+    for (int i = 0; i < threads; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        w->pool             = pool;
+        w->index            = i;
+        w->cpu              = -1;
+        w->ran_ns           = -1;
+        pthread_cond_init(&w->called, NULL);
+        snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);
+        if (pthread_create(&w->thread, NULL, work, w) != 0) {
+            pthread_cond_destroy(&w->called);
+            return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
+                           threads);
+        }
+        pthread_getcpuclockid(w->thread, &w->clock); /* fails for no thread that runs */
+        pool->threads++;
+    }
+    return HYBRID_OK;
+}
+
+static void set_active(hy_pool *pool, int active)
+{
+    pthread_mutex_lock(&pool->lock);
+    __atomic_store_n(&pool->active, active, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
+                             int reserve, hy_pool **out)
+{
+    void *memory;
+    const int cores = hy_topology_cores(topology);
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_pool), "the pool", &memory));
+    hy_pool *pool = memory;
+    memset(pool, 0, sizeof *pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    hy_progress_cond_init(&pool->left);
+    pool->progress = &ctx->progress;
+    threads        = threads > 0 ? threads : cores;
+    pool->topology = topology;
+    pool->looks    = threads <= cores && threads > 1;
+    pool->regular  = threads;
+    pool->active   = threads;
+
+    const hybrid_status status = start(ctx, pool, threads + reserve);
+    if (status == HYBRID_OK)
+        *out = pool;
+    else
+        hy_pool_destroy(ctx, pool);
+    return status;
+}
+
+void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = 1;
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_cond_signal(&pool->workers[i].called);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_cond_destroy(&pool->workers[i].called);
+    pthread_cond_destroy(&pool->left);
+    pthread_mutex_destroy(&pool->lock);
+    hy_array_free(ctx, pool->workers);
+    hy_array_free(ctx, pool->taken);
+    hy_array_free(ctx, pool);
+}
+
+void hy_pool_call_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->threads);
+}
+
+void hy_pool_dismiss_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->regular);
+}
+
+int hy_pool_worker(const hy_pool *pool)
+{
+    return self && self->pool == pool ? self->index : -1;
+}
+
+/* ---- tasks ------------------------------------------------------------------- */
+
+static struct hy_worker *find_looking(const hy_pool *pool)
+{
+    for (int i = 0; i < pool->active; i++)
+        if (hy_worker_looks(&pool->workers[i]))
+            return &pool->workers[i];
+    return NULL;
+}
+
+/* To the queue. Who looks sees the offer: he comes by himself, one of those who look and
+   of whom no other task is sure already. Else one is woken. */
+static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    hy_tasks_push(&pool->queues[urgency], task);
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
+    struct hy_worker *w = find_looking(pool);
+    if (w)
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
+    else
+        hy_pool_rouse(pool, task, 1);
+}
+
+/* An offer makes all who look try for it, in case the one who is counted on has lost its
+   core. What is not urgent, and may come in dozens, is given to one. */
+void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct hy_worker *w = urgency == HY_IDLE ? find_looking(pool) : NULL;
+    if (w)
+        hy_worker_give(w, task);
+    else
+        offer(pool, urgency, task);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    int found = hy_tasks_take_out(&pool->queues[urgency], task);
+    for (int i = 0; i < pool->active && !found; i++)
+        found = hy_worker_take_back(&pool->workers[i], task);
+    pthread_mutex_unlock(&pool->lock);
+    return found;
+}

@@ -1,0 +1,44 @@
+/* base/threads/tasks.h - tasks in the order in which they came; with their owner's lock
+   held. */
+#ifndef HY_TASKS_H
+#define HY_TASKS_H
+
+#include "base/threads/pool.h"
+
+typedef struct hy_tasks {
+    hy_task *first, *last;
+    int count; /* read without the lock */
+} hy_tasks;
+
+static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
+{
+    task->next = NULL;
+    if (tasks->last)
+        tasks->last->next = task;
+    else
+        tasks->first = task;
+    tasks->last = task;
+    __atomic_fetch_add(&tasks->count, 1, __ATOMIC_SEQ_CST);
+}
+
+/* 0: it is not there. */
+static inline int hy_tasks_take_out(hy_tasks *tasks, const hy_task *task)
+{
+    hy_task *before = NULL;
+
+    for (hy_task *t = tasks->first; t; before = t, t = t->next) {
+        if (t != task)
+            continue;
+        if (before)
+            before->next = t->next;
+        else
+            tasks->first = t->next;
+        if (tasks->last == t)
+            tasks->last = before;
+        __atomic_fetch_sub(&tasks->count, 1, __ATOMIC_RELAXED);
+        return 1;
+    }
+    return 0;
+}
+
+#endif /* HY_TASKS_H */

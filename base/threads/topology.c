@@ -1,0 +1,149 @@
+/* base/threads/topology.c - the cores this process may use. */
+#include "base/threads/topology.h"
+
+#include <hwloc.h>
+#include <sched.h>
+#include <string.h>
+
+#include "base/memory/cgroup.h"
+
+struct hy_topology {
+    hwloc_topology_t machine; /* as affinity leaves it */
+    int depth;                /* of its cores, or threads where it names no cores */
+    int cores, found;         /* to use; at that depth */
+    size_t l2_bytes, llc_bytes;
+};
+
+/* ---- the machine ---------------------------------------------------------------- */
+
+static size_t cache_bytes(hwloc_topology_t machine, hwloc_obj_type_t type)
+{
+    const hwloc_obj_t cache = hwloc_get_obj_by_type(machine, type, 0);
+    return cache ? (size_t)cache->attr->cache.size : 0;
+}
+
+/* Only what the calling thread, and so its workers, may run on. */
+static void restrict_to_affinity(hwloc_topology_t machine)
+{
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+
+    /* Refused: the whole machine, then. */
+    if (allowed && hwloc_get_cpubind(machine, allowed, HWLOC_CPUBIND_THREAD) == 0)
+        hwloc_topology_restrict(machine, allowed, 0);
+    hwloc_bitmap_free(allowed);
+}
+
+static int load(hwloc_topology_t *machine)
+{
+    if (hwloc_topology_init(machine) != 0)
+        return -1;
+    if (hwloc_topology_load(*machine) == 0) {
+        restrict_to_affinity(*machine);
+        return 0;
+    }
+    hwloc_topology_destroy(*machine);
+    return -1;
+}
+
+hybrid_status hy_topology_open(hy_context *ctx, hy_topology **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_topology), "the topology", &memory));
+    hy_topology *t = memory;
+    if (load(&t->machine) != 0) {
+        hy_array_free(ctx, t);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "hwloc cannot read the machine's topology");
+    }
+    const int quota = hy_cgroup_cores("");
+    t->depth        = hwloc_get_type_or_below_depth(t->machine, HWLOC_OBJ_CORE);
+    t->found        = (int)hwloc_get_nbobjs_by_depth(t->machine, t->depth);
+    t->cores        = quota > 0 && quota < t->found ? quota : t->found;
+    t->l2_bytes     = cache_bytes(t->machine, HWLOC_OBJ_L2CACHE);
+    t->llc_bytes    = cache_bytes(t->machine, HWLOC_OBJ_L3CACHE);
+    if (t->llc_bytes == 0)
+        t->llc_bytes = t->l2_bytes;
+    *out = t;
+    return HYBRID_OK;
+}
+
+void hy_topology_close(hy_context *ctx, hy_topology *topology)
+{
+    if (!topology)
+        return;
+    hwloc_topology_destroy(topology->machine);
+    hy_array_free(ctx, topology);
+}
+
+int hy_topology_cores(const hy_topology *topology)
+{
+    return topology->cores;
+}
+
+int hy_topology_has_quota(const hy_topology *topology)
+{
+    return topology->cores < topology->found;
+}
+
+const char *hy_topology_name(const hy_topology *topology)
+{
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_MACHINE};
+
+    for (int i = 0; i < 2; i++) {
+        const hwloc_obj_t obj = hwloc_get_obj_by_type(topology->machine, types[i], 0);
+        const char *name      = obj ? hwloc_obj_get_info_by_name(obj, "CPUModel") : NULL;
+        if (name && name[strspn(name, " ")])
+            return name + strspn(name, " ");
+    }
+    return "CPU";
+}
+
+size_t hy_topology_l2_bytes(const hy_topology *topology)
+{
+    return topology->l2_bytes;
+}
+
+size_t hy_topology_llc_bytes(const hy_topology *topology)
+{
+    return topology->llc_bytes;
+}
+
+/* Under a quota the system chooses among more cores than are ours at a time; its choice
+   is better than all processes on the same first ones. */
+void hy_topology_bind(const hy_topology *topology, int index)
+{
+    if (hy_topology_has_quota(topology))
+        return;
+    const hwloc_obj_t core = hwloc_get_obj_by_depth(topology->machine, topology->depth,
+                                                    (unsigned)(index % topology->found));
+    if (core)
+        hwloc_set_cpubind(topology->machine, core->cpuset, HWLOC_CPUBIND_THREAD);
+}
+
+void hy_topology_unbind(const hy_topology *topology)
+{
+    hwloc_set_cpubind(topology->machine,
+                      hwloc_topology_get_topology_cpuset(topology->machine),
+                      HWLOC_CPUBIND_THREAD);
+}
+
+int hy_topology_here(const hy_topology *topology)
+{
+    const int cpu = sched_getcpu();
+    hwloc_obj_t obj =
+        cpu < 0 ? NULL : hwloc_get_pu_obj_by_os_index(topology->machine, (unsigned)cpu);
+
+    while (obj && obj->depth != topology->depth)
+        obj = obj->parent;
+    return obj ? (int)obj->logical_index : 0;
+}
+
+void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes)
+{
+    const hwloc_topology_t machine = topology->machine;
+
+    if (hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) > 1)
+        hwloc_set_area_membind(machine, ptr, bytes,
+                               hwloc_topology_get_topology_nodeset(machine),
+                               HWLOC_MEMBIND_INTERLEAVE, HWLOC_MEMBIND_BYNODESET);
+}

@@ -1,0 +1,246 @@
+/* cli/commands/cmd_explain.c - hybrid_spmm explain: the plan in words or as JSON; nothing
+ * is computed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/operands/files.h"
+#include "cli/commands/fit.h"
+#include "cli/commands/job.h"
+#include "cli/output/json.h"
+#include "cli/output/say.h"
+#include "cli/output/text.h"
+
+/* ---- in words --------------------------------------------------------------------- */
+
+typedef size_t tell_fn(const hybrid_plan *plan, char *text, size_t capacity);
+
+static int print(const cli_job *job, tell_fn *tell)
+{
+    const size_t length = tell(job->plan, NULL, 0);
+    char *text          = malloc(length + 1);
+
+    if (!text)
+        return cli_fail(CLI_MEMORY, "no memory for the %zu letters of a plan", length);
+    tell(job->plan, text, length + 1);
+    fputs(text, stdout);
+    free(text);
+    return CLI_DONE;
+}
+
+/* The library tells of C, which it allocates; X and Y are the program's. */
+static void print_dense_fit(const cli_job *job)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    if (job->right || fit.budget == 0)
+        return;
+    printf(
+        "memory      X and Y take %s more, and %s of the host memory of %s are free%s\n",
+        cli_bytes(fit.needed).s, cli_bytes(fit.free).s, cli_bytes(fit.budget).s,
+        fit.needed > fit.free ? ":\n            they DO NOT FIT; raise --host-memory, "
+                                "or use fewer --dense-cols"
+                              : "");
+}
+
+/* ---- operands that stay in their files have no plan ------------------------------- */
+
+static int has_plan(const cli_job *job)
+{
+    return !job->left_file && !(job->right && job->right_file);
+}
+
+static void print_shape(const char *name, int64_t rows, int64_t cols)
+{
+    printf("%-11s %s x %s", name, cli_count(rows).s, cli_count(cols).s);
+}
+
+static void print_sparse(const char *name, const hybrid_csr *matrix)
+{
+    print_shape(name, matrix->rows, matrix->cols);
+    printf(", %s entries\n", cli_count(matrix->nnz).s);
+}
+
+static void print_result(const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+
+    print_shape(job->right ? "C" : "Y", job->A.rows,
+                job->right ? job->right->cols : job->X.cols);
+    if (job->right)
+        printf(", about %s entries", cli_count(r->predicted_nnz_out).s);
+    printf(", %s\nwork        %s%s multiplications\n",
+           cli_bytes(r->predicted_result_bytes).s, job->right ? "about " : "",
+           cli_count(r->flops / 2).s);
+}
+
+/* The library tells of memory where there is a plan. */
+static void print_sparse_fit(const cli_job *job)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    if (!job->right || fit.budget == 0)
+        return;
+    printf("memory      %s of the host memory of %s are free%s\n", cli_bytes(fit.free).s,
+           cli_bytes(fit.budget).s,
+           fit.needed > fit.free
+               ? ":\n            C DOES NOT FIT; raise --host-memory, or "
+                 "take its rows one after another "
+                 "(hybrid_spgemm_files_each)"
+               : "");
+}
+
+static int print_files(const cli_job *job)
+{
+    printf("product     %s, values of %s\n",
+           job->right ? "C = A B, all sparse" : "Y = A X, A sparse, X and Y dense",
+           job->type == HYBRID_F64 ? "f64" : "f32");
+    print_sparse("A", &job->A);
+    if (job->right) {
+        print_sparse("B", job->right);
+    } else {
+        print_shape("X", job->X.rows, job->X.cols);
+        printf("\n");
+    }
+    print_result(job);
+    print_sparse_fit(job);
+    print_dense_fit(job);
+    printf(
+        "parts       ranges of rows, each planned when it is read: the operands stay in "
+        "their files\n");
+    return CLI_DONE;
+}
+
+static int print_words(const cli_job *job)
+{
+    if (!has_plan(job))
+        return print_files(job);
+    int code = print(job, hybrid_plan_explain);
+
+    print_dense_fit(job);
+    if (code == CLI_DONE && job->options->verbose) {
+        printf("\n");
+        code = print(job, hybrid_plan_details);
+    }
+    return code;
+}
+
+/* ---- as JSON ---------------------------------------------------------------------- */
+
+static void put_matrix(cli_json *json, const char *key, const char *name, int64_t rows,
+                       int64_t cols, int64_t entries)
+{
+    cli_json inner;
+
+    cli_json_key(json, key);
+    cli_json_begin(&inner, json->file, "  ");
+    if (name)
+        cli_json_text(&inner, "name", name);
+    cli_json_int(&inner, "rows", rows);
+    cli_json_int(&inner, "cols", cols);
+    cli_json_int(&inner, name ? "nnz" : "predicted_nnz", entries);
+    cli_json_end(&inner);
+}
+
+static void put_operands(cli_json *json, const cli_job *job)
+{
+    const hybrid_csr *B    = job->right;
+    const int64_t cols     = B ? B->cols : job->X.cols;
+    const int64_t in_right = B ? B->nnz : job->X.rows * job->X.cols;
+    const cli_options *o   = job->options;
+    const char *right      = o->input[1] ? o->input[1] : job->right_name.s;
+
+    cli_json_text(json, "product", B ? "spgemm" : "spmm");
+    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
+    put_matrix(json, "A", o->input[0], job->A.rows, job->A.cols, job->A.nnz);
+    put_matrix(json, B ? "B" : "X", right, B ? B->rows : job->X.rows, cols, in_right);
+    put_matrix(json, B ? "C" : "Y", NULL, job->A.rows, cols,
+               job->report.predicted_nnz_out);
+}
+
+static void put_fit(cli_json *json, const cli_job *job)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    cli_json_int(json, "predicted_result_bytes", job->report.predicted_result_bytes);
+    if (fit.budget == 0)
+        return;
+    cli_json_int(json, "host_memory_bytes", fit.budget);
+    cli_json_int(json, "host_memory_free_bytes", fit.free);
+    cli_json_truth(json, "result_fits", fit.needed <= fit.free);
+}
+
+static void put_candidates(cli_json *json, const cli_job *job)
+{
+    hybrid_candidate c;
+
+    cli_json_begin_array(json, "candidates");
+    for (int i = 0; hybrid_plan_candidate(job->plan, i, &c) == HYBRID_OK; i++) {
+        cli_json item;
+        cli_json_item(json, &item);
+        cli_json_text(&item, "variant", c.variant);
+        if (c.refused)
+            cli_json_text(&item, "refused", c.refused);
+        else
+            cli_json_real(&item, "predicted_s", c.predicted_s);
+        cli_json_truth(&item, "chosen", c.chosen);
+        cli_json_end(&item);
+    }
+    cli_json_end_array(json);
+}
+
+static void put_plan(cli_json *json, const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+
+    cli_json_text(json, "variant", job->variant);
+    cli_json_real(json, "predicted_s", r->predicted_s);
+    cli_json_int(json, "chunks", r->chunks);
+    cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
+    cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
+    put_candidates(json, job);
+}
+
+static int print_json(const cli_job *job)
+{
+    const int cuda         = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    cli_json json;
+
+    if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK)
+        return cli_fail(CLI_FAILED, "the engine does not tell of the machine");
+    cli_json_begin(&json, stdout, "");
+    cli_json_text(&json, "version", cli_version().s);
+    put_operands(&json, job);
+    cli_json_int(&json, "flops", job->report.flops);
+    put_fit(&json, job);
+    cli_json_text(&json, "backend", cuda ? "cuda" : "host");
+    if (cuda)
+        cli_json_text(&json, "device", hybrid_engine_device(job->engine));
+    cli_json_truth(&json, "planned", has_plan(job));
+    if (has_plan(job))
+        put_plan(&json, job);
+    cli_json_text(&json, "rates", machine.rates_path[0] ? machine.rates_path : NULL);
+    cli_json_end(&json);
+    fputc('\n', stdout);
+    return CLI_DONE;
+}
+
+int cli_explain(const cli_options *options)
+{
+    cli_job job = {.options = options, .explains = 1};
+    int code    = cli_job_check(options);
+
+    cli_progress_open(options->progress, options->quiet);
+    if (code == CLI_DONE)
+        code = cli_job_open(&job);
+    if (code == CLI_DONE)
+        code = cli_job_load(&job);
+    if (code == CLI_DONE)
+        code = has_plan(&job) ? cli_job_plan(&job) : cli_files_predict(&job);
+    cli_progress_clear();
+    if (code == CLI_DONE)
+        code = options->json ? print_json(&job) : print_words(&job);
+    cli_job_close(&job);
+    return code;
+}

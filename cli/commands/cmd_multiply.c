@@ -1,0 +1,241 @@
+/* cli/commands/cmd_multiply.c - hybrid_spmm multiply: read, plan, run, verify, write,
+ * tell. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/operands/files.h"
+#include "cli/commands/fit.h"
+#include "cli/output/format.h"
+#include "cli/commands/job.h"
+#include "cli/output/now.h"
+#include "cli/operands/operand.h"
+#include "cli/output/outputs.h"
+#include "cli/output/report_json.h"
+#include "cli/output/say.h"
+#include "cli/output/signals.h"
+#include "cli/output/summary.h"
+
+enum { TRIALS = 10 }; /* a wrong row passes all of them once in 1024 times */
+
+typedef struct multiply {
+    cli_job job;
+    cli_output output, trace, report;
+} multiply;
+
+/* ---- before anything is computed
+ * ------------------------------------------------------- */
+
+static int check(multiply *m)
+{
+    const cli_options *o = m->job.options;
+    const int dense = o->dense_cols || (o->input[1] && cli_operand_is_dense(o->input[1]));
+
+    if (cli_outputs_same(o->output, o->trace) || cli_outputs_same(o->output, o->report) ||
+        cli_outputs_same(o->trace, o->report))
+        return cli_fail(CLI_USAGE, "--output, --trace and --report need different files");
+    const int code = cli_format_check(o, dense);
+    return code == CLI_DONE ? cli_job_check(o) : code;
+}
+
+static int claim(multiply *m)
+{
+    const cli_options *o = m->job.options;
+    int code             = cli_signals_open();
+
+    if (code == CLI_DONE && o->output)
+        code = cli_output_claim(o->output, &m->output);
+    if (code == CLI_DONE && o->trace)
+        code = cli_output_claim(o->trace, &m->trace);
+    if (code == CLI_DONE && o->report)
+        code = cli_output_claim(o->report, &m->report);
+    return code;
+}
+
+static int open_engine(multiply *m)
+{
+    return cli_job_open(&m->job);
+}
+
+static int load(multiply *m)
+{
+    return cli_job_load(&m->job);
+}
+
+/* An estimate may be off: a result that exceeds memory by less than this is tried. */
+static const double SURE = 1.25;
+
+static int plan(multiply *m)
+{
+    cli_job *job = &m->job;
+
+    if (cli_job_has_files(job) && job->right)
+        return CLI_DONE; /* hybrid_spgemm_files() refuses a C that does not fit */
+    const int code = cli_job_has_files(job) ? cli_files_predict(job) : cli_job_plan(job);
+    return code == CLI_DONE ? cli_fit_check(job, SURE) : code;
+}
+
+/* ---- the product
+ * --------------------------------------------------------------------------- */
+
+static void on_event(void *user, const hybrid_event *event)
+{
+    cli_job *job = user;
+
+    if (!job->variant && event->variant[0])
+        job->variant = event->variant;
+    hybrid_trace_add(job->trace, event);
+}
+
+static hybrid_status run_plan(cli_job *job)
+{
+    const hybrid_status status =
+        job->right ? hybrid_spgemm_run(job->plan, &job->A, job->right, &job->C)
+                   : hybrid_spmm_run(job->plan, 1, &job->A, &job->X, 0, &job->Y);
+
+    return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
+}
+
+/* The result of the call before is freed first, so that budgets hold one result. */
+static int run_once(cli_job *job)
+{
+    hybrid_csr_free(job->engine, &job->C);
+    cli_progress_begin(&job->report);
+    cli_signals_defer();
+    const int64_t begin = cli_now_ns();
+    const hybrid_status status =
+        cli_job_has_files(job) ? cli_files_run(job) : run_plan(job);
+    cli_calls_add(&job->calls, (double)(cli_now_ns() - begin) * 1e-9);
+    return cli_signals_returned(job->engine, status);
+}
+
+static int make_y(cli_job *job)
+{
+    const hybrid_status status = hybrid_dense_create(
+        job->engine, job->A.rows, job->X.cols, HYBRID_ROW_MAJOR, job->type, &job->Y);
+
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
+static int run(multiply *m)
+{
+    cli_job *job         = &m->job;
+    const int64_t repeat = job->options->repeat;
+    int code             = cli_calls_open(&job->calls, repeat);
+
+    if (cli_job_has_files(job) || job->options->trace)
+        hybrid_engine_trace(job->engine, on_event, job);
+    if (cli_job_has_files(job))
+        job->report = (hybrid_report)HYBRID_REPORT_INIT;
+    if (code == CLI_DONE && !job->right && !job->Y.data)
+        code = make_y(job);
+    for (int64_t i = 0; i < repeat && code == CLI_DONE; i++)
+        code = run_once(job);
+    hybrid_engine_trace(job->engine, NULL, NULL);
+    cli_job_pause(job);
+    return code;
+}
+
+static int verify(multiply *m)
+{
+    cli_job *job         = &m->job;
+    const uint64_t seed  = job->options->seed;
+    const int64_t begin  = cli_now_ns();
+    int64_t row          = -1;
+    hybrid_status status = HYBRID_OK;
+
+    if (!job->options->verify)
+        return CLI_DONE;
+    cli_progress_phase("verifying", "");
+    cli_signals_defer();
+    if (job->right)
+        status = hybrid_verify_spgemm(job->engine, &job->A, job->right, &job->C, TRIALS,
+                                      seed, &row);
+    else
+        status =
+            (job->options->allow_tf32 ? hybrid_verify_spmm_tf32 : hybrid_verify_spmm)(
+                job->engine, &job->A, &job->X, &job->Y, TRIALS, seed, &row);
+    const int code = cli_signals_returned(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
+    job->verify_s = cli_job_step(job, "verify", "main", begin, 0);
+    if (row >= 0)
+        return cli_fail(CLI_FAILED,
+                        "the result is wrong: row %lld is off by more than rounding "
+                        "explains; nothing is written",
+                        (long long)row);
+    return CLI_DONE;
+}
+
+/* ---- what comes out
+ * ------------------------------------------------------------------------- */
+
+static int write_result(multiply *m)
+{
+    cli_job *job        = &m->job;
+    const int64_t begin = cli_now_ns();
+
+    if (!m->output.path)
+        return CLI_DONE;
+    cli_progress_file("writing", cli_output_title(job->options->output).s);
+    const hybrid_status status =
+        job->right ? hybrid_write_mtx(job->engine, m->output.path, &job->C)
+                   : hybrid_write_npy(job->engine, m->output.path, &job->Y);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(job->engine, status);
+    job->write_s =
+        cli_job_step(job, job->right ? "write C" : "write Y", "writer", begin, 0);
+    return CLI_DONE;
+}
+
+static int write_trace(multiply *m)
+{
+    cli_job *job = &m->job;
+
+    if (!m->trace.path)
+        return CLI_DONE;
+    const hybrid_status status = hybrid_trace_write_json(job->trace, m->trace.path);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
+static int write_report(multiply *m)
+{
+    FILE *file;
+
+    if (!m->report.path)
+        return CLI_DONE;
+    file = cli_output_stream(&m->report);
+    if (!file)
+        return CLI_FILE;
+    cli_report_write(&m->job, file);
+    return cli_output_publish(&m->report);
+}
+
+static int summarize(multiply *m)
+{
+    cli_progress_clear();
+    if (!m->job.options->quiet)
+        cli_summary_print(&m->job);
+    return CLI_DONE;
+}
+
+int cli_multiply(const cli_options *options)
+{
+    static int (*const steps[])(multiply *) = {
+        check,  claim,        open_engine, load,         plan,     run,
+        verify, write_result, write_trace, write_report, summarize};
+    multiply m = {.job    = {.options = options, .begin_ns = cli_now_ns()},
+                  .output = CLI_OUTPUT_NONE,
+                  .trace  = CLI_OUTPUT_NONE,
+                  .report = CLI_OUTPUT_NONE};
+    int code   = CLI_DONE;
+
+    cli_progress_open(options->progress, options->quiet);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CLI_DONE; i++)
+        code = steps[i](&m);
+    cli_progress_clear();
+    cli_output_close(&m.output);
+    cli_output_close(&m.trace);
+    cli_output_close(&m.report);
+    cli_job_close(&m.job);
+    return code;
+}

@@ -1,0 +1,57 @@
+/* cli/commands/command.h - the commands of hybrid_spmm: one table drives dispatch,
+   --help, suggestions, manual pages and completions of shells. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "cli/output/text.h"
+
+typedef struct cli_options cli_options;
+
+/* The commands that an option belongs to. */
+enum {
+    CLI_MULTIPLY  = 1u << 0,
+    CLI_EXPLAIN   = 1u << 1,
+    CLI_INFO      = 1u << 2,
+    CLI_LIST      = 1u << 3,
+    CLI_GENERATE  = 1u << 4,
+    CLI_CALIBRATE = 1u << 5,
+    CLI_DOCTOR    = 1u << 6,
+    CLI_PROGRAM   = 1u << 7 /* before any command: hybrid_spmm --version */
+};
+
+/* A row of a list in --help and in a manual page. A NULL name ends the list. */
+typedef struct cli_term {
+    const char *name, *text;
+} cli_term;
+
+typedef struct cli_command {
+    const char *name; /* "multiply"; "" for the program itself */
+    unsigned bit;
+    int (*run)(const cli_options *options); /* returns the exit code */
+    const char *arguments;                  /* "A [B]"; "" if there are none */
+    int least, most;                        /* number of arguments */
+    const char *summary;                    /* "compute A*B, A*A or A*X" */
+    const char *description; /* paragraphs, separated by an empty line, not wrapped */
+    const cli_term *kinds;   /* KIND:ARGS, which is the only argument; or NULL */
+    const cli_term *examples;
+} cli_command;
+
+extern const cli_command cli_program;    /* hybrid_spmm without a command */
+extern const cli_command cli_commands[]; /* ends with a NULL name */
+extern const cli_term cli_exit_codes[];
+
+/* Returns the command called `name`, or NULL. */
+const cli_command *cli_command_find(const char *name);
+
+/* Returns "hybrid_spmm multiply", or "hybrid_spmm" for the program itself. */
+cli_text cli_command_title(const cli_command *command);
+
+int cli_multiply(const cli_options *options);
+int cli_explain(const cli_options *options);
+int cli_info(const cli_options *options);
+int cli_list(const cli_options *options);
+int cli_generate(const cli_options *options);
+int cli_calibrate(const cli_options *options);
+int cli_doctor(const cli_options *options);
+
+#endif /* CLI_COMMAND_H */

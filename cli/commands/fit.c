@@ -1,0 +1,56 @@
+/* cli/commands/fit.c - whether the result of a planned product fits host memory. */
+#include "cli/commands/fit.h"
+
+#include "cli/operands/operand.h"
+#include "cli/output/say.h"
+#include "cli/output/text.h"
+
+static int64_t bytes_of_x(const cli_job *job)
+{
+    const int64_t size = job->X.type == HYBRID_F64 ? 8 : 4;
+    const int made     = job->right || job->X.data || job->right_file;
+
+    return made ? 0 : job->X.rows * job->X.cols * size;
+}
+
+cli_fit cli_fit_of(const cli_job *job)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    cli_fit fit            = {.free = INT64_MAX};
+
+    fit.needed = bytes_of_x(job);
+    if (!job->Y.data) /* Y of a random X is made with X */
+        fit.needed += job->report.predicted_result_bytes;
+    if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
+        machine.host_bytes == 0)
+        return fit;
+    fit.budget = machine.host_bytes;
+    fit.free   = machine.host_bytes - machine.host_bytes_used;
+    return fit;
+}
+
+/* Values of JSON files are not converted. */
+static int is_converted(const cli_job *job)
+{
+    const char *const *input = job->options->input;
+
+    for (int i = 0; i < CLI_INPUTS && input[i]; i++)
+        if (cli_operand_is_json(input[i]))
+            return 0;
+    return 1;
+}
+
+int cli_fit_check(const cli_job *job, double times)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    if ((double)fit.needed <= times * (double)fit.free)
+        return CLI_DONE;
+    return cli_fail(
+        CLI_MEMORY,
+        "the result does not fit: it takes about %s, and %s of the host memory of "
+        "%s are free; raise --host-memory%s, or take the result in parts "
+        "(hybrid_spgemm_each in C)",
+        cli_bytes(fit.needed).s, cli_bytes(fit.free).s, cli_bytes(fit.budget).s,
+        job->type == HYBRID_F64 && is_converted(job) ? ", use --type f32" : "");
+}

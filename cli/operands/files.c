@@ -1,0 +1,77 @@
+/* cli/operands/files.c - products of operands that stay in their files. */
+#include "cli/operands/files.h"
+
+#include "cli/output/say.h"
+#include "cli/output/signals.h"
+
+static hybrid_operand left_of(const cli_job *job)
+{
+    return (hybrid_operand){.csr  = job->left_file ? NULL : &job->A,
+                            .file = job->left_file};
+}
+
+static hybrid_operand right_of(const cli_job *job)
+{
+    if (job->right == &job->A)
+        return left_of(job);
+    if (job->right_file)
+        return (hybrid_operand){.file = job->right_file};
+    return (hybrid_operand){.csr = job->right, .dense = job->right ? NULL : &job->X};
+}
+
+hybrid_status cli_files_run(cli_job *job)
+{
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    const hybrid_operand A = left_of(job), B = right_of(job);
+
+    const hybrid_status status =
+        job->right ? hybrid_spgemm_files(job->engine, &A, &B, &wanted, &job->C)
+                   : hybrid_spmm_files(job->engine, 1, &A, &B, 0, &wanted, &job->Y);
+    return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
+}
+
+static void predict_y(cli_job *job)
+{
+    hybrid_report *r    = &job->report;
+    const int64_t value = job->type == HYBRID_F64 ? 8 : 4;
+
+    r->rows                   = job->A.rows;
+    r->flops                  = 2 * job->A.nnz * job->X.cols;
+    r->predicted_nnz_out      = job->A.rows * job->X.cols;
+    r->predicted_result_bytes = r->predicted_nnz_out * value;
+}
+
+int cli_files_predict(cli_job *job)
+{
+    const hybrid_operand A = left_of(job), B = right_of(job);
+
+    job->report = (hybrid_report)HYBRID_REPORT_INIT;
+    if (!job->right) {
+        predict_y(job);
+        return CLI_DONE;
+    }
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    cli_signals_defer();
+    return cli_signals_returned(
+        job->engine,
+        hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report));
+}
+
+enum {
+    WHOLE_PART = 4
+}; /* of the free memory: operands that hybrid_spgemm_files() reads */
+
+int cli_files_is_large(hybrid_engine *engine, const char *name)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    hybrid_file *file;
+
+    if (hybrid_engine_machine(engine, &machine) != HYBRID_OK || machine.host_bytes == 0 ||
+        hybrid_file_open(engine, name, &file) != HYBRID_OK)
+        return 0; /* reading it says what is wrong */
+    const hybrid_csr A  = hybrid_file_csr(file);
+    const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
+    const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);
+    hybrid_file_close(file);
+    return bytes > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;
+}

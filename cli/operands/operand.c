@@ -1,0 +1,144 @@
+/* cli/operands/operand.c - a matrix that the user names. */
+#include "cli/operands/operand.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "cli/options/options.h"
+#include "cli/operands/peek.h"
+#include "cli/output/progress.h"
+#include "cli/output/say.h"
+
+const char *cli_operand_spec(const char *name)
+{
+    return strncmp(name, "gen:", 4) == 0 ? name + 4 : NULL;
+}
+
+int cli_operand_is_standard_input(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+const char *cli_operand_path(const char *name)
+{
+    return cli_operand_is_standard_input(name) ? "/dev/stdin" : name;
+}
+
+cli_title cli_operand_title(const char *name)
+{
+    return cli_title_of(name, "standard input");
+}
+
+/* "%%MatrixMarket matrix array ..." */
+static int has_array_banner(char *text)
+{
+    static const char *const words[] = {"%%MatrixMarket", "matrix", "array"};
+    char *rest                       = text;
+
+    text[strcspn(text, "\r\n")] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *word = strtok_r(rest, " \t", &rest);
+        if (!word || strcasecmp(word, words[i]) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The beginning of a .npy file, whose dictionary begins at byte 10 or 12. */
+static const char npy_magic[] = "\x93NUMPY";
+enum { NPY_DICTIONARY = 12 };
+
+static int is_npy(const char *text, size_t bytes)
+{
+    return bytes > NPY_DICTIONARY && memcmp(text, npy_magic, sizeof npy_magic - 1) == 0;
+}
+
+int cli_operand_is_json(const char *name)
+{
+    return !cli_operand_spec(name) && cli_ends_in(name, ".json");
+}
+
+int cli_operand_is_dense(const char *name)
+{
+    char text[CLI_PEEK_BYTES];
+
+    if (cli_operand_spec(name))
+        return 0;
+    const size_t bytes = cli_peek(name, text);
+    if (cli_operand_is_json(name)) /* {"format": "hybrid-dense", ... */
+        return strstr(text, "\"hybrid-dense\"") != NULL;
+    return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
+}
+
+static int json_type(hybrid_engine *engine, const char *name, hybrid_type *type)
+{
+    hybrid_file *file;
+    const hybrid_status status = hybrid_file_open(engine, name, &file);
+
+    if (status != HYBRID_OK)
+        return cli_fail_engine(engine, status);
+    *type = hybrid_file_csr(file).type;
+    if (!*type)
+        *type = hybrid_file_dense(file).type;
+    hybrid_file_close(file);
+    return CLI_DONE;
+}
+
+int cli_operand_type(hybrid_engine *engine, const char *name, hybrid_type *type)
+{
+    char text[CLI_PEEK_BYTES];
+
+    *type = (hybrid_type)0;
+    if (cli_operand_spec(name))
+        return CLI_DONE;
+    if (cli_operand_is_json(name))
+        return json_type(engine, name, type);
+    if (is_npy(text, cli_peek(name, text)))
+        *type = strstr(text + NPY_DICTIONARY, "<f4") ? HYBRID_F32 : HYBRID_F64;
+    return CLI_DONE;
+}
+
+int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
+{
+    const char *word = is == HYBRID_F64 ? "f64" : "f32";
+
+    if (is == wanted)
+        return CLI_DONE;
+    return cli_fail(CLI_USAGE,
+                    "'%s' holds %s, which is not converted: give --type %s, or leave out "
+                    "--type",
+                    name, word, word);
+}
+
+static int read_json(hybrid_engine *engine, const char *name, hybrid_type type,
+                     hybrid_csr *sparse)
+{
+    const hybrid_status status = hybrid_read_csr(engine, name, sparse);
+
+    return status == HYBRID_OK ? cli_operand_check_type(name, sparse->type, type)
+                               : cli_fail_engine(engine, status);
+}
+
+int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
+                     uint64_t seed, hybrid_csr *sparse, hybrid_dense *dense,
+                     int *is_dense)
+{
+    const char *spec = cli_operand_spec(name), *path = cli_operand_path(name);
+    hybrid_status status;
+
+    if (spec)
+        cli_progress_phase("making", name);
+    else
+        cli_progress_file("reading", cli_operand_title(name).s);
+    *is_dense = 0;
+    if (cli_operand_is_json(name))
+        return read_json(engine, name, type, sparse);
+    *is_dense = dense && cli_operand_is_dense(name);
+    if (*is_dense)
+        status = hybrid_read_dense(engine, path, type, dense);
+    else if (spec)
+        status = hybrid_generate(engine, spec, type, seed, sparse);
+    else
+        status = hybrid_read_mtx(engine, path, type, sparse);
+    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(engine, status);
+}

@@ -1,0 +1,106 @@
+/* cli/operands/peek.c - the beginning of an operand, which is still to be read. */
+#include "cli/operands/peek.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { TRIES = 100, PAUSE_NS = 10000000 };
+
+/* ---- bytes ---------------------------------------------------------------------------
+ */
+
+/* Copies what is in the pipe without taking it out: tee() doubles it into another pipe.
+ */
+static size_t peek_once(int fd, char *text, size_t room)
+{
+    int ends[2];
+    ssize_t got = -1;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return 0;
+    if (tee(fd, ends[1], room, 0) > 0)
+        got = read(ends[0], text, room);
+    close(ends[0]);
+    close(ends[1]);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* A program may write its first line in several pieces, so a short look is repeated until
+   the text has a line or stays as it is. */
+static size_t peek_pipe(int fd, char *text, size_t room)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    size_t bytes                = peek_once(fd, text, room);
+
+    for (int i = 0; i < TRIES && bytes > 0 && bytes < room && !memchr(text, '\n', bytes);
+         i++) {
+        nanosleep(&pause, NULL);
+        bytes = peek_once(fd, text, room);
+    }
+    return bytes;
+}
+
+/* The offset of a descriptor does not move. */
+static size_t peek_descriptor(int fd, char *text, size_t room)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+        return peek_pipe(fd, text, room);
+    const off_t at    = lseek(fd, 0, SEEK_CUR);
+    const ssize_t got = at >= 0 ? pread(fd, text, room, at) : -1;
+    return got > 0 ? (size_t)got : 0;
+}
+
+static size_t peek_file(const char *path, char *text, size_t room)
+{
+    struct stat st;
+
+    /* to open a pipe would wait for its writer, and to close it would end the writer */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const size_t bytes = peek_descriptor(fd, text, room);
+    close(fd);
+    return bytes;
+}
+
+/* ---- gzip ----------------------------------------------------------------------------
+ */
+
+/* Inflates as much as `text` has room for; what is no gzip data is copied. */
+static size_t inflate_head(char *raw, size_t bytes, char *text, size_t room)
+{
+    z_stream z = {.next_in   = (z_const Bytef *)raw,
+                  .avail_in  = (uInt)bytes,
+                  .next_out  = (Bytef *)text,
+                  .avail_out = (uInt)room};
+
+    if (bytes < 2 || raw[0] != '\x1f' || raw[1] != '\x8b') {
+        memcpy(text, raw, bytes);
+        return bytes;
+    }
+    if (inflateInit2(&z, 15 + 16) != Z_OK)
+        return 0;
+    inflate(&z, Z_SYNC_FLUSH);
+    inflateEnd(&z);
+    return room - z.avail_out;
+}
+
+size_t cli_peek(const char *name, char text[CLI_PEEK_BYTES])
+{
+    const size_t room = CLI_PEEK_BYTES - 1;
+    char raw[CLI_PEEK_BYTES];
+    const size_t bytes = strcmp(name, "-") == 0 ? peek_descriptor(STDIN_FILENO, raw, room)
+                                                : peek_file(name, raw, room);
+    const size_t inflated = inflate_head(raw, bytes, text, room);
+
+    text[inflated] = '\0';
+    return inflated;
+}

@@ -1,0 +1,53 @@
+/* cli/options/options.h - the options of all commands: one table drives parsing, --help,
+   suggestions, manual pages and completions of shells. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "cli/commands/command.h"
+#include "cli/output/format.h"
+#include "cli/options/kinds.h"
+#include "cli/output/progress.h"
+#include "hybrid_spmm.h"
+
+enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* rows of the table */ };
+
+/* The values that the user gave; 0 or NULL if an option has none. */
+struct cli_options {
+    const char *input[CLI_INPUTS]; /* the command's arguments */
+    const char *output, *trace, *report, *variant, *rates;
+    int64_t dense_cols, chunk_rows, threads, device, repeat;
+    size_t device_bytes, host_bytes;
+    uint64_t seed;
+    hybrid_type type;
+    hybrid_backend backend;
+    cli_split split;
+    cli_devices devices;
+    cli_progress_mode progress;
+    cli_format format;
+    int transpose_a, transpose_b, deterministic, allow_tf32, verify;
+    int json, verbose, quiet, help, version;
+};
+
+typedef struct cli_option {
+    const char *name;     /* without "--" */
+    char letter;          /* of the short form; 0 if there is none */
+    unsigned commands;    /* bits of the commands that take the option */
+    const cli_kind *kind; /* of its value */
+    size_t field;         /* offset in cli_options of the value */
+    const char *help;     /* sentences; completions show the first one */
+} cli_option;
+
+/* Ends with a NULL name. An option may have several rows, for different commands. */
+extern const cli_option cli_option_table[];
+
+/* Returns the next row at or after `option` that `command` takes, or NULL. */
+const cli_option *cli_option_of(const cli_command *command, const cli_option *option);
+
+#define CLI_EACH_OPTION(option, command)                                                 \
+    for (const cli_option *option = cli_option_of(command, cli_option_table); option;    \
+         option                   = cli_option_of(command, option + 1))
+
+/* Returns 1 if `path` ends in `ending`. */
+int cli_ends_in(const char *path, const char *ending);
+
+#endif /* CLI_OPTIONS_H */

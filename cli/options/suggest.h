@@ -1,0 +1,17 @@
+/* cli/options/suggest.h - finds the word that a user probably meant. */
+#ifndef CLI_SUGGEST_H
+#define CLI_SUGGEST_H
+
+#include <stddef.h>
+
+/* Start from {.typed = word}. */
+typedef struct cli_suggestion {
+    const char *typed; /* what the user wrote */
+    const char *best;  /* the nearest candidate so far; or NULL */
+    size_t changes;    /* letters to insert, delete, replace or swap to get `best` */
+} cli_suggestion;
+
+/* Makes `candidate` the best if no earlier candidate is as near. Borrows `candidate`. */
+void cli_suggest(cli_suggestion *suggestion, const char *candidate);
+
+#endif /* CLI_SUGGEST_H */

@@ -1,0 +1,59 @@
+/* cli/output/format.c - the formats that results are written in. */
+#include "cli/output/format.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/options/options.h"
+#include "cli/output/outputs.h"
+#include "cli/output/say.h"
+
+/* Whether the name says nothing about a format: standard output, a device or a pipe. */
+static int is_stream(const char *name)
+{
+    struct stat st;
+
+    return cli_is_standard_output(name) || (stat(name, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+/* Returns 0 if the name has another ending. */
+static cli_format format_of(const char *name)
+{
+    return cli_ends_in(name, ".mtx")   ? CLI_FORMAT_MTX
+           : cli_ends_in(name, ".npy") ? CLI_FORMAT_NPY
+                                       : (cli_format)0;
+}
+
+static int check_terminal(const char *name)
+{
+    if (cli_is_standard_output(name) && isatty(STDOUT_FILENO))
+        return cli_fail(CLI_USAGE, "a dense result is binary (.npy), and standard output "
+                                   "is a terminal: redirect it, or give -o FILE.npy");
+    return CLI_DONE;
+}
+
+int cli_format_check(const cli_options *options, int dense)
+{
+    const char *name        = options->output;
+    const cli_format wanted = dense ? CLI_FORMAT_NPY : CLI_FORMAT_MTX;
+
+    if (options->format && options->format != wanted)
+        return cli_fail(CLI_USAGE, "the result is %s: --format %s does not fit",
+                        dense ? "dense" : "sparse", dense ? "mtx" : "npy");
+    if (!name || options->format || is_stream(name))
+        return name && dense ? check_terminal(name) : CLI_DONE;
+    const cli_format found = format_of(name);
+    if (!found)
+        return cli_fail(
+            CLI_USAGE,
+            "the ending of '%s' is unknown; a %s result needs a name ending in "
+            "%s, or --format %s (supported are .mtx for sparse results and "
+            ".npy for dense ones)",
+            name, dense ? "dense" : "sparse", dense ? ".npy" : ".mtx",
+            dense ? "npy" : "mtx");
+    if (found != wanted)
+        return cli_fail(CLI_USAGE, "the result is %s: give '%s' a name ending in %s",
+                        dense ? "dense" : "sparse", name, dense ? ".npy" : ".mtx");
+    return CLI_DONE;
+}

@@ -1,0 +1,146 @@
+/* cli/output/progress.c - one line on stderr that tells how far the multiply is. */
+#include "cli/output/progress.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/output/now.h"
+#include "cli/output/text.h"
+
+enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
+
+/* nothing, rows of a run, or bytes of a file */
+typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
+
+static struct {
+    int shown, terminal, colour;
+    volatile sig_atomic_t drawn; /* there is a line to take off */
+    phase_kind told;
+    char file[LINE_BYTES]; /* BYTES: "reading A.mtx" */
+    int64_t begin_ns, drawn_ns;
+    int64_t flops;
+} line;
+
+void cli_progress_open(cli_progress_mode mode, int quiet)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+    line.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    line.colour   = line.terminal && !(no_colour && no_colour[0]);
+    line.shown    = mode == CLI_PROGRESS_ALWAYS ||
+                 (mode == CLI_PROGRESS_AUTO && line.terminal && !quiet);
+}
+
+void cli_progress_clear_now(void)
+{
+    static const char erase[] = "\r\033[K";
+
+    if (line.drawn && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
+        return; /* nobody is left to tell */
+    line.drawn = 0;
+}
+
+void cli_progress_clear(void)
+{
+    fflush(stderr);
+    cli_progress_clear_now();
+}
+
+/* A line longer than the screen could not be drawn over. */
+static int width(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+        return 79;
+    return size.ws_col - 1;
+}
+
+static void draw(const char *text)
+{
+    line.drawn_ns = cli_now_ns();
+    if (!line.terminal) {
+        fprintf(stderr, "%s\n", text);
+        return;
+    }
+    line.drawn = 1;
+    fprintf(stderr, "\r%s%.*s%s\033[K", line.colour ? "\033[36m" : "", width(), text,
+            line.colour ? "\033[0m" : "");
+    fflush(stderr);
+}
+
+static void begin(const char *verb, const char *name, phase_kind told)
+{
+    line.told     = told;
+    line.begin_ns = cli_now_ns();
+    line.drawn_ns = line.begin_ns;
+    snprintf(line.file, sizeof line.file, "%s%s%s", verb, name[0] ? " " : "", name);
+}
+
+void cli_progress_phase(const char *verb, const char *name)
+{
+    begin(verb, name, PHASE);
+    if (line.shown && line.terminal)
+        draw(line.file);
+}
+
+void cli_progress_file(const char *verb, const char *name)
+{
+    cli_progress_phase(verb, name);
+    line.told = BYTES;
+}
+
+void cli_progress_begin(const hybrid_report *plan)
+{
+    begin("", "", ROWS);
+    line.flops = plan->flops;
+}
+
+/* Seconds that are left, if the rest goes on as before. */
+static cli_text time_left(double done, double seconds)
+{
+    const cli_text unknown = {"?"};
+
+    return done > 0 ? cli_clock(seconds * (1 - done) / done) : unknown;
+}
+
+static void draw_rows(int64_t rows_done, int64_t rows, double s)
+{
+    const double done = rows > 0 ? (double)rows_done / (double)rows : 1;
+    char text[LINE_BYTES];
+
+    snprintf(text, sizeof text, "%3.0f %%  row %lld of %lld  %.1f GFLOP/s  %s left",
+             100 * done, (long long)rows_done, (long long)rows,
+             done * (double)line.flops / s * 1e-9, time_left(done, s).s);
+    draw(text);
+}
+
+/* Of a pipe, the total is unknown. */
+static void draw_bytes(int64_t bytes, int64_t total, double s)
+{
+    const double done = total > 0 ? (double)bytes / (double)total : 1;
+    char text[2 * LINE_BYTES];
+
+    if (total < 0)
+        snprintf(text, sizeof text, "%s  %s  %s/s", line.file, cli_bytes(bytes).s,
+                 cli_bytes((int64_t)((double)bytes / s)).s);
+    else
+        snprintf(text, sizeof text, "%s  %3.0f %%  %s of %s  %s left", line.file,
+                 100 * done, cli_bytes(bytes).s, cli_bytes(total).s,
+                 time_left(done, s).s);
+    draw(text);
+}
+
+void cli_progress_tell(int64_t done, int64_t total)
+{
+    const int64_t now = cli_now_ns();
+    const double s    = (double)(now - line.begin_ns) * 1e-9;
+
+    if (line.shown && line.told != PHASE && now - line.drawn_ns >= REDRAW_NS)
+        (line.told == ROWS ? draw_rows : draw_bytes)(done, total, s);
+}

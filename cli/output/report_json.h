@@ -1,0 +1,15 @@
+/* cli/output/report_json.h - a finished product as one JSON object. */
+#ifndef CLI_REPORT_JSON_H
+#define CLI_REPORT_JSON_H
+
+#include <stdio.h>
+
+#include "cli/commands/job.h"
+#include "cli/output/json.h"
+
+void cli_report_write(const cli_job *job, FILE *file);
+
+/* What the run used of the machine, as fields of an object. */
+void cli_report_usage(cli_json *json, const hybrid_report *report);
+
+#endif /* CLI_REPORT_JSON_H */

@@ -1,0 +1,278 @@
+/* engine/api/check.c - arguments of public calls, checked before anything is done. */
+#include "engine/api/check.h"
+
+#include "base/data/csr.h"
+#include "engine/api/struct_size.h"
+
+static int is_index(hybrid_index type)
+{
+    return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
+}
+
+/* Of C: what HYBRID_INDEX_DEFAULT stands for is in its place. */
+static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
+{
+    if (!is_index(o->offsets) || !is_index(o->columns))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: offsets %d or columns %d are not known",
+                       (int)o->offsets, (int)o->columns);
+    if ((o->offsets == HYBRID_INDEX_AUTO) != (o->columns == HYBRID_INDEX_AUTO))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_INDEX_AUTO is for offsets and columns of C "
+                       "together, not for one of them");
+    return HYBRID_OK;
+}
+
+static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char *name)
+{
+    if (space == HYBRID_SPACE_HOST || space == HYBRID_SPACE_DEVICE)
+        return HYBRID_OK;
+    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: space %d is neither host nor device",
+                   name, (int)space);
+}
+
+static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_options *o)
+{
+    const unsigned known = HYBRID_DETERMINISTIC | HYBRID_REUSE | HYBRID_EXPLAIN |
+                           HYBRID_CHECK | HYBRID_RESIDENT | HYBRID_ALLOW_TF32 |
+                           HYBRID_ASYNC;
+
+    if (o->flags & ~known)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: flags %#x are not known",
+                       o->flags & ~known);
+    if (o->depth < 0 || o->depth > 64 || o->chunk_rows < 0)
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: depth %d is not in 0..64 or chunk_rows %lld is negative",
+            o->depth, (long long)o->chunk_rows);
+    if (o->split < HYBRID_SPLIT_DEFAULT || o->split > HYBRID_SPLIT_SHARE ||
+        !(o->host_share >= 0 && o->host_share <= 1))
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: split %d is not known or host_share %g is not in 0..1",
+            (int)o->split, o->host_share);
+    if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
+                       (int)o->order);
+    HY_TRY(check_space(ctx, o->x_space, "plan options: x"));
+    HY_TRY(check_space(ctx, o->result_space, "plan options: result"));
+    return check_indices(ctx, o);
+}
+
+hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
+                                   hybrid_plan_options *out)
+{
+    *out = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    if (options)
+        HY_TRY(hy_struct_read(ctx, &hy_plan_options_struct, options, out));
+    if (out->offsets == HYBRID_INDEX_DEFAULT)
+        out->offsets = HYBRID_I64;
+    if (out->columns == HYBRID_INDEX_DEFAULT)
+        out->columns = HYBRID_I32;
+    return check_plan_options(ctx, out);
+}
+
+static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
+                                 const char *name)
+{
+    if (a != b)
+        return hy_fail(ctx, HYBRID_BAD_SHAPE, "A holds f%d and %s holds f%d",
+                       a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
+    return HYBRID_OK;
+}
+
+/* ---- matrices ------------------------------------------------------------------------
+ */
+
+static hybrid_status check_on_host(hy_context *ctx, hybrid_space space, const char *name)
+{
+    if (space == HYBRID_SPACE_HOST)
+        return HYBRID_OK;
+    return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                   "%s is in the memory of a device: here it is to be in host memory",
+                   name);
+}
+
+hybrid_status hy_check_csr_anywhere(hy_context *ctx, const hybrid_csr *A,
+                                    const char *name)
+{
+    HY_TRY(hy_csr_check_header(ctx, A, name));
+    return check_space(ctx, A->space, name);
+}
+
+hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(hy_check_csr_anywhere(ctx, A, name));
+    return check_on_host(ctx, A->space, name);
+}
+
+hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *name)
+{
+    HY_TRY(hy_check_csr(ctx, A, name));
+    return hy_csr_check(ctx, A, name);
+}
+
+hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B)
+{
+    HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
+    HY_TRY(hy_check_csr_anywhere(ctx, B, "B"));
+    return hy_check_spgemm_shapes(ctx, A, B);
+}
+
+hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                     const hybrid_csr *B)
+{
+    HY_TRY(check_types(ctx, A->type, B->type, "B"));
+    if (A->cols != B->rows)
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "A is %lld x %lld and B is %lld x %lld: columns of A and rows of B "
+            "differ",
+            (long long)A->rows, (long long)A->cols, (long long)B->rows,
+            (long long)B->cols);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X,
+                                          const char *name)
+{
+    if (!X)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
+    if (X->rows < 0 || X->cols < 0 || (X->type != HYBRID_F32 && X->type != HYBRID_F64) ||
+        (X->order != HYBRID_ROW_MAJOR && X->order != HYBRID_COL_MAJOR))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: rows %lld, cols %lld, type %d or order %d is out of range",
+                       name, (long long)X->rows, (long long)X->cols, (int)X->type,
+                       (int)X->order);
+    const int64_t least = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
+    const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
+    if (X->ld < least)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: ld %lld is below %lld", name,
+                       (long long)X->ld, (long long)least);
+    if (lines > 0 && X->ld > INT64_MAX / 8 / lines)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %lld x %lld elements overflow",
+                       name, (long long)lines, (long long)X->ld);
+    HY_TRY(check_space(ctx, X->space, name));
+    if (X->rows == 0 || X->cols == 0)
+        return HYBRID_OK;
+    if (!X->data)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: data is NULL", name);
+    if ((uintptr_t)X->data % hy_value_size(X->type) != 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: data at %p is not aligned to its %zu bytes a number", name,
+                       X->data, hy_value_size(X->type));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char *name)
+{
+    HY_TRY(check_dense_anywhere(ctx, X, name));
+    return check_on_host(ctx, X->space, name);
+}
+
+/* ---- arrays that must not overlap ----------------------------------------------------
+ */
+
+typedef struct array {
+    const char *name;
+    const void *data;
+    size_t bytes;
+} array;
+
+/* From the first element to the last, gaps included. */
+static array array_of(const hybrid_dense *X, const char *name)
+{
+    const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
+    const int64_t line  = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
+    const int64_t count =
+        X->data && lines > 0 && line > 0 ? (lines - 1) * X->ld + line : 0;
+    return (array){name, X->data, (size_t)count * hy_value_size(X->type)};
+}
+
+static int overlap(const array *a, const array *b)
+{
+    const uintptr_t at = (uintptr_t)a->data, bt = (uintptr_t)b->data;
+    return a->bytes > 0 && b->bytes > 0 && at < bt + b->bytes && bt < at + a->bytes;
+}
+
+/* Y is written while the others are read. */
+static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
+                                 const hybrid_dense *X, const hybrid_dense *Y)
+{
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* none is in memory */
+    const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
+    const array y      = array_of(Y, "Y");
+    const array read[] = {array_of(X, "X"),
+                          {"A's row_ptr", A->row_ptr, rows * hy_offset_size(A)},
+                          {"A's col", A->col, nnz * hy_col_size(A)},
+                          {"A's val", A->val, nnz * hy_value_size(A->type)}};
+
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (overlap(&read[i], &y))
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s and Y overlap", read[i].name);
+    return HYBRID_OK;
+}
+
+/* ---- operands ------------------------------------------------------------------------
+ */
+
+static int same_offsets(const hybrid_csr *A, const hybrid_csr *B)
+{
+    return A->row_ptr == B->row_ptr && A->offset_type == B->offset_type &&
+           A->rows == B->rows && A->nnz == B->nnz;
+}
+
+hybrid_status hy_check_patterns(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                unsigned flags)
+{
+    hybrid_status (*const check)(hy_context *, const hybrid_csr *, const char *) =
+        flags & HYBRID_CHECK ? hy_csr_check : hy_csr_check_offsets;
+
+    HY_TRY(check(ctx, A, "A"));
+    return !B || B == A || (check == hy_csr_check_offsets && same_offsets(A, B))
+               ? HYBRID_OK
+               : check(ctx, B, "B");
+}
+
+static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
+                                  const hybrid_dense *X, const hybrid_dense *Y)
+{
+    HY_TRY(check_types(ctx, A->type, X->type, "X"));
+    HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
+    if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: they do not "
+            "fit",
+            (long long)A->rows, (long long)A->cols, (long long)X->rows,
+            (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
+    return check_apart(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
+                            const hybrid_dense *Y)
+{
+    HY_TRY(hy_check_csr_anywhere(ctx, A, "A"));
+    HY_TRY(check_dense_anywhere(ctx, X, "X"));
+    HY_TRY(check_dense_anywhere(ctx, Y, "Y"));
+    return check_shapes(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y)
+{
+    HY_TRY(hy_check_dense(ctx, Y, "Y"));
+    return check_shapes(ctx, A, X, Y);
+}
+
+hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
+{
+    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
+
+    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
+        A->cols > most)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "dense_cols %lld is negative or overflows the work",
+                       (long long)cols);
+    return HYBRID_OK;
+}

@@ -1,0 +1,356 @@
+/* engine/api/engine.c - opening and closing an engine. */
+#include "engine/api/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory/cgroup.h"
+#include "base/memory/results.h"
+#include "engine/api/struct_size.h"
+#include "engine/api/threads.h"
+#include "pipeline/site/lane_set.h"
+
+hy_backend *hy_engine_backend(const hybrid_engine *engine)
+{
+    return engine->device ? engine->device : engine->host;
+}
+
+static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
+        !o->devices != (o->device_count == 0))
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "engine options: device_count %lld is not that of a list of 1 to %d "
+            "devices, or 0 without one",
+            (long long)o->device_count, HY_MOST_DEVICES);
+    for (int i = 0; i < o->device_count; i++)
+        if (o->devices[i] < 0)
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "engine options: devices[%d] is %d, and must not be negative",
+                           i, o->devices[i]);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
+        o->backend != HYBRID_CUDA)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: backend %d is not known", (int)o->backend);
+    if (o->threads < 0 || o->device < 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: threads %d and device %d must not be negative",
+                       o->threads, o->device);
+    HY_TRY(check_devices(ctx, o));
+    if (!o->allocator.alloc != !o->allocator.free)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: an allocator needs both alloc and free");
+    return HYBRID_OK;
+}
+
+static void close_devices(hybrid_engine *engine)
+{
+    while (engine->device_count > 0) {
+        hy_backend *device = engine->devices[--engine->device_count];
+        device->ops->close(device);
+    }
+    engine->device = NULL;
+}
+
+/* All that are listed. */
+static hybrid_status open_listed(hybrid_engine *engine,
+                                 const hybrid_engine_options *options,
+                                 const hy_backend_ops *ops)
+{
+    const int listed          = (int)options->device_count;
+    hybrid_engine_options one = *options;
+
+    for (int i = 0; i == 0 || i < listed; i++) {
+        hy_backend **device = &engine->devices[i];
+        one.device          = listed > 0 ? options->devices[i] : options->device;
+        HY_TRY(ops->open(&engine->ctx, &one, device));
+        (*device)->index = i;
+        engine->device_count++;
+    }
+    engine->device = engine->devices[0];
+    return HYBRID_OK;
+}
+
+static void describe(hybrid_engine *engine)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < engine->device_count && used < HY_DEVICES_TEXT; i++) {
+        const hy_backend *device = engine->devices[i];
+        char *to                 = engine->device_text + used;
+        const size_t room        = HY_DEVICES_TEXT - used;
+        const char *words        = device->ops->describe(device);
+        used +=
+            (size_t)(engine->device_count == 1
+                         ? snprintf(to, room, "%s", words)
+                         : snprintf(to, room, "%s%d: %s", i > 0 ? "; " : "", i, words));
+    }
+}
+
+/* A missing device is no error yet: device_text keeps why. */
+static hybrid_status open_kind(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *ops)
+{
+    hy_context *ctx            = &engine->ctx;
+    const hybrid_status status = open_listed(engine, options, ops);
+
+    if (status == HYBRID_OK)
+        describe(engine);
+    if (status != HYBRID_NO_DEVICE)
+        return status;
+    close_devices(engine);
+    snprintf(engine->device_text, HY_DEVICES_TEXT, "%s", ctx->message.text);
+    hy_message_clear(&ctx->message);
+    return HYBRID_OK;
+}
+
+static hybrid_status open_devices(hybrid_engine *engine,
+                                  const hybrid_engine_options *options,
+                                  const hy_backend_ops *const *backends)
+{
+    snprintf(engine->device_text, HY_DEVICES_TEXT, "this library was built without CUDA");
+    for (; backends[1] && options->backend != HYBRID_HOST && !engine->device; backends++)
+        HY_TRY(open_kind(engine, options, *backends));
+    if (options->backend == HYBRID_CUDA && !engine->device)
+        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
+    return HYBRID_OK;
+}
+
+/* The host's backend is the last of the table. */
+static hybrid_status open_host(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends)
+{
+    while (backends[1])
+        backends++;
+    HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
+    if (options->backend == HYBRID_HOST)
+        snprintf(engine->device_text, HY_DEVICES_TEXT, "%s",
+                 (*backends)->describe(engine->host));
+    return HYBRID_OK;
+}
+
+/* The host has those of the first device's file. */
+static hybrid_status load_rates(hybrid_engine *engine, const char *path)
+{
+    char other[HY_RATES_PATH];
+
+    for (int i = engine->device_count - 1; i > 0; i--)
+        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], other));
+    return hy_rates_load(path, engine->host, engine->device, engine->rates_path);
+}
+
+static hybrid_status open_parts(hybrid_engine *engine,
+                                const hybrid_engine_options *options,
+                                const hy_backend_ops *const *backends)
+{
+    hy_context *ctx = &engine->ctx;
+    int threads, reserve;
+
+    HY_TRY(check_options(ctx, options));
+    ctx->memory.allocator = options->allocator;
+    ctx->memory.strict    = options->host_bytes > 0;
+    ctx->memory.meter.cap =
+        ctx->memory.strict ? (int64_t)options->host_bytes : hy_memory_limit();
+    engine->wanted = options->backend;
+    HY_TRY(hy_topology_open(ctx, &engine->topology));
+    HY_TRY(open_devices(engine, options, backends));
+    HY_TRY(hy_thread_count(ctx, engine->topology, options->threads,
+                           engine->device != NULL, &threads, &reserve));
+    HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
+    HY_TRY(hy_results_create(ctx, &ctx->results));
+    if (engine->device && engine->device->ops->pin) {
+        hy_results_pin_for(ctx, engine->device);
+        ctx->pins.device = engine->device;
+    }
+    HY_TRY(open_host(engine, options, backends));
+    return load_rates(engine, options->rates_path);
+}
+
+/* *o: what the caller gives over the defaults, as far as it can be read. */
+static hybrid_status open_with(hybrid_engine *engine,
+                               const hybrid_engine_options *options,
+                               const hy_backend_ops *const *backends,
+                               hybrid_engine_options *o)
+{
+    if (options)
+        HY_TRY(hy_struct_read(&engine->ctx, &hy_engine_options_struct, options, o));
+    return open_parts(engine, o, backends);
+}
+
+hybrid_status hy_engine_open(const hybrid_engine_options *options,
+                             const hy_backend_ops *const *backends,
+                             const hy_variant *const *variants, hybrid_engine **out)
+{
+    hybrid_engine_options o = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine   = calloc(1, sizeof *engine);
+
+    if (!engine)
+        return HYBRID_NO_MEMORY;
+    hy_message_init(&engine->ctx.message);
+    hy_progress_init(&engine->ctx.progress);
+    hy_kept_init(&engine->ctx.kept);
+    pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
+    pthread_mutex_init(&engine->ctx.relief_lock, NULL);
+    engine->ctx.relieve = hy_idle_relieve;
+    hy_spaces_init(&engine->spaces, &engine->ctx, engine->devices, &engine->device_count,
+                   engine->device_text);
+    engine->process            = getpid();
+    engine->variants           = variants;
+    engine->early_bytes        = HY_EARLY_BYTES;
+    engine->counted_bytes      = HY_COUNTED_BYTES;
+    engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
+    engine->index_max          = INT32_MAX;
+    const hybrid_status status = open_with(engine, options, backends, &o);
+    if (status == HYBRID_OK) {
+        *out = engine;
+        return HYBRID_OK;
+    }
+    if (o.message && o.message_size > 0)
+        snprintf(o.message, o.message_size, "%s", engine->ctx.message.text);
+    hybrid_engine_destroy(engine);
+    return status;
+}
+
+int hy_engine_inherited(const hybrid_engine *engine)
+{
+    return engine->process != getpid();
+}
+
+int hy_engine_barred(const hybrid_engine *engine)
+{
+    return engine->ctx.progress.calling || hy_engine_inherited(engine);
+}
+
+/* Without the lock of the message, which a thread of the parent may have held. */
+static hybrid_status refuse_child(hybrid_engine *engine)
+{
+    snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
+             "the engine belongs to process %ld, of which this one, %ld, is a fork: "
+             "create another here",
+             (long)engine->process, (long)getpid());
+    return HYBRID_BAD_STATE;
+}
+
+hybrid_status hy_engine_begin(hybrid_engine *engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    if (hy_engine_inherited(engine))
+        return refuse_child(engine);
+    if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
+        return HYBRID_BAD_STATE;
+    hy_message_clear(&engine->ctx.message);
+    engine->ctx.call++;
+    return HYBRID_OK;
+}
+
+/* What a plan said of ways that failed it may have taken back, and others too: so this is
+   said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
+hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
+{
+    hy_progress *p = &engine->ctx.progress;
+
+    if (status == HYBRID_CANCELLED && p->answer != 0)
+        hy_fail(&engine->ctx, status,
+                "the caller's function returned %d when %lld of %lld rows were done",
+                p->answer, (long long)p->told, (long long)p->rows);
+    hy_progress_end(p, status);
+    hy_narrow_free(&engine->ctx, &engine->narrow);
+    hy_spaces_end(&engine->spaces);
+    if (status != HYBRID_OK) {
+        hy_idle_undo(engine);
+    }
+    return status;
+}
+
+hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
+                                   hybrid_engine **engine)
+{
+    if (!engine)
+        return HYBRID_BAD_ARGUMENT;
+    return hy_engine_open(options, hy_backends, hy_variants, engine);
+}
+
+void hybrid_engine_destroy(hybrid_engine *engine)
+{
+    if (!engine)
+        return;
+    hy_context *ctx = &engine->ctx;
+    if (hy_engine_inherited(engine)) {
+        hy_results_leave(ctx->results);
+        free(engine);
+        return;
+    }
+    if (hy_engine_barred(engine))
+        return;
+    hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
+    hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
+    hy_kept_close(ctx);
+    hy_results_destroy(ctx, ctx->results);
+    close_devices(engine);
+    if (engine->host)
+        engine->host->ops->close(engine->host);
+    hy_pool_destroy(ctx, ctx->pool);
+    hy_topology_close(ctx, engine->topology);
+    hy_message_destroy(&ctx->message);
+    pthread_mutex_destroy(&ctx->tenants_lock);
+    pthread_mutex_destroy(&ctx->relief_lock);
+    free(engine);
+}
+
+const char *hybrid_engine_message(const hybrid_engine *engine)
+{
+    if (!engine)
+        return "no engine";
+    if (engine->ctx.progress.calling)
+        return "the engine calls a function of the caller, of hybrid_spgemm_each() or "
+               "hybrid_engine_progress(), and takes no other call before that returns";
+    return engine->ctx.message.text;
+}
+
+hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)
+{
+    return engine && engine->device ? HYBRID_CUDA : HYBRID_HOST;
+}
+
+const char *hybrid_engine_device(const hybrid_engine *engine)
+{
+    return engine ? engine->device_text : "no engine";
+}
+
+int hybrid_engine_threads(const hybrid_engine *engine)
+{
+    return engine ? hy_pool_threads(engine->ctx.pool) : 0;
+}
+
+void hybrid_engine_stream(hybrid_engine *engine, void *stream)
+{
+    if (engine && !hy_engine_barred(engine))
+        engine->spaces.stream = stream;
+}
+
+void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)
+{
+    if (!engine || hy_engine_barred(engine))
+        return;
+    engine->trace      = fn;
+    engine->trace_user = user;
+}
+
+void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn, void *user)
+{
+    if (!engine || hy_engine_barred(engine))
+        return;
+    engine->ctx.progress.fn   = fn;
+    engine->ctx.progress.user = user;
+}

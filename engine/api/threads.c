@@ -1,0 +1,64 @@
+/* engine/api/threads.c - the number of CPU workers of an engine. */
+#include "engine/api/threads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+
+enum { MANY_CORES = 8 };
+
+/* The number at the head of `text`, *rest what follows; 0: there is none from 1 to
+ * INT_MAX. */
+static int leading_number(const char *text, char **rest)
+{
+    errno            = 0;
+    const long value = strtol(text, rest, 10);
+    return errno == 0 && value > 0 && value <= INT_MAX ? (int)value : 0;
+}
+
+/* Launchers such as joblib and mpirun set it to limit each process. */
+static int omp_threads(int cores)
+{
+    const char *text = getenv(HY_OMP_THREADS_VARIABLE);
+    char *rest;
+
+    return text ? (int)hy_lesser(leading_number(text, &rest), cores) : 0;
+}
+
+static hybrid_status own_threads(hy_context *ctx, int *threads)
+{
+    const char *text = getenv(HY_THREADS_VARIABLE);
+    char *rest;
+
+    *threads = 0;
+    if (!text || !*text)
+        return HYBRID_OK;
+    *threads = leading_number(text, &rest);
+    return *threads > 0 && !*rest
+               ? HYBRID_OK
+               : hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                         HY_THREADS_VARIABLE
+                         " is \"%.40s\", and must be a whole number of at least 1",
+                         text);
+}
+
+hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int wanted,
+                              int feeds_device, int *threads, int *reserve)
+{
+    const int cores = hy_topology_cores(topology);
+
+    *reserve = 0;
+    *threads = wanted;
+    if (*threads == 0)
+        HY_TRY(own_threads(ctx, threads));
+    if (*threads == 0)
+        *threads = omp_threads(cores);
+    if (*threads > 0)
+        return HYBRID_OK;
+    *reserve = feeds_device && cores >= MANY_CORES ? HY_DRIVER_CORES : 0;
+    *threads = cores - *reserve;
+    return HYBRID_OK;
+}

@@ -1,0 +1,393 @@
+/* engine/api/verify.c - Freivalds' check of a product.
+
+   C = A*B holds for a vector r of random signs only if C r = A (B r). Both sides are
+   summed a row at a time, so a trial is one pass over A, B and C. Let entry (i,j) of C be
+   off by d. For one of the two signs of column j at least, whatever the other signs are,
+   the sides differ by |d| or more in row i. So half of all trials find it, if |d| is more
+   than the tolerance of the row: what the sides may differ by if the row is right.
+
+   An entry of size S = sum |a||b| that sums k products has a rounding error of k eps S at
+   most, in any order of summation (Higham, Accuracy and Stability, chapter 3). sqrt(k)
+   eps S, as of errors that are independent, would be too little: a sum of equal terms has
+   errors of one sign, and is off by a tenth of the bound. Between the entries of a row
+   the signs are independent, whatever the errors are. Hoeffding's inequality says of
+   errors e
+
+       |sum_j r_j e_j| <= 8 |e|_2      for all r but a share of 2 exp(-32) < 3e-14,
+
+   and it is |e|_1 at most for all r. Sizes of row i are sum_l |a_il| |b_lj|. By the
+   triangle inequality, the tolerance is eps times the products of an entry times
+
+       H_i = sum_l |a_il| norm(B_l),   norm(b) = min(|b|_1, 8 |b|_2).
+
+   An entry has no more products than row i of A has entries, nor than column j of B has:
+   w_j. The first bound is good for short rows, the second for short columns in long rows.
+   So each trial compares two sums: of r_j c_ij, with a tolerance of (entries of row i)
+   eps H_i, and of r_j c_ij / w_j, with one of eps H_i. In the second, d is d / w_j.
+
+   SPARE entries are added to both counts. They cover the roundings of this file: sums are
+   kept in twice the precision of double, so that their length does not matter, and each
+   side has three roundings to double of terms of size H_i. They also cover tensor cores,
+   which split an f32 operand in two. Where products underflow, an entry may be off by the
+   smallest number of the type for each product besides. Where f32 operands may be rounded
+   to TF32, each is off by 2^-11 of itself and a product by 2^-10 + 2^-22; sums are
+   rounded towards zero there, and eps is twice as large. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "engine/api/check.h"
+#include "engine/api/engine.h"
+#include "engine/api/line.h"
+
+enum { GRAIN = 1024, COLUMNS = 1 << 16, SPARE = 6 };
+
+static const double DEVIATIONS = 8;
+
+/* A row of B, or X. */
+typedef struct right_row {
+    double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
+    double norm;          /* NaN: not all b_j are finite */
+} right_row;
+
+typedef struct check {
+    const hybrid_csr *A, *B, *C; /* SpGEMM */
+    const hybrid_dense *X, *Y;   /* SpMM: in the place of B and C */
+    double eps;
+    double operands; /* relative error of a product whose operands were rounded */
+    uint64_t seed;   /* of the trial */
+    right_row *right;
+    uint32_t *entries; /* of each column of B */
+    float *sign;       /* r_j / w_j of each column */
+    int64_t first;     /* lowest row that is off, or INT64_MAX */
+} check;
+
+static hy_line right_line(const check *c, int64_t i)
+{
+    return c->B ? hy_line_sparse(c->B, i) : hy_line_dense(c->X, i);
+}
+
+static hy_line left_line(const check *c, int64_t i)
+{
+    return c->C ? hy_line_sparse(c->C, i) : hy_line_dense(c->Y, i);
+}
+
+/* What is not finite spreads. */
+static double size_of(double value)
+{
+    return isfinite(value) ? fabs(value) : NAN;
+}
+
+/* DBL_MIN is for r_j b_j / w_j, which may underflow: eps DBL_MIN is the smallest number.
+   -1 of a row without entries: with it there are no products, whatever A has. */
+static double norm(const hy_line *l)
+{
+    double sum = 0, most = 0, squares = 0;
+
+    if (l->count == 0)
+        return -1;
+    for (int64_t k = 0; k < l->count; k++) {
+        const double size = size_of(hy_line_value(l, k));
+        sum += size;
+        most = size > most ? size : most;
+    }
+    if (!(sum > 0 && isfinite(sum)))
+        return sum;
+    for (int64_t k = 0; k < l->count; k++) {
+        const double share = hy_line_value(l, k) / most;
+        squares += share * share;
+    }
+    return fmin(sum, DEVIATIONS * most * sqrt(squares)) + (double)l->count * DBL_MIN;
+}
+
+typedef struct sums {
+    hy_twofold signs, scaled; /* of right_row */
+} sums;
+
+static sums sum_line(const check *c, const hy_line *l)
+{
+    sums s = {{0, 0}, {0, 0}};
+
+    for (int64_t k = 0; k < l->count; k++) {
+        const double v    = hy_line_value(l, k);
+        const double sign = (double)c->sign[hy_line_col(l, k)];
+        hy_twofold_add(&s.signs, sign < 0 ? -v : v);
+        hy_twofold_add(&s.scaled, v * sign);
+    }
+    return s;
+}
+
+/* ---- once for all trials ----------------------------------------------------------- */
+
+static hybrid_status measure_right(void *arg, int part, int64_t begin, int64_t end)
+{
+    check *c = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const hy_line l  = right_line(c, i);
+        c->right[i].norm = norm(&l);
+        if (c->B)
+            for (int64_t k = 0; k < l.count; k++)
+                __atomic_fetch_add(&c->entries[l.col[l.first + k]], 1, __ATOMIC_RELAXED);
+    }
+    return HYBRID_OK;
+}
+
+/* Whether row i of C has more entries than there are products. */
+static int row_is_long(const check *c, int64_t i)
+{
+    int64_t left = hy_offset(c->C, i + 1) - hy_offset(c->C, i);
+
+    for (int64_t k = hy_offset(c->A, i); left > 0 && k < hy_offset(c->A, i + 1); k++) {
+        const int32_t j = hy_cols(c->A)[k];
+        left -= hy_offset(c->B, j + 1) - hy_offset(c->B, j);
+    }
+    return left > 0;
+}
+
+static hybrid_status check_lengths(void *arg, int part, int64_t begin, int64_t end)
+{
+    check *c = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        if (!row_is_long(c, i))
+            continue;
+        hy_lower_to(&c->first, i);
+        break; /* later rows of this piece cannot be the first */
+    }
+    return HYBRID_OK;
+}
+
+/* ---- a trial ----------------------------------------------------------------------- */
+
+/* 64 bits that look random, of each column (splitmix64's finalizer). */
+static uint64_t hash(uint64_t seed, int64_t j)
+{
+    uint64_t z = seed + 0x9e3779b97f4a7c15u * (uint64_t)(j + 1);
+    z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z          = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static hybrid_status draw_signs(void *arg, int part, int64_t begin, int64_t end)
+{
+    check *c = arg;
+
+    (void)part;
+    for (int64_t j = begin; j < end; j++) {
+        const uint32_t entries = c->B ? c->entries[j] : (uint32_t)c->A->cols;
+        const float scale      = 1 / ((float)entries + SPARE);
+        c->sign[j]             = hash(c->seed, j) & 1 ? scale : -scale;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status sum_right(void *arg, int part, int64_t begin, int64_t end)
+{
+    check *c = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const hy_line l    = right_line(c, i);
+        const sums s       = sum_line(c, &l);
+        c->right[i].signs  = s.signs.sum + s.signs.rest;
+        c->right[i].scaled = s.scaled.sum + s.scaled.rest;
+    }
+    return HYBRID_OK;
+}
+
+/* Row i of A (B r), or A (X r). Returns H_i. */
+static double right_sums(const check *c, const hy_line *a, sums *out)
+{
+    double size = 0;
+
+    *out = (sums){{0, 0}, {0, 0}};
+    for (int64_t k = 0; k < a->count; k++) {
+        const double v     = hy_line_value(a, k);
+        const right_row *b = &c->right[hy_line_col(a, k)];
+        if (b->norm < 0 || (v == 0 && isinf(b->norm)))
+            continue;
+        hy_twofold_add(&out->signs, v * b->signs);
+        hy_twofold_add(&out->scaled, v * b->scaled);
+        size += size_of(v) * b->norm;
+    }
+    return size;
+}
+
+/* NaN and infinity follow IEEE on both sides, but in another order: a row with an operand
+   that is not finite passes if its left side is not finite either. So does one of which a
+   sum may overflow in the type of C; where sums overflow here, nobody can say. */
+static int row_passes(const check *c, int64_t i)
+{
+    const int f64      = c->A->type == HYBRID_F64;
+    const double least = f64 ? 0x1p-1074 : 0x1p-149, most = f64 ? DBL_MAX : FLT_MAX;
+    const hy_line a = hy_line_sparse(c->A, i), l = left_line(c, i);
+    const double cols = (double)(c->B ? c->B->cols : c->X->cols);
+    const sums left   = sum_line(c, &l);
+    sums right;
+    const double size = right_sums(c, &a, &right);
+
+    if (isnan(size))
+        return !isfinite(left.signs.sum);
+    if (isinf(size) || (size > most && !isfinite(left.signs.sum)))
+        return 1;
+    const double rounded = c->operands * size;
+    const double small   = (DEVIATIONS * sqrt(cols) + (double)a.count) * least;
+    const double product = c->eps * size + small;
+    return hy_twofold_distance(left.signs, right.signs) <=
+               (double)(a.count + SPARE) * product + rounded &&
+           hy_twofold_distance(left.scaled, right.scaled) <= product + rounded;
+}
+
+static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    check *c = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        if (row_passes(c, i))
+            continue;
+        hy_lower_to(&c->first, i);
+        break; /* later rows of this piece cannot be the first */
+    }
+    return HYBRID_OK;
+}
+
+/* Rows before the first that was found may be off as well; later ones need no look. */
+static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
+{
+    const int64_t rows = hy_lesser(c->first, c->A->rows);
+    return hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, fn, c);
+}
+
+static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t seed)
+{
+    const int64_t cols = c->B ? c->B->cols : c->X->cols;
+    const int64_t rows = c->A->cols; /* of B, or X */
+
+    HY_TRY(hy_pool_set(pool, HY_COMPUTE, c->entries, 0, c->B ? cols * 4 : 0));
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, measure_right, c));
+    if (c->C)
+        HY_TRY(each_row(pool, c, check_lengths));
+    for (int t = 0; t < trials; t++) {
+        c->seed = hash(seed, t);
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, cols, COLUMNS, draw_signs, c));
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, sum_right, c));
+        HY_TRY(each_row(pool, c, check_rows));
+    }
+    return HYBRID_OK;
+}
+
+/* ---- public ------------------------------------------------------------------------ */
+
+static hybrid_status verify(hy_context *ctx, check *c, int trials, uint64_t seed,
+                            int64_t *row)
+{
+    const char *const what = "a vector to verify with";
+    const int64_t cols     = c->B ? c->B->cols : c->X->cols;
+    void *right = NULL, *entries = NULL, *sign = NULL;
+    hybrid_status status;
+
+    HY_TRY_ELSE_DONE(hy_array(ctx, c->A->cols, sizeof(right_row), what, &right));
+    HY_TRY_ELSE_DONE(hy_array(ctx, cols, sizeof(uint32_t), what, &entries));
+    HY_TRY_ELSE_DONE(hy_array(ctx, cols, sizeof(float), what, &sign));
+    c->right   = right;
+    c->entries = entries;
+    c->sign    = sign;
+    c->first   = INT64_MAX;
+    HY_TRY_ELSE_DONE(run_trials(ctx->pool, c, trials, seed));
+    *row = c->first == INT64_MAX ? -1 : c->first;
+done:
+    hy_array_free(ctx, right);
+    hy_array_free(ctx, entries);
+    hy_array_free(ctx, sign);
+    return status;
+}
+
+static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row)
+{
+    HY_TRY(hy_engine_begin(engine));
+    if (trials < 1 || !row)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "verify: trials %d is below 1, or row is NULL", trials);
+    return HYBRID_OK;
+}
+
+static double eps_of(hybrid_type type)
+{
+    return type == HYBRID_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+}
+
+static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hybrid_csr *C, int trials,
+                                   uint64_t seed, int64_t *row)
+{
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(hy_check_csr(ctx, A, "A"));
+    HY_TRY(hy_check_csr(ctx, B, "B"));
+    HY_TRY(hy_check_spgemm_shapes(ctx, A, B));
+    hy_progress_begin(&ctx->progress, A->rows);
+    HY_TRY(hy_csr_check(ctx, A, "A"));
+    HY_TRY(hy_csr_check(ctx, B, "B"));
+    HY_TRY(hy_check_rules(ctx, C, "C"));
+    if (C->rows != A->rows || C->cols != B->cols || C->type != A->type)
+        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, A*B is %lld x %lld",
+                       (long long)C->rows, (long long)C->cols, (long long)A->rows,
+                       (long long)B->cols);
+    HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &C, "C"));
+    check c = {.A = A, .B = B, .C = C, .eps = eps_of(A->type)};
+    return verify(ctx, &c, trials, seed, row);
+}
+
+hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hybrid_csr *C, int trials,
+                                   uint64_t seed, int64_t *row)
+{
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spgemm(engine, A, B, C, trials, seed, row));
+}
+
+static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int trials,
+                                 uint64_t seed, int64_t *row)
+{
+    hy_context *ctx = &engine->ctx;
+
+    HY_TRY(hy_check_csr(ctx, c->A, "A"));
+    HY_TRY(hy_check_dense(ctx, c->X, "X"));
+    HY_TRY(hy_check_spmm_shapes(ctx, c->A, c->X, c->Y));
+    hy_progress_begin(&ctx->progress, c->A->rows);
+    HY_TRY(hy_csr_check(ctx, c->A, "A"));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &c->A, "A"));
+    c->eps = eps_of(c->A->type);
+    if (tf32 && c->A->type == HYBRID_F32) {
+        c->eps *= 2;
+        c->operands = 0x1p-10 + 0x1p-22;
+    }
+    return verify(ctx, c, trials, seed, row);
+}
+
+hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
+                                 const hybrid_dense *X, const hybrid_dense *Y, int trials,
+                                 uint64_t seed, int64_t *row)
+{
+    check c = {.A = A, .X = X, .Y = Y};
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 0, trials, seed, row));
+}
+
+hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
+                                      const hybrid_dense *X, const hybrid_dense *Y,
+                                      int trials, uint64_t seed, int64_t *row)
+{
+    check c = {.A = A, .X = X, .Y = Y};
+    HY_TRY(begin(engine, trials, row));
+    return hy_engine_end(engine, verify_spmm(engine, &c, 1, trials, seed, row));
+}

@@ -1,0 +1,224 @@
+/* engine/device/direct.c - products of operands in the memory of a device, without a
+ * pipeline.
+ */
+#include "engine/device/direct.h"
+
+#include "base/data/csr.h"
+#include "engine/device/async.h"
+#include "pipeline/sink/sink_device.h"
+
+/* ---- what is taken ----------------------------------------------------------------- */
+
+static int is_there(hybrid_space space)
+{
+    return space == HYBRID_SPACE_DEVICE;
+}
+
+static int takes_engine(const hybrid_engine *engine)
+{
+    const hy_backend *device = engine->spaces.device;
+
+    return device && device->ops->survey && !engine->schedule && engine->panels == 0 &&
+           !engine->all_devices;
+}
+
+static int takes_matrix(const hybrid_csr *A)
+{
+    return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
+}
+
+/* Chunks of a size that the caller asks for, and variants that he names, are a plan's. */
+static int takes_options(const hybrid_plan_options *options)
+{
+    const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;
+
+    return !options->variant && options->chunk_rows == 0 && !(options->flags & ~taken);
+}
+
+int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
+                         const hybrid_dense *X, const hybrid_dense *Y,
+                         const hybrid_plan_options *options)
+{
+    return takes_engine(engine) && takes_matrix(A) && is_there(X->space) &&
+           is_there(Y->space) && X->cols > 0 && takes_options(options);
+}
+
+int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
+                           const hybrid_csr *B, const hybrid_plan_options *options)
+{
+    return takes_engine(engine) && takes_matrix(A) && takes_matrix(B) &&
+           is_there(options->result_space) && takes_options(options);
+}
+
+int hy_direct_takes_plan(const hybrid_plan *plan)
+{
+    const hy_product *product = &plan->product;
+    const hy_layout *layout   = &plan->portions->layout;
+
+    return takes_engine(product->engine) && product->op == HY_SPMM &&
+           hy_product_is_there(product) && plan->count == 1 && layout->count == 1 &&
+           layout->chunks->variant->arrange && product->rows > 0 &&
+           layout->chunks->features.nnz > 0 && !layout->chunks->gathered &&
+           hy_product_has_views(product);
+}
+
+/* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
+
+static hybrid_status compute_dense(hy_single *s, const hy_update *update,
+                                   const hy_beginning *start, hybrid_report *r,
+                                   hy_direct_end *end)
+{
+    hy_progress *progress  = &s->engine->ctx.progress;
+    const hybrid_dense *Y  = update->Y;
+    const int64_t elements = Y->rows * Y->cols;
+
+    HY_TRY(hy_single_enqueue_dense(s, update, end));
+    if (*end != HY_DIRECT_DONE)
+        return HYBRID_OK;
+    hy_progress_expect(progress, elements);
+    HY_TRY(hy_single_wait(s));
+    hy_progress_add(progress, elements);
+    hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements, r);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
+                             const hybrid_csr *A, const hybrid_dense *X,
+                             const hy_update *update, const hy_beginning *start,
+                             hy_direct_end *end_of)
+{
+    hy_single s          = hy_single_dense(engine, A, X, update);
+    hybrid_report r      = HYBRID_REPORT_INIT;
+    hybrid_status status = HYBRID_OK;
+
+    HY_TRY_ELSE_DONE(hy_single_begin(&s));
+    HY_TRY_ELSE_DONE(hy_single_plan(&s, X->cols, options->flags, start, end_of));
+    if (*end_of == HY_DIRECT_DONE)
+        HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &r, end_of));
+done:
+    hy_single_end(&s, status);
+    return status;
+}
+
+hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid_dense *X,
+                            const hy_update *update, const hy_beginning *start,
+                            hy_direct_end *end_of)
+{
+    const hy_chunk *chunk = plan->portions->layout.chunks;
+    hy_single s           = hy_single_dense(plan->product.engine, A, X, update);
+    hybrid_status status  = HYBRID_OK;
+
+    *end_of    = HY_DIRECT_DONE;
+    s.arranged = &plan->arranged;
+    HY_TRY_ELSE_DONE(hy_single_begin(&s));
+    s.chunk         = *chunk;
+    s.cost          = chunk->variant->cost(&chunk->features, &s.rates);
+    s.plan_s        = plan->plan_s;
+    s.pattern_bytes = plan->pattern_bytes;
+    HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &plan->history.report, end_of));
+done:
+    hy_single_end(&s, status);
+    return status;
+}
+
+/* ---- runs that return before their work is done --------------------------------------
+ */
+
+hybrid_status hy_direct_check_async(const hybrid_plan *plan)
+{
+    const hy_product *product = &plan->product;
+    hy_context *ctx           = &product->engine->ctx;
+
+    if (!hy_product_is_there(product))
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "HYBRID_ASYNC takes operands and results in the memory of a GPU: "
+                       "A, x_space or result_space is host memory");
+    if (!hy_direct_takes_plan(plan))
+        return hy_fail(
+            ctx, HYBRID_UNSUPPORTED,
+            "HYBRID_ASYNC takes products that fit the GPU in one chunk, by a "
+            "variant that reads A where it is; this plan has %lld chunks of %s",
+            (long long)plan->portions->layout.count, product->variant->name);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
+                                  const hybrid_dense *X, const hy_update *update,
+                                  const hy_beginning *start)
+{
+    hybrid_report *report = &plan->history.report;
+
+    report->plan_s        = plan->plan_s;
+    report->pattern_bytes = plan->pattern_bytes;
+    return hy_async_run(plan->product.engine, plan->portions->layout.chunks, A, X, update,
+                        start, &plan->arranged, &plan->async, report);
+}
+
+/* ---- C = A*B -------------------------------------------------------------------------
+ */
+
+static hybrid_status store_sparse(hy_single *s, hy_device_csr_sink *csr)
+{
+    hy_sink *sink = &csr->sink;
+    hy_part part  = hy_single_part(s);
+
+    part.counted = hy_single_told(s)->nnz;
+    HY_TRY(sink->ops->reserve(sink, &part));
+    HY_TRY(sink->ops->land(sink, s->lane, &part));
+    return sink->ops->finish(sink);
+}
+
+static hybrid_status compute_sparse(hy_single *s, const hybrid_plan_options *options,
+                                    hybrid_csr *C, hy_direct_end *end)
+{
+    hy_context *ctx          = &s->engine->ctx;
+    const hybrid_csr *B      = s->problem.B;
+    const hy_csr_shape shape = {.rows      = s->A.rows,
+                                .cols      = B->cols,
+                                .type      = s->A.type,
+                                .bound     = s->chunk.features.out_bound,
+                                .offsets   = options->offsets,
+                                .columns   = options->columns,
+                                .index_max = s->engine->index_max};
+    hy_device_csr_sink sink;
+    hybrid_status status = HYBRID_OK;
+
+    HY_TRY(hy_single_room(s, s->cost.out_bytes, end));
+    if (*end != HY_DIRECT_DONE)
+        return HYBRID_OK;
+    hy_progress_expect(&ctx->progress, s->A.rows);
+    HY_TRY(hy_device_csr_sink_open(ctx, s->device, &shape, C, &sink));
+    HY_TRY_ELSE_DONE(hy_single_enqueue(s));
+    HY_TRY_ELSE_DONE(hy_single_wait(s));
+    HY_TRY_ELSE_DONE(store_sparse(s, &sink));
+    hy_progress_add(&ctx->progress, s->A.rows);
+done:
+    if (status != HYBRID_OK) {
+        s->device->ops->lane_drain(s->lane);
+        sink.sink.ops->abort(&sink.sink);
+    }
+    return status;
+}
+
+hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options *options,
+                               const hybrid_csr *A, const hybrid_csr *B,
+                               const hy_beginning *start, hybrid_csr *C,
+                               hy_direct_end *end_of)
+{
+    hy_single s          = hy_single_of(engine, HY_SPGEMM, A);
+    hybrid_report r      = HYBRID_REPORT_INIT;
+    hybrid_status status = HYBRID_OK;
+
+    s.problem.B = s.problem.device_b = B;
+    HY_TRY_ELSE_DONE(hy_single_begin(&s));
+    HY_TRY_ELSE_DONE(hy_single_plan(&s, B->cols, options->flags, start, end_of));
+    if (*end_of == HY_DIRECT_DONE)
+        HY_TRY_ELSE_DONE(compute_sparse(&s, options, C, end_of));
+    if (*end_of != HY_DIRECT_DONE)
+        goto done;
+    hy_single_report(&s, start, hy_csr_bytes(C->rows, C->nnz, C->type), C->nnz, &r);
+    hy_progress_keep(&engine->ctx.progress);
+done:
+    hy_single_end(&s, status);
+    return status;
+}

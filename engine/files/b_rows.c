@@ -1,0 +1,313 @@
+/* engine/files/b_rows.c - rows of a B that is in a file, and rows of A that touch them.
+
+   Rows that are near each other in the file are read together, with what lies between
+   them: a call for each short row would take longer than to read what is not wanted. */
+#include "engine/files/b_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "base/memory/shortage.h"
+
+enum {
+    NEAR_ROWS     = 512,  /* between two rows, whose offsets are read together; */
+    WINDOW        = 4096, /* most offsets that are read at once */
+    NEAR_ENTRIES  = 512,  /* the same of entries */
+    PIECE_BYTES   = 32 << 10,
+    ROWS_GRAIN    = 2048, /* that a worker takes at a time */
+    OFFSETS_GRAIN = 1 << 16,
+    COLUMNS_GRAIN = 1 << 16,
+    ROW_BYTES     = 4 + 8 + 8 /* of what is known of a row of B */
+};
+
+/* ---- which rows ---------------------------------------------------------------------
+ */
+
+typedef struct gathering {
+    const hy_b_rows *rows;
+    int64_t *at;    /* where in the file entries of each row begin */
+    int64_t *count; /* how many; later where they begin in B, whose offsets these are */
+} gathering;
+
+/* The listed rows from i on that are near enough to be read together, up to `end`. */
+static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
+{
+    int64_t next = i + 1;
+
+    while (next < end && listed[next] - listed[next - 1] <= NEAR_ROWS &&
+           listed[next] - listed[i] < WINDOW)
+        next++;
+    return next;
+}
+
+static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    const gathering *g    = arg;
+    const int32_t *listed = g->rows->touched.rows;
+    int64_t window[WINDOW + 1];
+
+    (void)part;
+    for (int64_t i = begin, next; i < end; i = next) {
+        const int64_t row = listed[i];
+        int64_t first;
+        next = window_end(listed, i, end);
+        HY_TRY(hy_csr_file_offsets(g->rows->file, row, listed[next - 1] + 1 - row, &first,
+                                   window));
+        for (int64_t k = i; k < next; k++) {
+            const int64_t *offset = window + (listed[k] - row);
+            g->at[k]              = first + offset[0];
+            g->count[k]           = offset[1] - offset[0];
+        }
+    }
+    return HYBRID_OK;
+}
+
+/* ---- their entries ------------------------------------------------------------------
+ */
+
+/* Listed rows [begin, end) of which one read brings the entries. */
+typedef struct run {
+    int64_t begin, end;
+    int64_t first, count; /* entries of the file */
+} run;
+
+/* Rows that follow each other without a gap, or as many as a piece holds with gaps. */
+static run run_from(const gathering *g, int64_t i, int64_t end)
+{
+    enum { MOST = PIECE_BYTES / 8 };
+    const int64_t *to = g->count;
+    run r             = {i, i + 1, g->at[i], to[i + 1] - to[i]};
+
+    for (; r.end < end; r.end++) {
+        const int64_t gap   = g->at[r.end] - (r.first + r.count);
+        const int64_t count = r.count + gap + to[r.end + 1] - to[r.end];
+        const int has_gaps  = r.count != to[r.end] - to[i] || gap > 0;
+        if (gap < 0 || gap > NEAR_ENTRIES || (has_gaps && count > MOST))
+            break;
+        r.count = count;
+    }
+    return r;
+}
+
+typedef hybrid_status (*read_fn)(const hy_csr_file *file, int64_t begin, int64_t count,
+                                 void *out);
+
+static hybrid_status read_cols(const hy_csr_file *file, int64_t begin, int64_t count,
+                               void *out)
+{
+    return hy_csr_file_cols(file, begin, count, out);
+}
+
+/* An array of the run's rows, to where B has it. */
+static hybrid_status read_run(const gathering *g, const run *r, read_fn read, size_t size,
+                              char *array)
+{
+    const int64_t *to = g->count;
+    char piece[PIECE_BYTES];
+
+    if (r->count == to[r->end] - to[r->begin])
+        return read(g->rows->file, r->first, r->count,
+                    array + (size_t)to[r->begin] * size);
+    HY_TRY(read(g->rows->file, r->first, r->count, piece));
+    for (int64_t k = r->begin; k < r->end; k++)
+        memcpy(array + (size_t)to[k] * size, piece + (size_t)(g->at[k] - r->first) * size,
+               (size_t)(to[k + 1] - to[k]) * size);
+    return HYBRID_OK;
+}
+
+static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const gathering *g  = arg;
+    const hybrid_csr *B = &g->rows->B;
+
+    (void)part;
+    for (int64_t i = begin; i < end;) {
+        const run r = run_from(g, i, end);
+        HY_TRY(read_run(g, &r, read_cols, 4, B->col));
+        HY_TRY(read_run(g, &r, hy_csr_file_vals, hy_value_size(B->type), B->val));
+        i = r.end;
+    }
+    return HYBRID_OK;
+}
+
+static int64_t entry_bytes(const hy_b_rows *rows)
+{
+    return 4 + (int64_t)hy_value_size(rows->file->shape.type);
+}
+
+static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
+{
+    hy_context *ctx      = rows->file->ctx;
+    hybrid_csr *B        = &rows->B;
+    const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
+    const int64_t size   = (int64_t)hy_value_size(B->type);
+
+    HY_TRY(hy_array_reuse(ctx, &rows->entries, values + nnz * size, "rows of B"));
+    B->nnz = nnz;
+    B->col = rows->entries.array;
+    B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
+    if (nnz == 0) /* there may be no array */
+        return HYBRID_OK;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
+    return hy_csr_check_rows(ctx, B, rows->file->name, 0, rows->touched.rows);
+}
+
+/* ---- rows of A ----------------------------------------------------------------------
+ */
+
+typedef struct renumbering {
+    const hy_b_rows *rows;
+    const hybrid_csr *A;
+    int64_t begin, first; /* row of A that is the first of the part, and its offset */
+} renumbering;
+
+static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
+{
+    const renumbering *n = arg;
+    int64_t *to          = n->rows->A.row_ptr;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        to[i] = hy_offset(n->A, n->begin + i) - n->first;
+    return HYBRID_OK;
+}
+
+static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
+{
+    const renumbering *n = arg;
+
+    (void)part;
+    hy_renumber(&n->rows->touched, hy_cols(n->A) + n->first + begin, end - begin,
+                hy_cols(&n->rows->A) + begin);
+    return HYBRID_OK;
+}
+
+/* Rows [begin, end), in arrays of their own but for the values. */
+static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+                            int64_t end)
+{
+    hy_context *ctx     = rows->file->ctx;
+    hybrid_csr *part    = &rows->A;
+    const int64_t first = hy_offset(A, begin);
+    renumbering n       = {rows, A, begin, first};
+    const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
+
+    *part      = *A;
+    part->rows = end - begin;
+    part->cols = rows->touched.count;
+    part->nnz  = hy_offset(A, end) - first;
+    if (first > 0)
+        part->val = (char *)A->val + (size_t)first * hy_value_size(A->type);
+    part->offset_type = HYBRID_I64;
+    HY_TRY(hy_array_reuse(ctx, &rows->of_a, cols + part->nnz * 4, "rows of A"));
+    part->row_ptr = rows->of_a.array;
+    part->col     = (char *)rows->of_a.array + cols;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, part->rows + 1, OFFSETS_GRAIN, take_offsets,
+                       &n));
+    return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);
+}
+
+/* ---- as many as fit -----------------------------------------------------------------
+ */
+
+/* Which rows of B rows [begin, end) of A touch, and where these lie. */
+static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+                          int64_t end, gathering *g)
+{
+    hy_context *ctx = rows->file->ctx;
+    hybrid_csr *B   = &rows->B;
+
+    hy_touched_free(ctx, &rows->touched);
+    HY_TRY(hy_touched_find(ctx, A, begin, end, &rows->touched));
+    const int64_t count = rows->touched.count;
+    HY_TRY(
+        hy_array_reuse(ctx, &rows->places, (2 * count + 1) * 8, "places of rows of B"));
+    *B             = rows->file->shape;
+    B->rows        = count;
+    B->nnz         = 0;
+    B->offset_type = HYBRID_I64;
+    B->row_ptr     = rows->places.array;
+    *g = (gathering){rows, (int64_t *)rows->places.array + count + 1, B->row_ptr};
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, count, ROWS_GRAIN, find_entries, g));
+    return hy_prefix_sum(ctx, g->count, count);
+}
+
+/* Rows of A from `begin` on of which so much is expected. */
+static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
+{
+    const int64_t most = hy_greater(rows->bytes / ROW_BYTES / 2, 1);
+    int64_t end        = hy_lesser(A->rows, begin + hy_lesser(rows->rows, most));
+
+    while (end > begin + 1 && hy_offset(A, end) - hy_offset(A, begin) > most)
+        end = begin + hy_greater(1, (end - begin) / 2);
+    return end;
+}
+
+static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
+{
+    hy_context *ctx       = rows->file->ctx;
+    const hy_meter *meter = &ctx->memory.meter;
+    const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
+    const int64_t bytes   = nnz * entry_bytes(rows);
+    char what[128];
+
+    if (meter->cap == 0 || bytes <= meter->cap - used)
+        return HYBRID_OK;
+    snprintf(what, sizeof what, "the %lld rows of B that row %lld of A touches,",
+             (long long)rows->touched.count, (long long)row);
+    const hy_shortage s = {.memory = "host memory",
+                           .what   = what,
+                           .bytes  = bytes,
+                           .meter  = meter,
+                           .spare  = rows->entries.bytes,
+                           .remedy = hy_memory_remedy(&ctx->memory)};
+    return hy_short(ctx, HYBRID_NO_MEMORY, &s);
+}
+
+/* Look at fewer and fewer rows, until what they touch fits. */
+static hybrid_status look_for_few(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+                                  int64_t *end, gathering *g)
+{
+    for (*end = expected_end(rows, A, begin);;) {
+        HY_TRY(look(rows, A, begin, *end, g));
+        const int64_t count = *end - begin;
+        const int64_t bytes =
+            rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
+        const double part = (double)rows->bytes / (double)hy_greater(bytes, 1);
+        rows->rows        = hy_greater(1, (int64_t)((double)count * part * 7 / 8));
+        if (count == 1 || bytes <= rows->bytes)
+            return HYBRID_OK;
+        *end = begin + hy_lesser(rows->rows, count - 1);
+    }
+}
+
+void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out)
+{
+    *out = (hy_b_rows){.file = file, .bytes = bytes, .rows = INT32_MAX};
+}
+
+void hy_b_rows_close(hy_b_rows *rows)
+{
+    hy_context *ctx = rows->file->ctx;
+
+    hy_touched_free(ctx, &rows->touched);
+    hy_array_free_reused(ctx, &rows->places);
+    hy_array_free_reused(ctx, &rows->entries);
+    hy_array_free_reused(ctx, &rows->of_a);
+}
+
+hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
+                             int64_t begin, int64_t *end)
+{
+    gathering g;
+
+    HY_TRY(look_for_few(rows, A, begin, end, &g));
+    const int64_t nnz = g.count[rows->B.rows];
+    if (*end == begin + 1)
+        HY_TRY(check_room(rows, first + begin, nnz));
+    HY_TRY(read_b(rows, &g, nnz));
+    return make_a(rows, A, begin, *end);
+}

@@ -1,0 +1,71 @@
+/* engine/files/file.c - operands in files: opened, or read as a whole. */
+#include "engine/files/file.h"
+
+static hybrid_status begin(hybrid_engine *engine, const char *path, const void *out)
+{
+    HY_TRY(hy_engine_begin(engine));
+    if (!path || !out)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "an argument is NULL");
+    return HYBRID_OK;
+}
+
+static hybrid_status open_file(hybrid_engine *engine, const char *path,
+                               hybrid_file **file)
+{
+    void *memory;
+
+    HY_TRY(hy_array(&engine->ctx, 1, sizeof(hybrid_file), "a file", &memory));
+    hybrid_file *made          = memory;
+    made->engine               = engine;
+    const hybrid_status status = hy_raw_open_matrix(&engine->ctx, path, &made->matrix);
+    if (status != HYBRID_OK)
+        hy_array_free(&engine->ctx, made);
+    else
+        *file = made;
+    return status;
+}
+
+hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
+                               hybrid_file **file)
+{
+    HY_TRY(begin(engine, path, file));
+    return hy_engine_end(engine, open_file(engine, path, file));
+}
+
+void hybrid_file_close(hybrid_file *file)
+{
+    if (!file || hy_engine_barred(file->engine))
+        return;
+    hy_raw_close_matrix(&file->matrix);
+    hy_array_free(&file->engine->ctx, file);
+}
+
+hybrid_dense hybrid_file_dense(const hybrid_file *file)
+{
+    return file ? file->matrix.dense.shape : (hybrid_dense){.data = NULL};
+}
+
+hybrid_csr hybrid_file_csr(const hybrid_file *file)
+{
+    return file ? file->matrix.csr.shape : (hybrid_csr){.val = NULL};
+}
+
+hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int sparse,
+                            const char *name)
+{
+    if (!file || file->engine != engine)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is NULL, or a file that was opened with another engine", name);
+    if (file->matrix.sparse != sparse)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "%s is a %s matrix, no %s one",
+                       name, sparse ? "dense" : "sparse", sparse ? "sparse" : "dense");
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out)
+{
+    HY_TRY(begin(engine, path, out));
+    return hy_engine_end(
+        engine,
+        hy_memory_of(&engine->ctx, hy_raw_read_csr(&engine->ctx, path, out), path));
+}

@@ -1,0 +1,190 @@
+/* engine/files/files.c - what products of operands in files have in common. */
+#include "engine/files/files.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "engine/api/check.h"
+
+/* ---- sizes --------------------------------------------------------------------------
+ */
+
+enum {
+    PANEL_PART = 8,        /* of the host memory that is left, of which there are two; */
+    ROWS_PART  = 8,        /* rows of B; */
+    WHOLE_PART = 4,        /* an operand that is read as a whole, at most; */
+    PANELS     = 8,        /* so many panels at least, so that reading overlaps, */
+    LEAST      = 64 << 20, /* unless they would be smaller than that */
+    UNKNOWN    = 1 << 30   /* left, if nobody knows */
+};
+
+/* A part of what is left, or what a test says. */
+static int64_t part_left(const hybrid_engine *engine, int part)
+{
+    const hy_meter *meter = &engine->ctx.memory.meter;
+    const int64_t left    = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : UNKNOWN;
+
+    return engine->piece_bytes > 0 ? engine->piece_bytes : left / part;
+}
+
+int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file)
+{
+    return hy_lesser(part_left(call->engine, PANEL_PART),
+                     hy_greater(LEAST, hy_csr_file_bytes(file) / PANELS));
+}
+
+int64_t hy_files_rows(const hy_files *call)
+{
+    return part_left(call->engine, ROWS_PART);
+}
+
+int64_t hy_files_whole(const hy_files *call)
+{
+    return part_left(call->engine, WHOLE_PART);
+}
+
+/* ---- operands -----------------------------------------------------------------------
+ */
+
+hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *operand,
+                               const char *name)
+{
+    const int count = operand ? !!operand->csr + !!operand->dense + !!operand->file : 0;
+
+    if (count == 1)
+        return HYBRID_OK;
+    return hy_fail(&call->engine->ctx, HYBRID_BAD_ARGUMENT,
+                   "%s: one of csr, dense and file is to be given, not %d", name, count);
+}
+
+hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand,
+                             const char *name, hy_sparse *out)
+{
+    hy_context *ctx = &call->engine->ctx;
+
+    *out = (hy_sparse){.csr = NULL};
+    HY_TRY(hy_operand_check(call, operand, name));
+    if (operand->dense)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is a dense matrix, no sparse one",
+                       name);
+    out->csr = operand->csr;
+    if (!operand->file)
+        return hy_check_csr(ctx, operand->csr, name);
+    HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
+    out->file = &operand->file->matrix.csr;
+    out->csr  = &out->file->shape;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name)
+{
+    hy_context *ctx = &call->engine->ctx;
+
+    if (sparse->file || sparse->csr == &sparse->own)
+        return HYBRID_OK;
+    HY_TRY(call->options.flags & HYBRID_CHECK
+               ? hy_csr_check(ctx, sparse->csr, name)
+               : hy_csr_check_offsets(ctx, sparse->csr, name));
+    return hy_narrow_add(ctx, &call->engine->narrow, &sparse->csr, name);
+}
+
+hybrid_status hy_sparse_settle(const hy_files *call, hy_sparse *sparse)
+{
+    if (!sparse->file ||
+        (sparse->csr->rows > 0 && hy_csr_file_bytes(sparse->file) > hy_files_whole(call)))
+        return HYBRID_OK;
+    HY_TRY(hy_csr_file_read(sparse->file, &sparse->own));
+    sparse->csr  = &sparse->own;
+    sparse->file = NULL;
+    return HYBRID_OK;
+}
+
+void hy_sparse_free(const hy_files *call, hy_sparse *sparse)
+{
+    if (sparse->csr == &sparse->own)
+        hy_csr_free(&call->engine->ctx, &sparse->own);
+}
+
+int64_t hy_sparse_bytes(const hy_sparse *sparse)
+{
+    const hybrid_csr *A = sparse->csr;
+
+    return hy_csr_bytes(A->rows, A->nnz, A->type);
+}
+
+/* ---- a call -------------------------------------------------------------------------
+ */
+
+hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
+                             const hybrid_plan_options *options)
+{
+    *call = (hy_files){.engine   = engine,
+                       .start    = hy_usage_begin(engine),
+                       .report   = HYBRID_REPORT_INIT,
+                       .backends = {engine->host},
+                       .count    = 1};
+    HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
+    if (call->options.x_space != HYBRID_SPACE_HOST ||
+        call->options.result_space != HYBRID_SPACE_HOST)
+        return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
+                       "plan options: of operands in files nothing is left in the memory "
+                       "of a device");
+    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
+    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_RESIDENT and HYBRID_REUSE are for plans that "
+            "run again");
+    return HYBRID_OK;
+}
+
+static void add_seconds(const hybrid_report *r, hybrid_report *sum)
+{
+    sum->predicted_s += r->predicted_s;
+    sum->plan_s += r->plan_s;
+    sum->load_s += r->load_s;
+    sum->prepare_s += r->prepare_s;
+    sum->h2d_s += r->h2d_s;
+    sum->multiply_s += r->multiply_s;
+    sum->finish_s += r->finish_s;
+    sum->d2h_s += r->d2h_s;
+    sum->place_s += r->place_s;
+    sum->host_s += r->host_s;
+}
+
+static void add_counts(const hybrid_report *r, hybrid_report *sum)
+{
+    sum->chunks += r->chunks;
+    sum->rows += r->rows;
+    sum->flops += r->flops;
+    sum->nnz_out += r->nnz_out;
+    sum->h2d_bytes += r->h2d_bytes;
+    sum->d2h_bytes += r->d2h_bytes;
+    sum->host_bytes += r->host_bytes;
+    sum->device_bytes += r->device_bytes;
+    sum->gathered |= r->gathered;
+    sum->host_chunks += r->host_chunks;
+    sum->host_products += r->host_products;
+    sum->peak_device_bytes = hy_greater(sum->peak_device_bytes, r->peak_device_bytes);
+    sum->peak_pinned_bytes = hy_greater(sum->peak_pinned_bytes, r->peak_pinned_bytes);
+    sum->peak_host_bytes   = hy_greater(sum->peak_host_bytes, r->peak_host_bytes);
+}
+
+void hy_files_add(hy_files *call, const hybrid_plan *plan)
+{
+    add_seconds(&plan->history.report, &call->report);
+    add_counts(&plan->history.report, &call->report);
+    call->count = plan->count;
+    for (int i = 0; i < plan->count; i++)
+        call->backends[i] = plan->portions[i].product.backend;
+}
+
+void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)
+{
+    const hy_reference reference = {up_bytes, down_bytes};
+    hybrid_report *r             = &call->report;
+
+    r->other_h2d_bytes = -1;
+    hy_usage_end(call->engine, call->backends, call->count, &call->start, &reference, r);
+    r->overlap           = hy_usage_overlap(r);
+    call->engine->report = *r;
+}

@@ -1,0 +1,278 @@
+/* engine/files/result_size.c - estimates the entries of C = A*B from a sample of rows. */
+#include "engine/files/result_size.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+
+enum {
+    FIRST_DRAWS = 16,
+    MORE        = 4, /* factor between two samples */
+    MOST_DRAWS  = 256,
+    ENTRIES     = 512,     /* entries that are read of a row of A, at most */
+    PRODUCTS    = 1 << 18, /* products that are counted of a row, at most */
+    PIECE       = 4096,    /* columns of B that are read at once */
+    TABLE_PART  = 32,      /* the table takes at most this part of free memory */
+    LEAST_TABLE = 1 << 8
+};
+
+#define ALIKE 0.03 /* standard error, in parts of the mean, that ends sampling */
+#define ERRORS 3   /* standard errors between the mean and what is improbable */
+
+/* Set of columns of C. */
+typedef struct column_table {
+    int32_t *places; /* columns, or -1 */
+    uint32_t most;   /* places that there are, a power of two; half are filled at most */
+    uint32_t mask;   /* places in use for the present row, less 1 */
+    int64_t count;   /* different columns */
+} column_table;
+
+/* Sizes of a row of C. entries: extrapolated; counted: different columns that were found.
+ */
+typedef struct row_size {
+    double entries_of_a, products, entries, counted;
+} row_size;
+
+typedef struct sample {
+    const hy_sparse *A, *B;
+    column_table table;
+    row_size last;    /* of row `last_row` */
+    int64_t last_row; /* -1: none */
+} sample;
+
+/* ---- operands in memory or in files ----------------------------------------------- */
+
+static hybrid_status find_row(const hy_sparse *m, int64_t row, int64_t *first,
+                              int64_t *count)
+{
+    int64_t offsets[2] = {0, 0};
+
+    if (m->file) {
+        HY_TRY(hy_csr_file_offsets(m->file, row, 1, first, offsets));
+        *count = offsets[1];
+        return HYBRID_OK;
+    }
+    *first = hy_offset(m->csr, row);
+    *count = hy_offset(m->csr, row + 1) - *first;
+    return HYBRID_OK;
+}
+
+static hybrid_status read_cols(const hy_sparse *m, int64_t first, int64_t count,
+                               int32_t *out)
+{
+    if (m->file)
+        return hy_csr_file_cols(m->file, first, count, out);
+    memcpy(out, hy_cols(m->csr) + first, (size_t)count * sizeof *out);
+    return HYBRID_OK;
+}
+
+/* Finds the row that holds entry number `entry`. */
+static hybrid_status row_of(const hy_sparse *m, int64_t entry, int64_t *row)
+{
+    int64_t low = 0, high = m->csr->rows, first, count;
+
+    while (low + 1 < high) {
+        const int64_t middle = low + (high - low) / 2;
+        HY_TRY(find_row(m, middle, &first, &count));
+        if (first <= entry)
+            low = middle;
+        else
+            high = middle;
+    }
+    *row = low;
+    return HYBRID_OK;
+}
+
+/* ---- columns of a row of C --------------------------------------------------------- */
+
+/* Empties the table for a row that has up to `products` columns. */
+static void clear(column_table *table, int64_t products)
+{
+    uint32_t places = LEAST_TABLE;
+
+    while (places < table->most && places / 2 < products)
+        places *= 2;
+    table->mask  = places - 1;
+    table->count = 0;
+    memset(table->places, -1, places * sizeof *table->places);
+}
+
+static void insert(column_table *table, int32_t col)
+{
+    uint32_t at = (uint32_t)col * 0x85ebca6bu >> 7 & table->mask;
+
+    while (table->places[at] != -1 && table->places[at] != col)
+        at = (at + 1) & table->mask;
+    table->count += table->places[at] == -1;
+    table->places[at] = col;
+}
+
+/* Puts columns [first, first + count) of B into the table. */
+static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
+{
+    int32_t cols[PIECE];
+
+    for (int64_t i = 0; i < count; i += PIECE) {
+        const int64_t more = hy_lesser(PIECE, count - i);
+        HY_TRY(read_cols(s->B, first + i, more, cols));
+        for (int64_t k = 0; k < more; k++)
+            if (cols[k] >= 0)
+                insert(&s->table, cols[k]);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- a row ------------------------------------------------------------------------- */
+
+/* Rows of B that a row of A names, all or some. */
+typedef struct rows_of_b {
+    int64_t first[ENTRIES], count[ENTRIES];
+    int64_t products;
+    int n;
+} rows_of_b;
+
+/* Reads `n` columns at even distances of the `count` that begin at `first`. */
+static hybrid_status read_some(const hy_sparse *A, int64_t first, int64_t count, int n,
+                               int32_t *cols)
+{
+    if (n == count)
+        return read_cols(A, first, count, cols);
+    for (int i = 0; i < n; i++)
+        HY_TRY(read_cols(A, first + count / n * i, 1, cols + i));
+    return HYBRID_OK;
+}
+
+static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t count,
+                                    rows_of_b *rows)
+{
+    int32_t cols[ENTRIES];
+
+    rows->n        = (int)hy_lesser(count, ENTRIES);
+    rows->products = 0;
+    HY_TRY(read_some(s->A, first, count, rows->n, cols));
+    for (int i = 0; i < rows->n; i++) {
+        rows->count[i] = 0;
+        if (cols[i] >= 0 && cols[i] < s->B->csr->rows)
+            HY_TRY(find_row(s->B, cols[i], &rows->first[i], &rows->count[i]));
+        rows->products += rows->count[i];
+    }
+    return HYBRID_OK;
+}
+
+/* Counts a row of C, as far as the table reaches. */
+static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
+{
+    int64_t first, count, left;
+    rows_of_b rows;
+
+    HY_TRY(find_row(s->A, row, &first, &count));
+    HY_TRY(find_rows_of_b(s, first, count, &rows));
+    const int64_t seen = hy_lesser(rows.products, (int64_t)s->table.most / 2);
+    clear(&s->table, seen);
+    left = seen;
+    for (int i = 0; i < rows.n && left > 0; i++) {
+        const int64_t more = hy_lesser(rows.count[i], left);
+        HY_TRY(insert_row(s, rows.first[i], more));
+        left -= more;
+    }
+    out->entries_of_a = (double)hy_greater(count, 1);
+    out->products =
+        (double)rows.products * out->entries_of_a / (double)hy_greater(rows.n, 1);
+    out->counted = (double)s->table.count;
+    out->entries = seen > 0 ? fmin(out->counted * out->products / (double)seen,
+                                   (double)s->B->csr->cols)
+                            : 0;
+    return HYBRID_OK;
+}
+
+/* ---- the sample -------------------------------------------------------------------- */
+
+typedef struct mean {
+    double sum, squares;
+} mean;
+
+static void add(mean *m, double x)
+{
+    m->sum += x;
+    m->squares += x * x;
+}
+
+static double standard_error(const mean *m, int n)
+{
+    const double average = m->sum / n, variance = m->squares / n - average * average;
+
+    return sqrt(fmax(variance, 0) / n);
+}
+
+/* Draws `draws` entries of A. *error is that of the entries of C, in parts of them. */
+static hybrid_status draw(sample *s, int draws, hy_result_size *out, double *error)
+{
+    const int64_t nnz = s->A->csr->nnz;
+    mean products = {0, 0}, entries = {0, 0}, counted = {0, 0};
+
+    for (int k = 0; k < draws; k++) {
+        int64_t row;
+        HY_TRY(row_of(s->A, nnz / draws * k + nnz / draws / 2, &row));
+        if (row != s->last_row)
+            HY_TRY(measure_row(s, row, &s->last));
+        s->last_row = row;
+        add(&products, s->last.products / s->last.entries_of_a);
+        add(&entries, s->last.entries / s->last.entries_of_a);
+        add(&counted, s->last.counted / s->last.entries_of_a);
+    }
+    const double each = (double)nnz / draws;
+    const double least =
+        (1 - ALIKE) * counted.sum - ERRORS * standard_error(&counted, draws) * draws;
+    out->products = products.sum * each;
+    out->entries  = entries.sum * each;
+    out->least    = fmax(least, 0) * each;
+    *error        = standard_error(&entries, draws) * (double)nnz;
+    return HYBRID_OK;
+}
+
+static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
+{
+    const int64_t nnz = s->A->csr->nnz;
+    double error;
+
+    for (int draws = FIRST_DRAWS; draws <= MOST_DRAWS; draws *= MORE) {
+        HY_TRY(draw(s, (int)hy_lesser(draws, nnz), out, &error));
+        if (error <= ALIKE * out->entries || draws >= nnz || out->least > limit ||
+            out->entries + ERRORS * error < limit)
+            return HYBRID_OK;
+    }
+    return HYBRID_OK;
+}
+
+/* Places of the table: enough for PRODUCTS, unless memory is short. */
+static uint32_t places_for(const hybrid_engine *engine)
+{
+    const hy_meter *meter = &engine->ctx.memory.meter;
+    const int64_t bytes   = (meter->cap - hy_meter_used(meter)) / TABLE_PART;
+    uint32_t places       = 2 * PRODUCTS;
+
+    while (meter->cap > 0 && places > LEAST_TABLE && (int64_t)places * 4 > bytes)
+        places /= 2;
+    return places;
+}
+
+hybrid_status hy_estimate_result(const hy_files *call, const hy_sparse *A,
+                                 const hy_sparse *B, double limit, hy_result_size *out)
+{
+    hy_context *ctx = &call->engine->ctx;
+    sample s        = {.A = A, .B = B, .last_row = -1};
+    void *places;
+
+    *out = (hy_result_size){0, 0, 0};
+    if (A->csr->nnz == 0 || B->csr->nnz == 0)
+        return HYBRID_OK;
+    s.table.most = places_for(call->engine);
+    HY_TRY(hy_array(ctx, s.table.most, sizeof *s.table.places,
+                    "the columns of sampled rows of C", &places));
+    s.table.places             = places;
+    const hybrid_status status = draw_enough(&s, limit, out);
+    hy_array_free(ctx, places);
+    return status;
+}

@@ -1,0 +1,293 @@
+/* engine/files/spgemm_files.c - C = AB, operands in memory or in files. */
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/memory/shortage.h"
+#include "engine/files/a_panel.h"
+#include "engine/files/b_rows.h"
+#include "engine/api/check.h"
+#include "engine/files/files.h"
+#include "engine/files/result_size.h"
+#include "engine/api/struct_size.h"
+#include "pipeline/sink/sink_csr.h"
+#include "pipeline/sink/sink_each.h"
+
+/* Rows of C go to one of the two sinks. */
+typedef struct product {
+    hy_files call;
+    hy_sparse A, B;
+    hy_b_rows b_rows; /* of a B in a file */
+    hy_csr_sink csr;
+    hy_each_sink each;
+    hy_sink *sink;
+    int64_t *nnz;        /* of C, so far */
+    hy_result_size size; /* of C, estimated; 0 where it surely fits */
+} product;
+
+static const char remedy[] =
+    ", or take its rows one after another (hybrid_spgemm_files_each)";
+
+/* ---- products of panels -------------------------------------------------------------
+ */
+
+static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
+{
+    const int64_t more = (int64_t)hy_expected_entries(&plan->product.profile.features);
+
+    if (p->sink == &p->csr.sink)
+        hy_csr_sink_part(&p->csr, first, first + rows, *p->nnz + more);
+    else
+        hy_each_sink_part(&p->each, first, first + rows);
+}
+
+/* Rows of C from `first` on. */
+static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
+                              int64_t first)
+{
+    hybrid_engine *engine    = p->call.engine;
+    const hy_beginning start = hy_usage_begin(engine);
+    const hy_once once       = {0};
+    hybrid_plan *plan;
+
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &once, &plan));
+    begin_part(p, plan, first, A->rows);
+    const hybrid_status status =
+        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
+    if (status == HYBRID_OK)
+        hy_files_add(&p->call, plan);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Rows of A that are in memory, from row `first` of the operand on. */
+static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
+{
+    int64_t begin = 0, next;
+
+    if (!p->B.file)
+        return multiply(p, A, p->B.csr, first);
+    do {
+        HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
+        HY_TRY(multiply(p, &p->b_rows.A, &p->b_rows.B, first + begin));
+        begin = next;
+    } while (begin < A->rows);
+    return HYBRID_OK;
+}
+
+static hybrid_status multiply_panels(product *p)
+{
+    hy_a_panels panels;
+    const hy_a_panel *panel;
+    hybrid_status status;
+
+    hy_a_panels_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
+    do {
+        status = hy_a_panels_next(&panels, &panel);
+        if (status == HYBRID_OK && panel)
+            status = multiply_rows(p, &panel->A, panel->begin);
+    } while (status == HYBRID_OK && panel);
+    hy_a_panels_close(&panels);
+    return status;
+}
+
+static hybrid_status multiply_all(product *p)
+{
+    hybrid_status status;
+
+    if (p->B.file)
+        hy_b_rows_open(p->B.file, hy_files_rows(&p->call), &p->b_rows);
+    status = p->A.file ? multiply_panels(p) : multiply_rows(p, p->A.csr, 0);
+    if (p->B.file)
+        hy_b_rows_close(&p->b_rows);
+    if (status != HYBRID_OK)
+        p->sink->ops->abort(p->sink);
+    return status;
+}
+
+/* ---- the call -----------------------------------------------------------------------
+ */
+
+static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options)
+{
+    p->size = (hy_result_size){0, 0, 0};
+    HY_TRY(hy_files_begin(&p->call, engine, options));
+    HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
+    HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
+    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.csr, p->B.csr));
+    hy_progress_begin(&engine->ctx.progress, p->A.csr->rows);
+    hy_progress_expect(&engine->ctx.progress, p->A.csr->rows);
+    return HYBRID_OK;
+}
+
+/* What fits is read; one matrix once. */
+static hybrid_status settle(product *p)
+{
+    const int same = p->A.file && p->A.file == p->B.file;
+
+    HY_TRY(hy_sparse_settle(&p->call, &p->A));
+    if (same && !p->A.file)
+        p->B = (hy_sparse){.csr = p->A.csr};
+    else
+        HY_TRY(hy_sparse_settle(&p->call, &p->B));
+    HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
+    return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
+}
+
+/* ---- whether C fits ------------------------------------------------------------------
+ */
+
+static int64_t bytes_of_c(const product *p, double entries)
+{
+    const double most = (double)(INT64_MAX / 32);
+
+    return hy_result_bytes(&p->call.options, p->A.csr->type, p->A.csr->rows,
+                           (int64_t)(entries < most ? entries : most));
+}
+
+/* Refuses a C that hardly fits, before anything is computed. A C that fits even without a
+   zero is not looked at. */
+static hybrid_status check_size(product *p)
+{
+    hy_context *ctx    = &p->call.engine->ctx;
+    const int64_t left = hy_idle_host_left(p->call.engine);
+    const double all   = (double)p->A.csr->rows * (double)p->B.csr->cols;
+    const double one   = (double)bytes_of_c(p, 1) - (double)bytes_of_c(p, 0);
+    const double limit = ((double)left - (double)bytes_of_c(p, 0)) / one;
+
+    if (left == INT64_MAX || all <= limit)
+        return HYBRID_OK;
+    HY_TRY(hy_estimate_result(&p->call, &p->A, &p->B, limit, &p->size));
+    if (bytes_of_c(p, p->size.least) <= left)
+        return HYBRID_OK;
+    return hy_memory_full(ctx, "C, estimated at a size", bytes_of_c(p, p->size.entries),
+                          remedy);
+}
+
+/* Entries of C that host memory has room for: address space is free. */
+static int64_t most_entries(const product *p)
+{
+    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const int64_t cap = p->call.engine->ctx.memory.meter.cap;
+    const int64_t room =
+        (cap > 0 ? cap : (int64_t)1 << 40) / (4 + (int64_t)hy_value_size(A->type));
+
+    return B->cols == 0 || A->rows < room / B->cols ? A->rows * B->cols : room;
+}
+
+static void end(product *p)
+{
+    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const int64_t b_bytes = A == B ? 0 : hy_sparse_bytes(&p->B);
+
+    hy_files_end(&p->call, hy_sparse_bytes(&p->A) + b_bytes,
+                 hy_csr_bytes(A->rows, *p->nnz, A->type));
+}
+
+static void release(product *p)
+{
+    hy_sparse_free(&p->call, &p->A);
+    hy_sparse_free(&p->call, &p->B);
+}
+
+static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options,
+                           hybrid_csr *C)
+{
+    hybrid_status status;
+    hybrid_csr made;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!C)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
+    HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(check_size(&p));
+    const hy_csr_shape shape = {.rows      = p.A.csr->rows,
+                                .cols      = p.B.csr->cols,
+                                .type      = p.A.csr->type,
+                                .bound     = most_entries(&p),
+                                .total     = (int64_t)p.size.entries,
+                                .remedy    = remedy,
+                                .offsets   = p.call.options.offsets,
+                                .columns   = p.call.options.columns,
+                                .index_max = engine->index_max};
+    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &p.csr));
+    p.sink = &p.csr.sink;
+    p.nnz  = &p.csr.nnz;
+    HY_TRY_ELSE_DONE(multiply_all(&p));
+    end(&p);
+    *C = made;
+done:
+    release(&p);
+    return status;
+}
+
+static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
+                          const hybrid_operand *B, const hybrid_plan_options *options,
+                          hybrid_each_fn fn, void *user)
+{
+    hybrid_status status;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!fn)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
+    HY_TRY_ELSE_DONE(settle(&p));
+    hy_each_sink_open(&engine->ctx, p.A.csr, p.B.csr, fn, user, &p.each);
+    p.sink = &p.each.sink;
+    p.nnz  = &p.each.nnz;
+    HY_TRY_ELSE_DONE(multiply_all(&p));
+    end(&p);
+done:
+    release(&p);
+    return status;
+}
+
+hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
+                                  const hybrid_operand *B,
+                                  const hybrid_plan_options *options, hybrid_csr *C)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, store(engine, A, B, options, C));
+}
+
+hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine, const hybrid_operand *A,
+                                       const hybrid_operand *B,
+                                       const hybrid_plan_options *options,
+                                       hybrid_each_fn fn, void *user)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, hand(engine, A, B, options, fn, user));
+}
+
+static hybrid_status predict(hybrid_engine *engine, const hybrid_operand *A,
+                             const hybrid_operand *B, const hybrid_plan_options *options,
+                             hybrid_report *out)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+    product p;
+
+    HY_TRY(begin(&p, engine, A, B, options));
+    if (!out)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "out is NULL");
+    HY_TRY(hy_struct_check(&engine->ctx, &hy_report_struct, out->struct_size));
+    HY_TRY(hy_sparse_check(&p.call, &p.A, "A"));
+    HY_TRY(hy_sparse_check(&p.call, &p.B, "B"));
+    HY_TRY(hy_estimate_result(&p.call, &p.A, &p.B, NAN, &p.size));
+    report.rows                   = p.A.csr->rows;
+    report.flops                  = 2 * (int64_t)(p.size.products + 0.5);
+    report.predicted_nnz_out      = (int64_t)(p.size.entries + 0.5);
+    report.predicted_result_bytes = bytes_of_c(&p, p.size.entries + 0.5);
+    hy_struct_write(&hy_report_struct, &report, out);
+    return HYBRID_OK;
+}
+
+hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine, const hybrid_operand *A,
+                                          const hybrid_operand *B,
+                                          const hybrid_plan_options *options,
+                                          hybrid_report *out)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, predict(engine, A, B, options, out));
+}

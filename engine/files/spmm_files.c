@@ -1,0 +1,146 @@
+/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y, operands in memory or in files. */
+#include "base/data/csr.h"
+#include "engine/files/a_panel.h"
+#include "engine/api/check.h"
+#include "engine/files/files.h"
+#include "engine/api/scale.h"
+#include "engine/files/x_panel.h"
+
+typedef struct update {
+    hy_files call;
+    hy_sparse A;
+    hy_source X;      /* as it is read, */
+    hy_source given;  /* and where it came from */
+    hy_x_panel whole; /* all of an X in a file, if it was read */
+    double alpha, beta;
+    const hybrid_dense *Y;
+} update;
+
+/* Rows of Y from `first` on. */
+static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
+{
+    hybrid_engine *engine       = u->call.engine;
+    const hy_beginning start    = hy_usage_begin(engine);
+    const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
+    hybrid_plan_options options = u->call.options;
+    hybrid_dense Y              = *u->Y;
+    const hy_once once          = {0};
+    hybrid_plan *plan;
+
+    Y.rows = A->rows;
+    if (first > 0)
+        Y.data = hy_dense_at(u->Y, first * line);
+    options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
+    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &once, &plan));
+    const hybrid_status status =
+        hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
+    if (status == HYBRID_OK)
+        hy_files_add(&u->call, plan);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* An X in a file is read for each panel of A: better once, if it takes a small part of
+   memory. */
+static hybrid_status settle_x(update *u)
+{
+    const hybrid_dense *X = u->given.dense;
+    const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
+
+    if (hy_has_view(X) || bytes > hy_files_whole(&u->call))
+        return HYBRID_OK;
+    HY_TRY(hy_x_panel_open(&u->given, &u->whole));
+    if (u->whole.width < X->cols)
+        return HYBRID_OK;
+    HY_TRY(hy_x_panel_next(&u->whole, &u->call.report));
+    u->X = hy_source_dense(&u->call.engine->ctx, &u->whole.X);
+    return HYBRID_OK;
+}
+
+static hybrid_status update_panels(update *u)
+{
+    hy_a_panels panels;
+    const hy_a_panel *panel;
+    hybrid_status status;
+
+    HY_TRY(settle_x(u));
+    hy_a_panels_open(u->A.file, hy_files_panel(&u->call, u->A.file), &panels);
+    do {
+        status = hy_a_panels_next(&panels, &panel);
+        if (status == HYBRID_OK && panel)
+            status = update_rows(u, &panel->A, panel->begin);
+    } while (status == HYBRID_OK && panel);
+    hy_a_panels_close(&panels);
+    return status;
+}
+
+/* ---- the call -----------------------------------------------------------------------
+ */
+
+static hybrid_status find_x(update *u, const hybrid_operand *X)
+{
+    hy_context *ctx = &u->call.engine->ctx;
+
+    HY_TRY(hy_operand_check(&u->call, X, "X"));
+    if (X->csr)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X is a sparse matrix, no dense one");
+    if (X->file) {
+        HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
+        u->given = hy_source_file(&X->file->matrix.dense);
+    } else {
+        HY_TRY(hy_check_dense(ctx, X->dense, "X"));
+        u->given = hy_source_dense(ctx, X->dense);
+    }
+    u->X = u->given;
+    return HYBRID_OK;
+}
+
+static hybrid_status check(update *u, const hybrid_operand *A, const hybrid_operand *X,
+                           const hybrid_dense *Y)
+{
+    hy_context *ctx = &u->call.engine->ctx;
+
+    HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
+    HY_TRY(find_x(u, X));
+    HY_TRY(hy_check_spmm_shapes(ctx, u->A.csr, u->given.dense, Y));
+    return hy_check_dense_cols(ctx, u->A.csr, Y->cols);
+}
+
+static hybrid_status multiply(update *u)
+{
+    HY_TRY(hy_sparse_settle(&u->call, &u->A));
+    HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
+    return u->A.file ? update_panels(u) : update_rows(u, u->A.csr, 0);
+}
+
+static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,
+                             const hybrid_operand *X, double beta,
+                             const hybrid_plan_options *options, hybrid_dense *Y)
+{
+    update u = {.alpha = alpha, .beta = beta, .Y = Y};
+
+    HY_TRY(hy_files_begin(&u.call, engine, options));
+    HY_TRY(check(&u, A, X, Y));
+    hy_progress_begin(&engine->ctx.progress, Y->rows);
+    hy_progress_expect(&engine->ctx.progress, Y->rows * Y->cols);
+    if (alpha == 0)
+        return hy_scale(engine, beta, Y, &u.call.start, &engine->report);
+    const hybrid_status status = multiply(&u);
+    if (status == HYBRID_OK) {
+        const int64_t row = Y->cols * (int64_t)hy_value_size(Y->type);
+        hy_files_end(&u.call, hy_sparse_bytes(&u.A) + u.A.csr->cols * row, Y->rows * row);
+    }
+    if (u.whole.source)
+        hy_x_panel_close(&u.whole);
+    hy_sparse_free(&u.call, &u.A);
+    return status;
+}
+
+hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
+                                const hybrid_operand *A, const hybrid_operand *X,
+                                double beta, const hybrid_plan_options *options,
+                                hybrid_dense *Y)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, compute(engine, alpha, A, X, beta, options, Y));
+}

@@ -1,0 +1,163 @@
+/* engine/plan/grain.c - how many chunks a product is to have, and how long they are.
+
+   Each chunk costs its launches, and the hand-overs between threads, whatever its size;
+   but copies, kernels and workers are busy at once only where there are several, and the
+   first one's operands and the last one's result overlap with nothing. On a device the
+   number is that with which the estimate is least, within what one chunk may hold. Where
+   operands and result are on the device nothing is copied, and one chunk is best. */
+#include "engine/plan/grain.h"
+
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "engine/run/early.h"
+#include "engine/rates/estimate.h"
+#include "partition/pattern/chunks.h"
+
+enum {
+    DEVICE_PRODUCTS = 128 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
+    OUT_BYTES       = 128 << 20, /* of C that a chunk is expected to make */
+    CARRIED_BYTES   = 32 << 20,  /* of B that a chunk brings: packs stay in the cache */
+    DENSE_BYTES     = 32 << 20,  /* of Y in a chunk of SpMM on a device */
+    BLOCK_CHUNKS    = 8,         /* of each column block of X, at least */
+    MOST_TIMES      = 16,        /* the least number of chunks */
+    MIN_PRODUCTS    = 1 << 12,   /* in a chunk */
+    HOST_PRODUCTS =
+        256 << 10,         /* a core: results of all slots stay in the last-level cache */
+    HOST_LEAST = 1 << 20,  /* of a chunk */
+    HOST_DENSE = 128 << 20 /* products of SpMM, a core: some 0.1 s, see below */
+};
+
+/* ---- limits ------------------------------------------------------------------------ */
+
+/* Products of SpGEMM that make OUT_BYTES, as far as is known. Or, where each product
+   brings its entry of B, CARRIED_BYTES. */
+static double most_sparse(const hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+    const double entry   = 4 + (double)hy_value_size(f->type);
+    const double bytes =
+        product->variant->form == HY_FORM_NONE ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+
+    return fmin(bytes / entry, DEVICE_PRODUCTS);
+}
+
+/* Chunks that there are to be at least where X comes in blocks or passes through. */
+static int64_t least_of_image(const hy_product *product, const hy_image *image)
+{
+    const int64_t blocks = hy_image_col_blocks(image);
+    const int64_t ring   = image->axis == HY_AXIS_ROWS ? image->places : 0;
+
+    return hy_greater(blocks > 1 ? BLOCK_CHUNKS * blocks : 1,
+                      hy_ring_chunks(ring, product->b_rows));
+}
+
+static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
+
+    if (product->op == HY_SPGEMM)
+        return (int64_t)((double)f->products / most_sparse(product)) + 1;
+    return hy_greater(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
+}
+
+/* Chunks that slots have room for: those of a B or X that leaves them little are small.
+ */
+static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
+{
+    const size_t image = layout->gathered ? 0 : hy_align(hy_image_room(&layout->image));
+    const size_t memory =
+        product->rates.memory > image ? product->rates.memory - image : 0;
+    const size_t slot = memory / (size_t)(layout->share * layout->depth);
+    int64_t n         = 1;
+
+    for (; n < product->rows; n += n / 4 + 1) {
+        const hy_features f = hy_features_share(&product->profile.features, n);
+        const hy_cost cost  = product->variant->cost(&f, &product->rates);
+        if (hy_cost_bytes(&cost) <= slot)
+            break;
+    }
+    return n;
+}
+
+/* ---- a device ---------------------------------------------------------------------- */
+
+/* Of so many equal chunks. */
+static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
+                         int64_t chunks, const hy_circumstances *found)
+{
+    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, found);
+
+    return hy_estimate_seconds(p->product, &e);
+}
+
+/* A plan for many runs does not know whether X and Y will be pinned: the mean. Of an A
+   without its empty rows and columns workers copy both in any case. */
+static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
+                      int64_t chunks)
+{
+    hy_circumstances found = hy_circumstances_planned(p);
+    const double s         = seconds_if(p, layout, needs, chunks, &found);
+
+    if (p->product->once || p->product->op == HY_SPGEMM ||
+        !hy_product_has_views(p->product))
+        return s;
+    found.pinned = 1;
+    return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;
+}
+
+/* From the least number on, in steps of a half or a third, as long as it becomes less. */
+static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
+{
+    const int64_t least =
+        hy_greater(least_chunks(p->product, layout), least_of_room(p->product, layout));
+    const int64_t most = hy_lesser(
+        MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
+    const int64_t needs = hy_early_needs(p->A);
+    double best_s       = seconds(p, layout, needs, least);
+    int64_t best        = least;
+
+    for (int64_t n = least + 1; n <= most; n += n / 2) {
+        const double s = seconds(p, layout, needs, n);
+        if (s >= best_s && n > 2 * best)
+            break;
+        best   = s < best_s ? n : best;
+        best_s = fmin(s, best_s);
+    }
+    return best;
+}
+
+/* ---- either ------------------------------------------------------------------------ */
+
+/* In place a chunk of SpMM is one loop, and all wait for its last piece: as few chunks as
+   let an interrupt be seen soon. */
+static int64_t host_products(const hy_product *product)
+{
+    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
+
+    return product->op == HY_SPMM ? HOST_DENSE * threads
+                                  : hy_greater(HOST_PRODUCTS * threads, HOST_LEAST);
+}
+
+int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
+{
+    const int64_t products = p->product->profile.features.products;
+
+    if (hy_product_is_there(p->product)) /* several would overlap nothing */
+        return least_of_room(p->product, layout);
+    return hy_product_on_device(p->product) ? device_chunks(p, layout)
+                                            : products / host_products(p->product) + 1;
+}
+
+int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
+{
+    const hy_features *f = &p->product->profile.features;
+
+    if (!hy_product_on_device(p->product))
+        return host_products(p->product);
+    /* a row more, so that none is left for a chunk of its own */
+    const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;
+    return even + hy_lesser(f->products_max, even / 16);
+}

@@ -1,0 +1,128 @@
+/* engine/plan/layout.c - how a product could lie on its device: a value, to be compared.
+ */
+#include "engine/plan/layout.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "partition/pattern/chunks.h"
+#include "pipeline/site/pack_cache.h"
+#include "pipeline/site/tenant.h"
+
+enum { QUICK = 4 /* times fewer bytes are sent sooner than read */ };
+
+/* ---- what is there ---------------------------------------------------------------- */
+
+/* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
+   of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
+   product that may be the only one does without. A ring of rows must know. */
+static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
+{
+    hy_context *ctx     = &p->product->engine->ctx;
+    const hybrid_csr *A = p->A;
+    const size_t rows = (size_t)A->rows * HY_LINE, all = (size_t)A->nnz * 4;
+    const size_t read = rows < all ? rows : all;
+    const int once    = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
+
+    if (layout->image.axis == HY_AXIS_ROWS)
+        return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
+    if (once && layout->shared_bytes <= read / QUICK) {
+        hy_chunks_need_all(layout->chunks, layout->count, A->cols);
+        return HYBRID_OK;
+    }
+    return hy_chunks_find_needs(ctx, A, p->product->profile.ends,
+                                p->product->op == HY_SPGEMM, layout->chunks,
+                                layout->count);
+}
+
+/* ---- chunks ----------------------------------------------------------------------- */
+
+/* Room for B or X. Of one in the memory of the device, for what kernels cannot read where
+   it is: offsets, or an X in another order, unless that does not fit. */
+static size_t room_of(const hy_product *product, size_t image)
+{
+    if (!product->second_there)
+        return image;
+    if (product->op == HY_SPGEMM)
+        return hy_align((size_t)(product->b_rows + 1) * 8);
+    return image <= hy_allowed(product->rates.memory, HY_ALLOW_MOST) ? image : 0;
+}
+
+hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
+{
+    const hy_product *product = p->product;
+    const size_t room         = hy_align(hy_image_room(&layout->image));
+    const size_t kept         = layout->gathered ? 0 : room_of(product, room);
+    const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
+
+    layout->gathered = layout->gathered && product->variant->form != HY_FORM_NONE;
+
+    const int64_t rows   = p->product->options.chunk_rows;
+    const hy_cut request = {
+        .A       = p->A,
+        .B       = p->B,
+        .profile = &product->profile,
+        .variant = product->variant,
+        .rates   = &product->rates,
+        .slot_bytes =
+            (product->rates.memory - hy_smaller(kept, product->rates.memory)) / parts &
+            ~(size_t)255,
+        .products_max = rows > 0 ? INT64_MAX : layout->products,
+        .chunk_rows   = rows,
+        .gathered     = layout->gathered,
+        .image        = layout->image};
+    HY_TRY(
+        hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
+    layout->resident_bytes  = hy_product_sent(product, &layout->image);
+    layout->shared_bytes    = product->second_there ? 0 : kept;
+    layout->converted_bytes = product->second_there ? kept : 0;
+    const hybrid_status status =
+        layout->shared_bytes > 0 ? find_needs(p, layout) : HYBRID_OK;
+    if (status != HYBRID_OK)
+        hy_layout_free(product, layout);
+    return status;
+}
+
+hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout)
+{
+    const hybrid_status status = hy_layout_cut(p, layout);
+
+    if (status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    hy_message_clear(&p->product->engine->ctx.message);
+    layout->depth = 0;
+    return HYBRID_OK;
+}
+
+void hy_layout_free(const hy_product *product, hy_layout *layout)
+{
+    hy_array_free(&product->engine->ctx, layout->chunks);
+    layout->chunks = NULL;
+    layout->count  = 0;
+    layout->depth  = 0;
+}
+
+/* ---- packs that stay -------------------------------------------------------------- */
+
+void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout)
+{
+    const size_t memory = product->rates.memory;
+    const size_t others = hy_tenants_transient(product->backend);
+    const int lasts     = (product->options.flags & HYBRID_RESIDENT) != 0;
+    const size_t most   = lasts ? memory - hy_smaller(memory, others) : SIZE_MAX;
+
+    hy_pack_cache_choose(&product->rates, layout->depth,
+                         memory - hy_smaller(memory, shared), most, layout->chunks,
+                         layout->count);
+}
+
+void hy_layout_keep(const hy_product *product, hy_layout *layout)
+{
+    hy_layout_keep_beside(
+        product, layout->count == 0 ? 0 : layout->shared_bytes + layout->converted_bytes,
+        layout);
+}
+
+int hy_layout_keeps_all(const hy_layout *layout)
+{
+    return layout->count > 0 && layout->chunks[layout->count - 1].kept;
+}

@@ -1,0 +1,120 @@
+/* engine/plan/product.c - what is known of a product. */
+#include "engine/plan/product.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "pipeline/load/room.h"
+
+/* Columns of the operand in 32 bits, on the device. */
+static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
+{
+    const hybrid_csr *there = A ? hy_spaces_of(&engine->spaces, A) : NULL;
+
+    return there && there->col_type == HYBRID_I64 ? hy_align((size_t)there->nnz * 4) : 0;
+}
+
+hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
+                         int64_t dense_cols, const hybrid_plan_options *options)
+{
+    const int device = HYBRID_SPACE_DEVICE;
+    const int second = B ? (int)B->space : (int)options->x_space;
+
+    hy_product product = {.engine       = engine,
+                          .op           = B ? HY_SPGEMM : HY_SPMM,
+                          .there        = engine->spaces.device,
+                          .a_there      = (int)A->space == device,
+                          .second_there = second == device,
+                          .result_there = (int)options->result_space == device,
+                          .narrow_room  = narrow_room(engine, A) + narrow_room(engine, B),
+                          .options      = *options,
+                          .rows         = A->rows,
+                          .cols         = A->cols,
+                          .b_rows       = A->cols,
+                          .b_cols       = B ? B->cols : dense_cols,
+                          .b_nnz        = B ? B->nnz : 0};
+
+    if (product.a_there) /* it stays where it is */
+        product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
+    return product;
+}
+
+void hy_product_free(hy_product *product)
+{
+    hy_context *ctx = &product->engine->ctx;
+
+    hy_profile_free(ctx, &product->profile);
+    hy_hypersparse_free(ctx, &product->hypersparse);
+}
+
+hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A)
+{
+    hy_context *ctx = &product->engine->ctx;
+
+    hy_profile_free(ctx, &product->profile);
+    return hy_inspect_sizes(ctx, A, product->b_cols, &product->profile);
+}
+
+hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hy_counter *counter)
+{
+    hy_context *ctx     = &product->engine->ctx;
+    hy_profile *profile = &product->profile;
+
+    hy_profile_free(ctx, profile);
+    product->b_rows = A->cols;
+    HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
+    profile->features.allow_tf32 = (product->options.flags & HYBRID_ALLOW_TF32) != 0;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
+{
+    const hybrid_plan_options *o = &product->options;
+    /* blocks pay in many runs; who names a variant or asks why has them looked for */
+    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+
+    if (product->op != HY_SPMM)
+        return HYBRID_OK;
+    return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
+}
+
+/* For X and Y in columns, should they come so; where X does not fit, only if they are
+   expected to. */
+static void leave_rooms(hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t row    = f->out_cols * (int64_t)hy_value_size(f->type);
+    const size_t x       = (size_t)(product->b_rows * row);
+    const size_t memory  = product->rates.memory;
+
+    if (product->op != HY_SPMM || (product->options.order != HYBRID_COL_MAJOR &&
+                                   x > hy_allowed(memory, HY_ALLOW_MOST)))
+        return;
+    product->turned_room  = hy_room_bytes(product->backend, f, product->b_rows, memory);
+    product->rates.memory = memory - 2 * product->turned_room;
+}
+
+void hy_product_assign(hy_product *product, const hy_variant *variant,
+                       hy_backend *backend)
+{
+    product->variant     = variant;
+    product->backend     = backend;
+    product->turned_room = 0;
+    hy_rates_of(backend, &product->rates);
+    product->rates.memory -= hy_smaller(product->narrow_room, product->rates.memory);
+    leave_rooms(product);
+}
+
+hy_image hy_product_image(const hy_product *product)
+{
+    return hy_variant_image(product->variant, product->b_rows, product->b_cols,
+                            product->b_nnz, product->profile.type);
+}
+
+int hy_product_fits(const hy_product *product)
+{
+    const hy_image image = hy_product_image(product);
+
+    return product->second_there || hy_align(hy_image_room(&image)) <=
+                                        hy_allowed(product->rates.memory, HY_ALLOW_MOST);
+}

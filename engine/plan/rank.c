@@ -1,0 +1,175 @@
+/* engine/plan/rank.c - which variant: refuse, cost, rank. */
+#include "engine/plan/rank.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/extremes.h"
+#include "engine/rates/estimate.h"
+
+enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
+
+int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
+{
+    const char *name    = strchr(variant->name, '.') + 1;
+    const size_t length = strlen(backend->ops->name);
+    return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
+}
+
+/* With an A that is resident, of a later run. */
+static double predict(const hy_product *product, const hy_candidate *c)
+{
+    const hy_circumstances found = hy_circumstances_of(product);
+    hy_product as                = *product;
+
+    hy_product_assign(&as, c->variant, c->backend);
+    if (!hy_product_on_device(&as))
+        return hy_estimated_host_s(&as, c->variant);
+    const hy_layout layout = {.image    = hy_product_image(&as),
+                              .gathered = c->variant->form == HY_FORM_NONE};
+    const int64_t chunks =
+        hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
+    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
+    return hy_estimate_seconds(&as, &e);
+}
+
+/* NULL, or why it does not reach operands in the memory of the device. */
+static const char *find_place(const hy_product *product, const hy_variant *variant)
+{
+    if (product->a_there && !variant->csr)
+        return "its packs order values of A, which are in the memory of the device";
+    if (product->second_there && variant->form == HY_FORM_NONE)
+        return "its packs bring values of B, which is in the memory of the device";
+    return NULL;
+}
+
+static hy_candidate judge(const hy_product *product, const hy_variant *variant,
+                          hy_backend *backend)
+{
+    const unsigned flags = product->options.flags;
+    hy_candidate c       = {.variant = variant, .backend = backend};
+    hy_rates rates;
+
+    hy_rates_of(backend, &rates);
+    c.refused = variant->refuse(&product->profile.features, &rates);
+    if (!c.refused)
+        c.refused = find_place(product, variant);
+    if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
+        c.refused = "its sums have no fixed order";
+    if (!c.refused)
+        c.predicted_s = predict(product, &c);
+    return c;
+}
+
+/* Cheapest first, behind the `begin` that stay where they are. */
+static void add(hy_candidates *out, int begin, hy_candidate c)
+{
+    int i = out->count++;
+
+    for (; i > begin; i--) { /* insertion keeps the table's order among equals */
+        const hy_candidate *before = &out->of[i - 1];
+        const int stays =
+            c.refused || (!before->refused && before->predicted_s <= c.predicted_s);
+        if (stays)
+            break;
+        out->of[i] = *before;
+    }
+    out->of[i] = c;
+}
+
+/* How much of a variant's name is compared: a name means that variant alone, even if
+   others begin with it. */
+static size_t compared(const hybrid_engine *engine, const char *prefix)
+{
+    const size_t length = prefix ? strlen(prefix) : 0;
+
+    for (const hy_variant *const *v = engine->variants; prefix && *v; v++)
+        if (strcmp((*v)->name, prefix) == 0)
+            return length + 1;
+    return length;
+}
+
+static void add_backend(const hy_product *product, hy_backend *backend,
+                        hy_candidates *out)
+{
+    const hybrid_engine *engine = product->engine;
+    const char *prefix          = product->options.variant;
+    const size_t length         = compared(engine, prefix);
+    const int begin             = out->count;
+
+    for (const hy_variant *const *v = engine->variants; *v && out->count < HY_CANDIDATES;
+         v++)
+        if ((*v)->op == product->op && hy_runs_on(*v, backend) &&
+            strncmp((*v)->name, prefix ? prefix : "", length) == 0)
+            add(out, begin, judge(product, *v, backend));
+}
+
+int hy_rank_first_host(const hy_candidates *candidates)
+{
+    int i = 0;
+
+    while (i < candidates->count && candidates->of[i].backend->ops->copy)
+        i++;
+    return i;
+}
+
+void hy_rank_host(const hy_product *product, hy_candidate *out)
+{
+    const hybrid_engine *engine = product->engine;
+
+    *out = (hy_candidate){.predicted_s = INFINITY};
+    for (const hy_variant *const *v = engine->variants; *v; v++) {
+        if ((*v)->op != product->op || !hy_runs_on(*v, engine->host))
+            continue;
+        const hy_candidate c = judge(product, *v, engine->host);
+        if (!c.refused && c.predicted_s < out->predicted_s)
+            *out = c;
+    }
+}
+
+static hybrid_status none_left(const hy_product *product, const hy_candidates *candidates)
+{
+    const char *prefix              = product->options.variant;
+    const int count                 = candidates->count;
+    char text[HY_MESSAGE_BYTES / 2] = "";
+    int used                        = 0;
+
+    for (int i = 0; i < count && used < (int)sizeof text; i++)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "%s %s: %s", i ? ";" : "",
+                     candidates->of[i].variant->name, candidates->of[i].refused);
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
+                   "no variant %s%s%s can compute this%s%s",
+                   product->op == HY_SPGEMM ? "of spgemm" : "of spmm",
+                   prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
+}
+
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)
+{
+    out->count = out->chosen = 0;
+    add_backend(product, device, out);
+}
+
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
+{
+    hybrid_engine *engine    = product->engine;
+    const char *prefix       = product->options.variant;
+    const hybrid_split split = product->options.split;
+    const int wants_device   = split == HYBRID_SPLIT_GPU || split == HYBRID_SPLIT_SHARE;
+    const int on_device      = engine->device && split != HYBRID_SPLIT_HOST;
+
+    out->count = 0;
+    if (wants_device && !engine->device)
+        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE,
+                       "a split with the GPU is asked for, and there is none: %s",
+                       engine->device_text);
+    if (on_device)
+        add_backend(product, product->there ? product->there : engine->device, out);
+    if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
+        add_backend(product, engine->host, out);
+    for (int i = 0; i < out->count; i++)
+        if (!out->of[i].refused)
+            return HYBRID_OK;
+    return none_left(product, out);
+}

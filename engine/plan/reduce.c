@@ -1,0 +1,99 @@
+/* engine/plan/reduce.c - whether a product is computed without the empty rows and columns
+   of A.
+
+   Which rows are empty is known soon; which columns are takes a look at all entries, as
+   long as a small part of the bus's time. So it is taken where rows are empty or entries
+   few, and by plans for many runs. Workers gather X and store Y then, even if these are
+   pinned: a quarter less for the bus is worth that. */
+#include "engine/plan/reduce.h"
+
+#include "base/data/csr.h"
+#include "engine/plan/weigh.h"
+#include "partition/move/sources.h"
+
+enum {
+    LEAST_PART = 4, /* of rows and columns that are empty, one in so many */
+    SIGN_PART  = 8, /* the same of rows, for a look at columns */
+    FEW        = 2, /* entries a column, for it too */
+    LEAST_ROW  = HY_LINE
+};
+
+static const hy_candidate *first_of(const hy_candidates *candidates)
+{
+    int i = 0;
+
+    while (candidates->of[i].refused) /* one is not */
+        i++;
+    return &candidates->of[i];
+}
+
+/* Chunks of so many rows of A, and who shares them with the host, mean those of A. */
+static int may_pay(const hy_product *product, const hy_candidate *best,
+                   const hybrid_csr *A)
+{
+    const hybrid_plan_options *o = &product->options;
+    const int64_t row            = product->b_cols * (int64_t)hy_value_size(A->type);
+    const int shares = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
+
+    return product->op == HY_SPMM && !product->there && best->backend->ops->copy &&
+           !shares && o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX &&
+           row >= LEAST_ROW &&
+           A->rows + A->cols >= product->engine->hypersparse_bytes / row;
+}
+
+static int64_t empty_of(const hy_touched *touched, int64_t all)
+{
+    return all - touched->count;
+}
+
+/* Of what is found empty, if it is enough, and the host does not have all of it sooner.
+ */
+static hybrid_status find(const hy_product *product, const hy_candidate *best,
+                          const hybrid_csr *A, hy_hypersparse *c, double *device_s)
+{
+    hy_context *ctx = &product->engine->ctx;
+
+    HY_TRY(hy_touched_rows(ctx, A, &c->rows));
+    const int64_t rows = empty_of(&c->rows, A->rows);
+    if (rows < A->rows / SIGN_PART && A->nnz / FEW >= A->cols &&
+        !(product->options.flags & HYBRID_RESIDENT))
+        return HYBRID_OK;
+    HY_TRY(hy_touched_cols(ctx, A, &c->cols));
+    const int64_t empty = rows + empty_of(&c->cols, A->cols);
+    if (empty < (A->rows + A->cols) / LEAST_PART)
+        return HYBRID_OK;
+    HY_TRY(hy_weigh(product, best, A, c->rows.count, c->cols.count, device_s));
+    return *device_s > 0 ? HYBRID_OK : hy_hypersparse_make(ctx, A, c);
+}
+
+hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *candidates,
+                             const hybrid_csr *A, hy_hypersparse *reduced,
+                             double *device_s)
+{
+    const hy_candidate *best = first_of(candidates);
+    hy_context *ctx          = &product->engine->ctx;
+    hybrid_status status     = HYBRID_OK;
+
+    if (may_pay(product, best, A))
+        status = find(product, best, A, reduced, device_s);
+    if (status != HYBRID_OK || !hy_is_hypersparse(reduced))
+        hy_hypersparse_free(ctx, reduced);
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message); /* all of A needs less */
+    return HYBRID_OK;
+}
+
+void hy_reduce_bind(const hy_product *product, const hy_source *X, hy_problem *problem,
+                    hybrid_csr *reduced)
+{
+    const hy_hypersparse *c = &product->hypersparse;
+
+    if (!hy_is_hypersparse(c))
+        return;
+    *reduced        = c->A;
+    reduced->val    = problem->A->val;
+    problem->A      = reduced;
+    problem->source = hy_source_subset(X, c->cols.rows, c->A.cols);
+    problem->a_rows = c->rows.rows;
+}

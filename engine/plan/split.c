@@ -1,0 +1,375 @@
+/* engine/plan/split.c - how much of a product the host takes from the device.
+
+   Both are predicted by their estimates, of the host on the cores that are left. Packing
+   for the device keeps all of them busy for a while, and so do, unless X and Y are
+   pinned, filling the ring that feeds it and storing results. Of an A that stays on the
+   device runs after the first are meant, which pack what does not stay. */
+#include "engine/plan/split.h"
+
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "engine/rates/estimate.h"
+#include "engine/plan/rank.h"
+#include "engine/run/resident.h"
+#include "partition/pattern/chunks.h"
+
+enum {
+    SLOTS       = 4,         /* pieces in flight */
+    PIECE       = 256 << 10, /* products of SpGEMM, a core: some 0.3 ms */
+    PIECE_DENSE = 4 << 20,   /* the same of SpMM */
+    PIECES      = 64,        /* at least, of a product large enough */
+    SPARE_ROWS  = 1024
+};
+
+static const double LEAST_GAIN = 0.05; /* of the work, */
+static const double LEAST_GAIN_S =
+    200e-6; /* and in seconds: less is not worth its slots */
+
+/* Bytes of host memory moved for a byte of B or X that workers bring to the ring. */
+static const double LOAD_PASSES = 2;
+
+/* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
+static int has_kinds(const hy_product *product)
+{
+    return product->variant->form == HY_FORM_ROWS;
+}
+
+/* ---- prediction ---------------------------------------------------------------------
+ */
+
+/* Of runs in which the host takes so much of the work, what each portion finds. */
+static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
+                    hy_circumstances found[HY_MOST_DEVICES])
+{
+    for (int i = 0; i < count; i++) {
+        const hy_layout *layout = &portions[i].layout;
+        found[i]                = hy_circumstances_of(&portions[i].product);
+        found[i].pinned         = kind == HY_RUNS_PINNED;
+        found[i].in_panels = found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
+        found[i].share     = share;
+    }
+}
+
+/* For how much of such a run workers have no time to compute. */
+static double busy_seconds(const hy_portion *portions, int count, hy_run_kind kind,
+                           const hy_circumstances *found, const hy_rates *host)
+{
+    double loaded = 0;
+
+    for (int i = 0; i < count && kind != HY_RUNS_PINNED; i++)
+        loaded += LOAD_PASSES * (double)portions[i].layout.shared_bytes;
+    return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
+}
+
+/* Rates of both, and the host's share. Returns the seconds it takes off the run. */
+static double predict(const hy_product *product, const hy_portion *portions, int count,
+                      hy_run_kind kind, hy_forecast *forecast)
+{
+    hy_sharing *s          = &forecast->sharing;
+    const hy_features *f   = &product->profile.features;
+    const double work      = (double)f->products + (double)f->rows;
+    const hy_estimate host = hy_estimate_host(product, s->variant, &s->rates);
+    hy_circumstances found[HY_MOST_DEVICES];
+
+    foresee(portions, count, kind, 0, found);
+    const double device_s = hy_portions_s(portions, count, found);
+    const double left_s =
+        fmax(device_s - busy_seconds(portions, count, kind, found, &s->rates), 0);
+    if (device_s <= 0)
+        return 0;
+    s->device_rate  = work / device_s;
+    s->host_rate    = left_s / device_s * work / hy_seconds(&host, &s->rates, &s->rates);
+    forecast->share = s->host_rate / (s->host_rate + s->device_rate);
+    foresee(portions, count, kind, forecast->share, found);
+    return device_s - hy_portions_s(portions, count, found);
+}
+
+/* ---- whether --------------------------------------------------------------------------
+ */
+
+/* One of the portions has an image with that axis. */
+static int any_has(const hy_portion *portions, int count, hy_axis axis)
+{
+    for (int i = 0; i < count; i++)
+        if (portions[i].layout.image.axis == axis)
+            return 1;
+    return 0;
+}
+
+/* NULL, or why the host shall not take part in any run. */
+static const char *find_reason(const hy_product *product, const hy_portion *portions,
+                               int count, const hy_candidate *host)
+{
+    if (product->options.split == HYBRID_SPLIT_GPU)
+        return "as asked for";
+    if (!host->variant)
+        return "no variant of the host can compute it";
+    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
+        return "so it is by default where the result is sparse";
+    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
+        return "where the host's rows belong in C is known after a first run: make the "
+               "plan with HYBRID_REUSE to share later ones";
+    if (any_has(portions, count, HY_AXIS_COLS))
+        return "X comes in panels, for which A stays on the device";
+    if (!hy_product_has_views(product))
+        return "empty rows and columns of A are left out: workers load X and store Y";
+    if (any_has(portions, count, HY_AXIS_ROWS))
+        return "X passes through the device in the order in which its chunks need it";
+    if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
+        return "bits of a dense result depend on who computes a row";
+    return NULL;
+}
+
+/* Unless a share is asked for. */
+static const char *find_loss(const hy_product *product, const hy_portion *portions,
+                             int count)
+{
+    if (product->engine->ctx.memory.strict)
+        return "host memory is capped";
+    for (int i = 0; i < count; i++) {
+        const hy_layout *layout = &portions[i].layout;
+        if (layout->gathered &&
+            hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
+            return "chunks bring X in panels of columns";
+    }
+    return NULL;
+}
+
+/* Chunks that are not divided are taken whole. */
+static double least_share(const hy_portion *portions, int count)
+{
+    double least = LEAST_GAIN;
+
+    for (int i = 0; i < count; i++) {
+        const hy_layout *l = &portions[i].layout;
+        if (l->gathered || l->chunks[l->count - 1].kept)
+            least = fmax(least, portions[i].weight / (double)l->count);
+    }
+    return least;
+}
+
+/* The same of runs of one kind. By default the host takes part where it has nothing else
+   to do. */
+static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
+                                   const hy_forecast *forecast, double least,
+                                   double gain_s)
+{
+    if (product->options.split == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
+        return "workers load X and store Y";
+    if (forecast->share < least || gain_s < LEAST_GAIN_S)
+        return "the host would gain too little";
+    return NULL;
+}
+
+static void set_why_not(hy_split *split, const char *why_not)
+{
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        split->of[kind].why_not = why_not;
+}
+
+/* ---- the host -----------------------------------------------------------------------
+ */
+
+static size_t bytes_of(const hy_sharing *s, const hy_features *f)
+{
+    const hy_cost cost = s->variant->cost(f, &s->rates);
+
+    return hy_cost_bytes(&cost);
+}
+
+/* What a slot has room for: a piece, or the costliest row if that is more, but no more
+   than the host's budget gives a slot: rows beyond it are left to the device. */
+static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
+{
+    const size_t budget   = sharing->rates.memory / SLOTS;
+    const int64_t longest = hy_lesser(f->products_max, f->out_cols);
+    hy_chunk largest      = {.variant = sharing->variant, .features = *f};
+    hy_features *room     = &largest.features;
+
+    room->rows      = f->rows / PIECES + SPARE_ROWS;
+    room->products  = sharing->products;
+    room->out_bound = hy_greater(room->products, longest);
+    while (room->out_bound > 0 && bytes_of(sharing, room) > budget) {
+        room->rows = room->rows / 2 + 1;
+        room->out_bound /= 2;
+    }
+    return largest;
+}
+
+/* What the host takes at a time. */
+static void size_pieces(const hy_product *product, const hy_variant *variant,
+                        hy_split *split)
+{
+    hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
+    const hy_features *f  = &product->profile.features;
+    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
+    const int64_t most    = threads * (product->op == HY_SPMM ? PIECE_DENSE : PIECE);
+    const int64_t rows    = product->options.chunk_rows;
+
+    s->variant = variant;
+    hy_rates_of(product->engine->host, &s->rates);
+    s->products = hy_lesser(f->products / PIECES + 1, most);
+    s->rows     = rows > 0 ? rows : INT64_MAX;
+    s->share    = -1;
+
+    const hy_chunk largest    = largest_piece(s, f);
+    s->slot_bytes             = bytes_of(s, &largest.features);
+    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
+}
+
+static hybrid_status open_host(const hy_product *product, hy_split *split)
+{
+    const hy_sharing *s    = &split->of[HY_RUNS_PAGEABLE].sharing;
+    const hy_chunk largest = largest_piece(s, &product->profile.features);
+
+    return hy_site_open(product->engine->host, &s->rates, product->op, &largest, 1, SLOTS,
+                        0, 0, NULL, &split->host);
+}
+
+static hybrid_status refuse(const hy_product *product, const char *why)
+{
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
+                   "the product cannot be shared with the host: %s", why);
+}
+
+/* As asked for, in all runs. */
+static hybrid_status open_share(const hy_product *product, hy_split *split)
+{
+    const double share = product->options.host_share;
+
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        split->of[kind].sharing.share = split->of[kind].share = share;
+    return open_host(product, split);
+}
+
+/* In runs of which a gain is predicted, if there are such. */
+static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
+                                    int count, hy_split *split)
+{
+    const double least = least_share(portions, count);
+    int any            = 0;
+
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
+        const hy_run_kind like =
+            has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
+        hy_forecast *forecast = &split->of[kind];
+        const double gain_s   = predict(product, portions, count, like, forecast);
+        forecast->why_not     = find_small_gain(product, like, forecast, least, gain_s);
+        any |= !forecast->why_not;
+    }
+    const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
+    if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
+        return status;
+    set_why_not(split, "there is no memory for the host's chunks");
+    hy_message_clear(&product->engine->ctx.message);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
+                            int count, hy_split *split)
+{
+    const int by_share  = product->options.split == HYBRID_SPLIT_SHARE;
+    const char *why_not = NULL;
+    hy_candidate host;
+
+    if (!hy_product_on_device(product) || portions->layout.count == 0)
+        return HYBRID_OK; /* the host computes all of it, or nobody anything */
+    hy_rank_host(product, &host);
+    why_not = find_reason(product, portions, count, &host);
+    if (why_not && by_share)
+        return refuse(product, why_not);
+    why_not = why_not || by_share ? why_not : find_loss(product, portions, count);
+    set_why_not(split, why_not);
+    if (why_not)
+        return HYBRID_OK;
+    size_pieces(product, host.variant, split);
+    return by_share ? open_share(product, split)
+                    : open_predicted(product, portions, count, split);
+}
+
+void hy_split_close(hy_split *split)
+{
+    hy_site_close(split->host);
+    split->host = NULL;
+}
+
+/* ---- a run --------------------------------------------------------------------------
+ */
+
+/* X is copied from where it is: it lies in memory as it does there. */
+static int lies_alike(const hy_problem *problem)
+{
+    const hy_source *source = &problem->source;
+    hybrid_order order;
+
+    return hy_image_is_flat(&problem->image, &order) &&
+           source->ops->run(source, order, 0, 0, 1);
+}
+
+/* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
+   there. */
+static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
+{
+    const hybrid_dense *Y = problem->Y;
+
+    if (!has_kinds(product) || Y->order != HYBRID_ROW_MAJOR)
+        return 0;
+    return problem->image.axis == HY_AXIS_COLS ||
+           ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
+}
+
+int hy_split_all_stays(const hy_portion *portions, int count)
+{
+    int all = 1;
+
+    for (int i = 0; i < count; i++)
+        all = all && hy_resident_all(portions[i].site);
+    return all;
+}
+
+/* Where the host computes too, each row's place in the result must be known
+   (docs/lab/in-order-split.md). Once all of A is on devices nobody promises that it is
+   still in host memory. An X that is not there, the host does not read. */
+const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
+                                     int count, const hy_problem *problem,
+                                     const hy_run_found *found)
+{
+    const hy_product *first = &portions->product;
+    const int idle = found->direct && split->host && leaves_workers_idle(first, problem);
+    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+
+    if (!split->host || forecast->why_not || !found->places_known ||
+        hy_split_all_stays(portions, count) || (problem->X && !hy_has_view(problem->X)))
+        return NULL;
+    return forecast;
+}
+
+/* A device in panels of this run does not take rows of others. Where there is a forecast
+   of the host's rate, it says how fast the devices are. */
+static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
+                       hy_participant *out)
+{
+    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
+
+    out->site    = p->site;
+    out->list    = bound->list;
+    out->begin   = p->begin;
+    out->end     = p->end;
+    out->image   = bound->image;
+    out->sharing = takes ? &p->taking : NULL;
+    out->rate    = host ? p->weight * host->device_rate : p->rate;
+}
+
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out)
+{
+    const hy_sharing *host = forecast ? &forecast->sharing : NULL;
+
+    for (out->count = 0; out->count < count; out->count++)
+        add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
+    if (host)
+        out->of[out->count++] = (hy_participant){
+            .site = split->host, .sharing = host, .rate = host->host_rate};
+}

@@ -1,0 +1,58 @@
+/* engine/plan/split.h - how much of a product the host takes from the devices.
+
+   It takes rows whose place in the result is known: of Y, and of C in runs of a plan with
+   HYBRID_REUSE after the first.
+
+   A plan knows neither X nor Y. Where both are pinned the device copies by itself, and
+   workers are free to compute; in other runs they load X and store Y. So of SpMM there
+   are two forecasts, and each run goes by the one that is about it. */
+#ifndef HY_SPLIT_H
+#define HY_SPLIT_H
+
+#include "engine/run/bind.h"
+#include "engine/plan/portion.h"
+#include "pipeline/run/run.h"
+
+typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
+
+/* Of runs of one kind. */
+typedef struct hy_forecast {
+    const char *why_not; /* the device is alone; NULL if it is not, or there is none */
+    hy_sharing sharing;  /* unless the device is alone */
+    double share;        /* of the work that the host is expected to take */
+} hy_forecast;
+
+typedef struct hy_split {
+    hy_forecast
+        of[HY_RUN_KINDS]; /* the same twice where pinned operands change nothing */
+    hy_site *host;        /* NULL: the device is alone in all runs */
+} hy_split;
+
+/* Chunks are cut and the sites of the portions of the product are open: choose the shares,
+   and open the host's site if runs of either kind may use it. */
+hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
+                            int count, hy_split *split);
+void hy_split_close(hy_split *split);
+
+/* What a run finds of X, Y and C. */
+typedef struct hy_run_found {
+    int direct;       /* X and Y are copied directly (pin.h) */
+    int places_known; /* each row's place in the result is known, that of a row of C from an
+                         earlier run */
+} hy_run_found;
+
+/* The host's forecast for such a run of the problem, whose image is that of the first
+   portion; NULL: it takes no part. */
+const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
+                                     int count, const hy_problem *problem,
+                                     const hy_run_found *found);
+
+/* Whether nobody reads A any more: all of it is on devices. */
+int hy_split_all_stays(const hy_portion *portions, int count);
+
+/* Who takes part: the portions' sites, each with its image, and the host if there is a
+   forecast. */
+void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
+                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out);
+
+#endif /* HY_SPLIT_H */

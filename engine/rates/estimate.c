@@ -1,0 +1,364 @@
+/* engine/rates/estimate.c - estimates of a device and of the host.
+
+   The constants are fitted, in logarithms, to runs of every second matrix of a collection
+   of 43, on an H200 with 16 cores; docs/performance.md has the errors for the others. */
+#include "engine/rates/estimate.h"
+
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "engine/rates/traffic.h"
+#include "partition/pattern/chunks.h"
+
+/* In rows of so many bytes, which the device copies by itself, it carries half of that:
+   of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
+   (docs/lab/pinned-panels.md). */
+static const double HALF_ROW = 86;
+
+/* Fixed costs of a device, in launches of a kernel (5 us where they were fitted): of a
+   run; if workers load X and store Y; if they pack rows of A; and of each chunk. */
+static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
+static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
+
+/* And of each chunk of a ring of rows, which waits for rows whose places others free. */
+static const double RING_CHUNK = 5.6;
+
+/* The same of SpGEMM, whose chunks wait for the size of their result. */
+static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
+
+/* Fixed costs of the host: of a call, in seconds; and starts of parallel loops (20 us
+   each where they were fitted) of SpMM, and of SpGEMM. */
+static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
+
+/* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
+   each is read and written. */
+static const double PACK_PASSES = 2, STORE_PASSES = 2;
+
+/* Of the bytes of C: what comes down, columns coded as differences; and what passes host
+   memory, as part of C is copied to where it belongs by the device. */
+static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
+
+/* The same of Y that workers store in parts of rows, which have at least so many bytes,
+   while they fill the ring from parts of rows of X (docs/lab/pinned-panels.md): where
+   parts are whole lines of the caches, and where they cannot be. */
+static const struct {
+    double row, lines, else_;
+} part_passes[] = {{2 * HY_LINE, 3.7, 5.7},
+                   {HY_LINE, 8.3, 8.3},
+                   {0.5 * HY_LINE, 15.2, 15.2},
+                   {0, 30, 30}};
+
+/* Bytes of host memory that the host moves for a byte of A, X and Y, if rows of A that
+   are near each other find the rows of X in its caches. */
+static const double NEAR_PASSES = 1.31;
+
+/* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
+   waits for that at each entry of A. */
+static const double ROW_OF_B_S = 36e-9;
+
+double hy_estimate_least_s(const hy_rates *site)
+{
+    return (CALL + PACKING + CHUNK) * site->launch_s;
+}
+
+double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
+{
+    hy_rates host;
+
+    hy_rates_of(product->engine->host, &host);
+    return hy_seconds(estimate, &product->rates, &host);
+}
+
+hy_circumstances hy_circumstances_of(const hy_product *product)
+{
+    return (hy_circumstances){.packed = (product->options.flags & HYBRID_RESIDENT) != 0,
+                              .pinned = product->pinned && hy_product_has_views(product)};
+}
+
+hy_circumstances hy_circumstances_planned(const hy_planning *p)
+{
+    hy_circumstances found = hy_circumstances_of(p->product);
+
+    found.rows_of_b = hy_traffic_same(p->product, p->A, p->B);
+    return found;
+}
+
+/* ---- a device ---------------------------------------------------------------------- */
+
+/* Of a chunk's pack the part that this run makes. */
+static double made_of(const hy_product *product, const hy_layout *layout,
+                      const hy_chunk *chunk, const hy_circumstances *found)
+{
+    if (product->a_there || (found->rows_of_b && !layout->gathered))
+        return 0;
+    if (!chunk->kept)
+        return 1;
+    return chunk->col_begin > 0 ? 0 : 1 - found->packed;
+}
+
+/* Costs of all chunks, each `times` times: kernels, and packs that are made in this run.
+ */
+static void add_chunks(const hy_product *product, const hy_layout *layout, double times,
+                       const hy_circumstances *found, hy_estimate *e)
+{
+    for (int64_t i = 0; i < layout->count; i++) {
+        const hy_chunk *chunk = &layout->chunks[i];
+        const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
+        const double made     = times * made_of(product, layout, chunk, found);
+
+        e->device_s += times * (cost.multiply_s + cost.finish_s);
+        e->up_bytes += made * hy_sent_bytes(&cost);
+        e->core_s += made * cost.prepare_s;
+    }
+    e->memory_bytes = PACK_PASSES * e->up_bytes;
+}
+
+/* What the first chunk needs of B or X. */
+static double first_part(const hy_product *product, const hy_layout *layout)
+{
+    const hy_image *image = &layout->image;
+    const double needs =
+        (double)layout->chunks[0].needs / (double)hy_greater(product->b_rows, 1);
+    const double cols =
+        image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
+
+    return fmin(needs, 1) * cols;
+}
+
+/* B or X: what the first chunk needs of it comes before all else, unless it came while
+   the product was planned. */
+static void add_image(const hy_product *product, const hy_layout *layout,
+                      const hy_circumstances *found, hy_estimate *e)
+{
+    const double all  = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double left = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
+
+    e->first_bytes = fmin(left, first_part(product, layout) * all);
+    e->up_bytes += left - e->first_bytes;
+}
+
+/* In parts of rows where X comes in column blocks. */
+static double store_passes(const hy_product *product, const hy_image *image)
+{
+    const double size  = (double)hy_value_size(product->profile.type);
+    const double part  = (double)image->block * size;
+    const int in_lines = product->b_cols * (int64_t)size % HY_LINE == 0 &&
+                         !(product->options.flags & HYBRID_DETERMINISTIC);
+    int i = 0;
+
+    if (image->axis != HY_AXIS_COLS)
+        return STORE_PASSES;
+    while (part < part_passes[i].row)
+        i++;
+    return in_lines ? part_passes[i].lines : part_passes[i].else_;
+}
+
+/* Of panels that the device copies by itself. As the first one waits for its part of X
+   while nothing goes down, so does nothing come while the last one's part of Y goes. */
+static void add_rows_of_panels(const hy_product *product, const hy_layout *layout,
+                               hy_estimate *e)
+{
+    const hy_image *image = &layout->image;
+    const double row =
+        (double)image->block * (double)hy_value_size(product->profile.type);
+
+    if (image->axis != HY_AXIS_COLS)
+        return;
+    e->last_bytes = first_part(product, layout) * e->down_bytes;
+    e->short_bytes =
+        HALF_ROW * HALF_ROW / (row * row) *
+        ((double)layout->resident_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
+}
+
+static void add_dense_result(const hy_product *product, const hy_layout *layout,
+                             const hy_circumstances *found, hy_estimate *e)
+{
+    const hy_features *f  = &product->profile.features;
+    const double launch_s = product->rates.launch_s;
+
+    e->down_bytes =
+        product->result_there ? 0 : (double)f->out_bound * (double)hy_value_size(f->type);
+    e->call_s += launch_s * CALL;
+    e->chunk_s +=
+        launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
+    if (found->pinned) {
+        add_rows_of_panels(product, layout, e);
+        return;
+    }
+    e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;
+    e->call_s += launch_s * WORKERS;
+    e->chunk_s += launch_s * WORKERS_CHUNK;
+}
+
+static void add_sparse_result(const hy_product *product, const hy_layout *layout,
+                              hy_estimate *e)
+{
+    const hy_features *f = &product->profile.features;
+    const double bytes   = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
+                         8 * (double)(f->rows + layout->count);
+
+    e->down_bytes   = product->result_there ? 0 : SPARSE_DOWN * bytes;
+    e->stored_bytes = product->result_there ? 0 : SPARSE_STORED * bytes;
+    e->call_s += product->rates.launch_s * SPARSE_CALL;
+    e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
+}
+
+/* What is in proportion to rows, whoever computes the others. */
+static void scale_work(hy_estimate *e, double share)
+{
+    e->down_bytes *= share;
+    e->device_s *= share;
+    e->core_s *= share;
+    e->memory_bytes *= share;
+    e->stored_bytes *= share;
+}
+
+/* The host begins with what would come last, which spares the bus what no other rows need
+   of X. In panels that is nothing: these are the same rows as those of other panels. */
+static hy_estimate part_of(hy_estimate e, double share)
+{
+    if (e.last_bytes > 0)
+        e.last_bytes = fmax(0, e.last_bytes - (1 - share) * e.down_bytes);
+    else
+        e.up_bytes *= share;
+    scale_work(&e, share);
+    return e;
+}
+
+hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
+                             double share)
+{
+    hy_estimate e      = *all;
+    const double image = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
+
+    e.up_bytes = whole + share * (e.up_bytes - whole);
+    e.last_bytes *= share;
+    e.short_bytes *= share;
+    scale_work(&e, share);
+    e.chunks = (int64_t)ceil((double)e.chunks * share);
+    return e;
+}
+
+/* Of the layout's chunks, each so many times. */
+static hy_estimate estimate_of(const hy_product *product, const hy_layout *layout,
+                               int64_t times, const hy_circumstances *found)
+{
+    hy_estimate e = {.chunks = layout->count * times};
+
+    if (layout->count == 0)
+        return e;
+    add_chunks(product, layout, (double)times, found, &e);
+    e.call_s = e.up_bytes > 0 ? product->rates.launch_s * PACKING : 0;
+    add_image(product, layout, found, &e);
+    if (product->op == HY_SPGEMM)
+        add_sparse_result(product, layout, &e);
+    else
+        add_dense_result(product, layout, found, &e);
+    return part_of(e, 1 - found->share);
+}
+
+hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+                               const hy_circumstances *found)
+{
+    hy_layout in_panels = *layout;
+
+    if (!found->in_panels)
+        return estimate_of(product, layout, 1, found);
+    in_panels.image          = layout->if_pinned;
+    in_panels.resident_bytes = hy_image_bytes(&layout->if_pinned);
+    hy_estimate e            = estimate_of(product, &in_panels, 1, found);
+    e.chunks *= hy_image_col_blocks(&layout->if_pinned);
+    return e;
+}
+
+hy_features hy_features_share(const hy_features *all, int64_t parts)
+{
+    hy_features f = *all;
+
+    f.rows /= parts;
+    f.nnz /= parts;
+    f.products /= parts;
+    f.out_bound /= parts;
+    f.gather_rows /= parts;
+    f.gather_nnz /= parts;
+    f.row_max      = hy_lesser(f.row_max, f.nnz);
+    f.products_max = hy_lesser(f.products_max, f.products);
+    return f;
+}
+
+hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
+                             int64_t needs, int64_t chunks, const hy_circumstances *found)
+{
+    hy_chunk part  = {.features = hy_features_share(&product->profile.features, chunks),
+                      .needs    = chunks > 1 ? needs : product->b_rows,
+                      .kept     = found->packed > 0 && !layout->gathered,
+                      .variant  = product->variant};
+    hy_layout even = *layout;
+
+    even.chunks         = &part;
+    even.count          = 1;
+    even.resident_bytes = hy_product_sent(product, &layout->image);
+    return estimate_of(product, &even, chunks, found);
+}
+
+/* ---- the host ---------------------------------------------------------------------- */
+
+/* To start a parallel loop costs no more than it saves: a small product is computed by
+   fewer workers. */
+static double starting_s(double loops, double core_s, const hy_rates *host)
+{
+    return fmin(loops * host->launch_s, core_s * (1 - 1 / fmax(host->width, 1)));
+}
+
+hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
+                             const hy_rates *host)
+{
+    const hy_cost cost = variant->cost(&product->profile.features, host);
+    const double nnz   = (double)product->profile.features.nnz;
+    const int sparse   = product->op == HY_SPGEMM;
+    hy_estimate e      = {.chunks = 1};
+
+    e.core_s =
+        (cost.multiply_s + cost.finish_s) * host->width + (sparse ? ROW_OF_B_S * nnz : 0);
+    e.call_s =
+        HOST_S + starting_s(sparse ? HOST_SPARSE_LOOPS : HOST_LOOPS, e.core_s, host);
+    return e;
+}
+
+hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
+{
+    const hy_features *f = &product->profile.features;
+    const double dense   = (double)(product->rows + product->cols) *
+                         (double)product->b_cols * (double)hy_value_size(f->type);
+
+    return (hy_estimate){.core_s = 2 * (double)f->products / host->flops * host->width,
+                         .memory_bytes =
+                             NEAR_PASSES *
+                             ((double)hy_csr_bytes(f->rows, f->nnz, f->type) + dense),
+                         .chunks = 1};
+}
+
+/* All cores compute, those too that are left to the device's threads otherwise. */
+double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
+{
+    const hybrid_engine *engine = product->engine;
+    hy_rates host;
+
+    hy_rates_of(engine->host, &host);
+    const hy_estimate e = hy_estimate_host(product, variant, &host);
+    host.width          = hy_pool_most_threads(engine->ctx.pool);
+    return hy_seconds(&e, &host, &host);
+}
+
+/* ---- either ------------------------------------------------------------------------ */
+
+double hy_estimated_s(const hy_product *product, const hy_layout *layout,
+                      const hy_circumstances *found)
+{
+    if (!hy_product_on_device(product))
+        return hy_estimated_host_s(product, product->variant);
+    const hy_estimate e = hy_estimate_device(product, layout, found);
+    return hy_estimate_seconds(product, &e);
+}

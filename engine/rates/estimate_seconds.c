@@ -1,0 +1,92 @@
+/* engine/rates/estimate_seconds.c - the time that an estimate takes: the formula. Its
+   constants are fitted as those of estimate.c are. */
+#include <math.h>
+
+#include "base/data/extremes.h"
+#include "engine/rates/estimate.h"
+
+/* Resources that are busy at once hold each other up: the time is between the longest and
+   the sum, the norm of this order. */
+static const double NORM = 4;
+
+/* What the bus carries both ways at once, of the sum of what it carries each way alone.
+ */
+static const double BOTH_WAYS = 0.885;
+
+/* Bytes that host memory gives to buses and takes from them, while workers' copies read
+   and write one: 134 and 80 GB/s where they were fitted. One bus is far from that. */
+static const double COPIED = 1.7;
+
+static double norm(const double *of, int count)
+{
+    double most = 0, sum = 0;
+
+    for (int i = 0; i < count; i++)
+        most = fmax(most, of[i]);
+    for (int i = 0; i < count && most > 0; i++)
+        sum += pow(of[i] / most, NORM);
+    return most * pow(sum, 1 / NORM);
+}
+
+static double over(double amount, double rate)
+{
+    return rate > 0 ? amount / rate : 0;
+}
+
+/* Both ways of the bus are used at once until the last bytes are left. */
+static double bus_s(const hy_estimate *e, const hy_rates *site)
+{
+    const double before = e->down_bytes - e->last_bytes;
+    const double both   = over(e->up_bytes + before + e->short_bytes,
+                               BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps));
+    const double either =
+        fmax(over(e->up_bytes, site->h2d_Bps), over(before, site->d2h_Bps));
+
+    return fmax(either, both) + over(e->last_bytes, site->d2h_Bps);
+}
+
+double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
+{
+    const double prepare[] = {e->core_s / fmax(host->width, 1),
+                              over(e->memory_bytes, host->mem_Bps)};
+
+    return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
+}
+
+/* The first chunk, and what it waits for, pays all stages; of the others the longest is
+   what counts. */
+double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
+{
+    const double chunks = (double)hy_greater(e->chunks, 1);
+    const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
+                           over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
+    const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +
+                          e->device_s + over(e->down_bytes, site->d2h_Bps);
+
+    return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
+           stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
+}
+
+double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
+                           int count, const hy_rates *host)
+{
+    double core_s = 0, memory = 0, stored = 0, copied = 0, hand_out_s = 0;
+
+    for (int i = 0; i < count; i++) {
+        core_s += each[i].core_s;
+        memory += each[i].memory_bytes;
+        stored += each[i].stored_bytes;
+        copied += each[i].first_bytes + each[i].up_bytes + each[i].down_bytes;
+        hand_out_s += (double)each[i].chunks * each[i].chunk_s;
+    }
+    double most = count > 1 ? over(copied, COPIED * host->mem_Bps) : 0;
+    for (int i = 0; i < count; i++) {
+        hy_estimate e  = each[i];
+        e.core_s       = core_s;
+        e.memory_bytes = memory;
+        e.stored_bytes = stored;
+        e.call_s += hand_out_s - (double)e.chunks * e.chunk_s;
+        most = fmax(most, hy_seconds(&e, rates[i], host));
+    }
+    return most;
+}

@@ -1,0 +1,146 @@
+/* engine/rates/rates.c - built-in and measured speeds, and where the user's file is. */
+#include "engine/rates/rates.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/site/tenant.h"
+
+/* What a backend has none of, it does not get. */
+static void replace(double *rate, double measured)
+{
+    if (*rate > 0 && measured > 0)
+        *rate = measured;
+}
+
+void hy_rates_of(const hy_backend *backend, hy_rates *out)
+{
+    const hy_measured *m = &backend->measured;
+
+    backend->ops->rates(backend, out);
+    out->memory -= hy_smaller(out->memory, hy_tenants_lasting(backend));
+    replace(&out->h2d_Bps, m->h2d_Bps);
+    replace(&out->d2h_Bps, m->d2h_Bps);
+    replace(&out->mem_Bps, m->mem_Bps);
+    replace(&out->flops, m->flops);
+    replace(&out->launch_s, m->launch_s);
+    replace(&out->merge_factor, m->merge_factor);
+}
+
+/* ---- the user's file ------------------------------------------------------------ */
+
+/* What is no letter, digit, point or hyphen becomes one _. */
+static void make_name(char *out, size_t room, const char *device)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+    size_t n = 0;
+
+    for (; *device && n + 1 < room; device++)
+        if (strchr(plain, *device))
+            out[n++] = *device;
+        else if (n > 0 && out[n - 1] != '_')
+            out[n++] = '_';
+    out[n] = '\0';
+}
+
+/* In HY_RATES_PATH bytes: one for each device on which engines compute. 0: there is no
+   such folder. */
+static int find_users(const hy_backend *backend, char *out)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const int own = cache && cache[0] == '/'; /* others are to be ignored */
+    char name[HY_DEVICE_TEXT];
+
+    if (!own && !(home && home[0] == '/'))
+        return 0;
+    make_name(name, sizeof name, backend->ops->describe(backend));
+    const int n = snprintf(out, HY_RATES_PATH, "%s%s/hybrid_spmm/%s.rates",
+                           own ? cache : home, own ? "" : "/.cache", name);
+    return n < HY_RATES_PATH;
+}
+
+/* ---- loading -------------------------------------------------------------------- */
+
+static int take(hy_backend *backend, const hy_rates_file *file)
+{
+    for (int i = 0; backend && i < file->count; i++)
+        if (strcmp(file->of[i].device, backend->ops->describe(backend)) == 0) {
+            backend->measured = file->of[i].speeds;
+            return 1;
+        }
+    return 0;
+}
+
+static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
+{
+    const size_t length = strlen(path);
+
+    if (length >= HY_RATES_PATH)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "a path of %zu bytes is too long for a file of rates", length);
+    memcpy(out, path, length + 1);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
+                            char *used)
+{
+    const hy_backend *computes = device ? device : host;
+    hy_context *ctx            = host->ctx;
+    const int by_name          = path != NULL;
+    char users[HY_RATES_PATH];
+    hy_rates_file file;
+
+    if (!path && (!find_users(computes, users) || access(users, F_OK) != 0))
+        return HYBRID_OK;
+    path = path ? path : users;
+    if (!path[0])
+        return HYBRID_OK;
+    HY_TRY(copy_path(ctx, path, used));
+    HY_TRY(hy_rates_read(ctx, path, &file));
+    const int on_host   = take(host, &file);
+    const int on_device = take(device, &file);
+    if (by_name && !on_host && !on_device)
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "'%s' was measured on %s, and this engine computes on %s: "
+                       "calibrate here",
+                       path, file.of[0].device, computes->ops->describe(computes));
+    return HYBRID_OK;
+}
+
+/* ---- saving --------------------------------------------------------------------- */
+
+/* The folders on the way to `path`, those that are missing. */
+static hybrid_status make_folders(hy_context *ctx, char *path)
+{
+    for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+        *end             = '\0';
+        const int failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+        const int error  = errno;
+        struct stat st;
+        if (failed &&
+            stat(path, &st) != 0) /* a folder may exist where none may be made */
+            return hy_fail(ctx, HYBRID_IO_FAILED, "cannot make the folder '%s': %s", path,
+                           strerror(error));
+        *end = '/';
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out)
+{
+    hy_context *ctx = backend->ctx;
+
+    if (path)
+        return copy_path(ctx, path, out);
+    if (!find_users(backend, out))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "there is no cache folder, neither by XDG_CACHE_HOME nor by HOME: "
+                       "name a file for the rates");
+    return make_folders(ctx, out);
+}

@@ -1,0 +1,302 @@
+/* engine/rates/traffic.c - bytes that a plan will move, and those of the way it did not
+ * take.
+ */
+#include "engine/rates/traffic.h"
+
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "partition/pattern/chunks.h"
+#include "partition/format/pack.h"
+#include "partition/pattern/touched.h"
+
+enum {
+    SAMPLES    = 4,      /* chunks of which the touched rows are counted */
+    ROWS_GRAIN = 1 << 14 /* rows of B that one worker takes at a time */
+};
+
+static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
+                          const hy_features *f)
+{
+    const hy_cost cost = chunk->variant->cost(f, &product->rates);
+    return (int64_t)hy_sent_bytes(&cost);
+}
+
+/* The chunk's rows of A, alone. */
+static int64_t own_bytes(const hy_product *product, const hy_chunk *chunk)
+{
+    hy_features f = chunk->features;
+
+    f.gather_rows = f.gather_nnz = 0;
+    return pack_bytes(product, chunk, &f);
+}
+
+int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B)
+{
+    return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
+}
+
+/* With B or X on the device: its image, and the rows of A, unless they are rows of it:
+   with each panel, but for those that stay. */
+static int64_t resident_up(const hy_product *product, const hy_layout *layout,
+                           const hybrid_csr *A, const hybrid_csr *B)
+{
+    const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
+    const int64_t panels = hy_image_col_blocks(&layout->image);
+    int64_t sum          = (int64_t)layout->resident_bytes;
+
+    if (product->a_there || hy_traffic_same(product, A, B))
+        return sum;
+    for (int64_t i = 0; i < ranges; i++)
+        sum += own_bytes(product, &layout->chunks[i]) *
+               (layout->chunks[i].kept ? 1 : panels);
+    return sum;
+}
+
+/* Packs that stay: sent in the first run, and whenever A has changed. */
+static int64_t kept_up(const hy_product *product, const hy_layout *layout)
+{
+    const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
+    int64_t sum          = 0;
+
+    for (int64_t i = 0; i < ranges && layout->chunks[i].kept; i++)
+        sum += own_bytes(product, &layout->chunks[i]);
+    return sum;
+}
+
+/* Packs as they were cut, with what they carry. */
+static int64_t packed_up(const hy_product *product, const hy_layout *layout)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < layout->count; i++)
+        sum += pack_bytes(product, &layout->chunks[i], &layout->chunks[i].features);
+    return sum;
+}
+
+/* Entries of some rows of B. */
+typedef struct entries {
+    const hybrid_csr *B;
+    const int32_t *rows;
+    int64_t sum; /* atomic */
+} entries;
+
+static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    entries *e  = arg;
+    int64_t sum = 0;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++)
+        sum += hy_offset(e->B, (int64_t)e->rows[r] + 1) - hy_offset(e->B, e->rows[r]);
+    __atomic_fetch_add(&e->sum, sum, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+/* Rows of B or X that a chunk would bring. */
+static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
+                           const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
+{
+    hy_context *ctx      = &product->engine->ctx;
+    hybrid_status status = HYBRID_OK;
+    hy_touched touched;
+
+    HY_TRY_ELSE_DONE(hy_touched_find(ctx, A, chunk->row_begin, chunk->row_end, &touched));
+    entries e = {B, touched.rows, 0};
+    if (B)
+        HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, touched.count, ROWS_GRAIN,
+                                     sum_entries, &e));
+    *out = (hy_touch){touched.count, e.sum};
+done:
+    hy_touched_free(ctx, &touched);
+    return status;
+}
+
+typedef struct sampling {
+    const hy_product *product;
+    const hybrid_csr *A, *B;
+    int64_t count;
+    hy_chunk chunks[SAMPLES];
+    hy_touch touched[SAMPLES]; /* that each would bring */
+} sampling;
+
+static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
+{
+    sampling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        HY_TRY(touch(s->product, &s->chunks[k], s->A, s->B, &s->touched[k]));
+    return HYBRID_OK;
+}
+
+static hybrid_status count_samples(sampling *s)
+{
+    hy_pool *pool = s->product->engine->ctx.pool;
+
+    return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
+}
+
+/* Bytes of the rows that a sample brings. */
+static int64_t brought(const sampling *s, int64_t k)
+{
+    hy_features f = s->chunks[k].features;
+
+    f.gather_rows = s->touched[k].rows;
+    f.gather_nnz  = s->touched[k].nnz;
+    return pack_bytes(s->product, &s->chunks[k], &f) -
+           own_bytes(s->product, &s->chunks[k]);
+}
+
+hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
+                                     const hybrid_csr *A, const hybrid_csr *B,
+                                     int64_t *up)
+{
+    const int64_t panels = hy_image_col_blocks(&layout->image);
+    const int64_t count  = layout->count / panels;
+    sampling s = {.product = product, .A = A, .B = B, .count = hy_lesser(count, SAMPLES)};
+    int64_t nnz = 0, bytes = 0;
+
+    for (int64_t k = 0; k < s.count; k++)
+        s.chunks[k] = layout->chunks[(2 * k + 1) * count / (2 * s.count)];
+    HY_TRY(count_samples(&s));
+    for (int64_t k = 0; k < s.count; k++) {
+        bytes += brought(&s, k);
+        nnz += s.chunks[k].features.nnz;
+    }
+    *up = 0;
+    for (int64_t i = 0; i < count; i++)
+        *up += own_bytes(product, &layout->chunks[i]);
+    if (nnz > 0)
+        *up += (int64_t)((double)bytes * (double)panels *
+                         (double)product->profile.features.nnz / (double)nnz);
+    return HYBRID_OK;
+}
+
+/* Rows of a chunk that fills its slot, if of 16 rows as many share a row of B or X as are
+   known to. */
+static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
+{
+    hy_features all     = product->profile.features;
+    const double shared = fmax(1, 16 * all.tile_fill);
+    const double slot =
+        (double)product->rates.memory / (double)(asked->share * asked->depth);
+
+    all.gather_rows    = (int64_t)((double)all.nnz / shared);
+    all.gather_nnz     = product->op == HY_SPGEMM ? all.products : 0;
+    const hy_cost cost = product->variant->cost(&all, &product->rates);
+    const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_greater(all.rows, 1);
+    return hy_greater(1, (int64_t)fmin((double)all.rows, slot / bytes));
+}
+
+hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
+                                hy_touch *out)
+{
+    const hy_product *product = p->product;
+    const int64_t all         = product->profile.features.rows;
+    const int64_t rows        = rows_of_slot(product, asked);
+    double nnz                = 0;
+    sampling s                = {.product = product,
+                                 .A       = p->A,
+                                 .B       = p->B,
+                                 .count   = hy_lesser(all / rows, SAMPLES)};
+
+    *out = (hy_touch){.rows = 0};
+    for (int64_t k = 0; k < s.count; k++) {
+        const int64_t begin =
+            product->profile.begin + (2 * k + 1) * (all - rows) / (2 * s.count);
+        s.chunks[k] = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
+    }
+    HY_TRY(count_samples(&s));
+    for (int64_t k = 0; k < s.count; k++) {
+        out->rows += s.touched[k].rows;
+        out->nnz += s.touched[k].nnz;
+        nnz += (double)(hy_offset(p->A, s.chunks[k].row_end) -
+                        hy_offset(p->A, s.chunks[k].row_begin));
+    }
+    const double times = nnz > 0 ? (double)product->profile.features.nnz / nnz : 0;
+    *out               = (hy_touch){.rows = (int64_t)(times * (double)out->rows),
+                                    .nnz  = (int64_t)(times * (double)out->nnz)};
+    return HYBRID_OK;
+}
+
+int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
+{
+    if (layout->gathered)
+        return packed_up(product, layout);
+    const int64_t kept =
+        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
+    return resident_up(product, layout, NULL, NULL) - kept;
+}
+
+int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
+                         const hy_site *site)
+{
+    const hy_pack_cache *cache = &site->cache;
+    int64_t sum                = 0;
+
+    for (int64_t i = 0; i < cache->count; i++)
+        if (cache->packs[i].bytes == 0)
+            sum += own_bytes(product, &layout->chunks[i]);
+    return sum;
+}
+
+double hy_traffic_there(const hy_product *product, const hy_layout *layout,
+                        const hy_site *site)
+{
+    if (!site->cache.lasts)
+        return 0;
+    const int64_t left = hy_traffic_first(product, layout, site);
+    return left == 0 ? 1 : 1 - (double)left / (double)kept_up(product, layout);
+}
+
+static int64_t result_down(const hy_product *product, const hy_layout *layout)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t size   = (int64_t)hy_value_size(f->type);
+
+    if (product->result_there)
+        return 0;
+    if (product->op == HY_SPMM)
+        return f->out_bound * size;
+    return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
+}
+
+/* If X stayed or came once: by what was looked at, or as if it fitted. */
+static int64_t whole_up(const hy_product *product, const hy_layout *layout,
+                        const hybrid_csr *A, const hybrid_csr *B)
+{
+    const int64_t window = layout->ways_up.window, panels = layout->ways_up.panels;
+
+    if (window >= 0 && panels >= 0)
+        return window < panels ? window : panels;
+    if (window >= 0 || panels >= 0)
+        return window >= 0 ? window : panels;
+    return resident_up(product, layout, A, B);
+}
+
+hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
+                              const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out)
+{
+    *out = (hy_traffic){0, 0, -1};
+    if (!hy_product_on_device(product) || layout->count == 0)
+        return HYBRID_OK;
+    out->down = result_down(product, layout);
+    if (product->variant->form == HY_FORM_NONE || layout->gathered) {
+        out->up = packed_up(product, layout);
+        if (product->variant->form != HY_FORM_NONE)
+            out->other_up = whole_up(product, layout, A, B);
+        return HYBRID_OK;
+    }
+    const int64_t kept =
+        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
+    out->up       = resident_up(product, layout, A, B) - kept;
+    out->other_up = layout->ways_up.gathered;
+    if (layout->ways_up.gathered >= 0)
+        return HYBRID_OK;
+    return product->options.flags & HYBRID_EXPLAIN
+               ? hy_traffic_gathered_up(product, layout, A, B, &out->other_up)
+               : HYBRID_OK;
+}

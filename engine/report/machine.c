@@ -1,0 +1,36 @@
+/* engine/report/machine.c - what an engine has to work with: hybrid_engine_machine(). */
+#include <unistd.h>
+
+#include "base/memory/cgroup.h"
+#include "base/data/extremes.h"
+#include "base/memory/results.h"
+#include "engine/api/engine.h"
+#include "engine/api/struct_size.h"
+
+hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine *out)
+{
+    if (!engine || !out || !hy_struct_fits(&hy_machine_struct, out->struct_size))
+        return HYBRID_BAD_ARGUMENT;
+    if (hy_engine_barred(engine))
+        return HYBRID_BAD_STATE;
+
+    const hy_context *ctx      = &engine->ctx;
+    const hy_meter *meter      = &ctx->memory.meter;
+    const hy_backend *computes = engine->device ? engine->device : engine->host;
+    const int64_t kept         = hy_results_kept_bytes(ctx->results);
+    const hybrid_machine found = {
+        .struct_size     = sizeof found,
+        .processors      = (int)hy_greater(1, sysconf(_SC_NPROCESSORS_ONLN)),
+        .cores           = hy_topology_cores(engine->topology),
+        .memory_bytes    = hy_machine_memory(),
+        .group_bytes     = hy_cgroup_memory(""),
+        .host_bytes      = meter->cap,
+        .host_bytes_used = hy_greater(0, hy_meter_used(meter) - kept),
+        .rates_path      = computes->measured.date[0] ? engine->rates_path : "",
+        .rates_date      = computes->measured.date,
+        .with_cuda       = HYBRID_WITH_CUDA,
+        .device_count    = engine->device_count};
+
+    hy_struct_write(&hy_machine_struct, &found, out);
+    return HYBRID_OK;
+}

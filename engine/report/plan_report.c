@@ -1,0 +1,90 @@
+/* engine/report/plan_report.c - what a plan tells of a run: chunks, and bytes predicted.
+ */
+#include "base/data/csr.h"
+#include "engine/plan/plan.h"
+#include "engine/run/resident.h"
+
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < plan->count; i++)
+        sum += hy_resident_chunks(plan->portions[i].site,
+                                  hy_image_col_blocks(&bound[i].list.image),
+                                  plan->split.host != NULL);
+    return sum;
+}
+
+/* Of one portion, to what the report has of others. */
+static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
+{
+    const hy_pack_cache *cache = &p->site->cache;
+    const int64_t other        = p->traffic.other_up;
+
+    report->chunks += bound->list.count;
+    report->predicted_h2d_bytes += bound->up;
+    report->predicted_d2h_bytes += p->traffic.down;
+    report->other_h2d_bytes =
+        other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
+    report->gathered = report->gathered || p->layout.gathered;
+    if (!cache->lasts)
+        return;
+    report->resident_bytes += (int64_t)cache->block.bytes;
+    report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
+}
+
+/* Bytes of a number: as asked for, or by the number of entries. */
+static int64_t index_bytes(hybrid_index asked, hybrid_index otherwise, int64_t entries)
+{
+    const hybrid_index by_count = entries <= INT32_MAX ? HYBRID_I32 : HYBRID_I64;
+    const hybrid_index type     = asked == HYBRID_INDEX_AUTO      ? by_count
+                                  : asked == HYBRID_INDEX_DEFAULT ? otherwise
+                                                                  : asked;
+    return (int64_t)hy_index_size(type);
+}
+
+int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
+                        int64_t rows, int64_t entries)
+{
+    return (rows + 1) * index_bytes(options->offsets, HYBRID_I64, entries) +
+           entries * (index_bytes(options->columns, HYBRID_I32, entries) +
+                      (int64_t)hy_value_size(type));
+}
+
+/* Host memory for a result of so many entries. */
+static int64_t result_bytes(const hy_product *product, int64_t entries)
+{
+    const hybrid_type type = product->profile.features.type;
+
+    if (product->result_there)
+        return 0;
+    if (product->op == HY_SPMM)
+        return entries * (int64_t)hy_value_size(type);
+    return hy_result_bytes(&product->options, type, product->rows, entries);
+}
+
+/* Elements of Y, or the estimated entries of C. */
+static int64_t result_entries(const hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+
+    return product->op == HY_SPMM ? product->rows * f->out_cols
+                                  : (int64_t)(hy_expected_entries(f) + 0.5);
+}
+
+hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
+{
+    const hy_product *product = &plan->product;
+    hybrid_report report      = HYBRID_REPORT_INIT;
+
+    report.plan_s                 = plan->plan_s;
+    report.pattern_bytes          = plan->pattern_bytes;
+    report.rows                   = product->rows;
+    report.flops                  = 2 * product->profile.features.products;
+    report.resident_chunks        = hy_plan_resident_chunks(plan, bound);
+    report.predicted_nnz_out      = result_entries(product);
+    report.predicted_result_bytes = result_bytes(product, report.predicted_nnz_out);
+    for (int i = 0; i < plan->count; i++)
+        add_portion(&plan->portions[i], &bound[i], &report);
+    return report;
+}

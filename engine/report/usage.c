@@ -1,0 +1,136 @@
+/* engine/report/usage.c - how much of the machine a run used, and what bound it. */
+#include "engine/report/usage.h"
+
+#include <math.h>
+
+#include "base/threads/clock.h"
+#include "base/data/extremes.h"
+
+hy_beginning hy_usage_begin(const hybrid_engine *engine)
+{
+    return (hy_beginning){hy_now_ns(), hy_pool_busy_ns(engine->ctx.pool)};
+}
+
+/* `used` in seconds, at a rate that is built in unless it was measured. Dividing by a
+   rate that is no less gives no more than 1. */
+static hybrid_use use_of(double used, double seconds, double rate, double measured)
+{
+    const double shown = used / seconds;
+    hybrid_use use     = {rate, 0, HYBRID_BUILT_IN};
+
+    if (measured > 0)
+        use = (hybrid_use){measured, 0, HYBRID_MEASURED};
+    if (shown > use.rate)
+        use = (hybrid_use){shown, 0, HYBRID_OBSERVED};
+    use.utilisation = use.rate > 0 ? shown / use.rate : 0;
+    return use;
+}
+
+static void use_host(const hybrid_engine *engine, double busy_s, int workers,
+                     hybrid_report *r)
+{
+    const hy_measured *measured = &engine->host->measured;
+    hy_rates rates;
+
+    engine->host->ops->rates(engine->host, &rates);
+    r->use[HYBRID_CORES] = use_of(busy_s, r->total_s, workers, 0);
+    r->use[HYBRID_HOST_MEMORY] =
+        use_of((double)r->host_bytes, r->total_s, rates.mem_Bps, measured->mem_Bps);
+    r->use[HYBRID_CORES].origin = HYBRID_OBSERVED;
+    r->rates_measured           = measured->mem_Bps > 0;
+}
+
+/* All of them together, as built in, and as measured, unless one was not. */
+static hy_rates sum_up(const hy_backend *const *devices, int count, hy_measured *measured)
+{
+    hy_rates sum = {0}, one;
+    int all      = 1;
+
+    *measured = (hy_measured){0};
+    for (int i = 0; i < count; i++) {
+        const hy_measured *m = &devices[i]->measured;
+        devices[i]->ops->rates(devices[i], &one);
+        sum.h2d_Bps += one.h2d_Bps;
+        sum.d2h_Bps += one.d2h_Bps;
+        sum.mem_Bps += one.mem_Bps;
+        measured->h2d_Bps += m->h2d_Bps;
+        measured->d2h_Bps += m->d2h_Bps;
+        measured->mem_Bps += m->mem_Bps;
+        all = all && m->h2d_Bps > 0 && m->d2h_Bps > 0 && m->mem_Bps > 0;
+    }
+    if (!all && count > 1)
+        *measured = (hy_measured){0};
+    return sum;
+}
+
+static void use_devices(const hy_backend *const *devices, int count, hybrid_report *r)
+{
+    const double s = r->total_s;
+    hy_measured m;
+    const hy_rates rates = sum_up(devices, count, &m);
+
+    r->use[HYBRID_BUS_UP]   = use_of((double)r->h2d_bytes, s, rates.h2d_Bps, m.h2d_Bps);
+    r->use[HYBRID_BUS_DOWN] = use_of((double)r->d2h_bytes, s, rates.d2h_Bps, m.d2h_Bps);
+    r->use[HYBRID_DEVICE] = use_of((double)r->device_bytes, s, rates.mem_Bps, m.mem_Bps);
+    r->bus_utilisation =
+        fmax(r->use[HYBRID_BUS_UP].utilisation, r->use[HYBRID_BUS_DOWN].utilisation);
+    r->rates_measured &= m.h2d_Bps > 0 && m.d2h_Bps > 0 && m.mem_Bps > 0;
+}
+
+/* Of a run on so many devices: all but host memory have times in which they were busy. */
+static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count)
+{
+    const double run_s                  = count * r->total_s;
+    const hybrid_use *use               = r->use;
+    const double cores                  = use[HYBRID_CORES].utilisation;
+    const double busy[HYBRID_RESOURCES] = {
+        [HYBRID_CORES]    = cores,
+        [HYBRID_BUS_UP]   = (r->load_s + r->h2d_s) / run_s,
+        [HYBRID_BUS_DOWN] = r->d2h_s / run_s,
+        [HYBRID_DEVICE]   = (r->multiply_s + r->finish_s) / run_s,
+    };
+    hybrid_resource most = HYBRID_CORES;
+
+    for (int k = HYBRID_BUS_UP; on_device && k < HYBRID_RESOURCES; k++)
+        if (busy[k] > busy[most])
+            most = (hybrid_resource)k;
+    return most == HYBRID_CORES && use[HYBRID_HOST_MEMORY].utilisation > cores / 2
+               ? HYBRID_HOST_MEMORY
+               : most;
+}
+
+static double reference_s(const hybrid_report *r, const hy_reference *reference,
+                          int on_device)
+{
+    const double up = (double)reference->up, down = (double)reference->down;
+
+    if (!on_device)
+        return (up + down) / r->use[HYBRID_HOST_MEMORY].rate;
+    return fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
+}
+
+double hy_usage_overlap(const hybrid_report *r)
+{
+    return (r->load_s + r->prepare_s + r->h2d_s + r->multiply_s + r->finish_s + r->d2h_s +
+            r->place_s) /
+           r->total_s;
+}
+
+void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
+                  int count, const hy_beginning *begin, const hy_reference *reference,
+                  hybrid_report *r)
+{
+    const hy_pool *pool = engine->ctx.pool;
+    const int on_device = backends[0]->ops->copy != NULL;
+    const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_most_threads(pool);
+    const hy_beginning end = hy_usage_begin(engine);
+    const int64_t busy_ns  = hy_greater(end.busy_ns - begin->busy_ns, 0);
+
+    r->total_s = (double)hy_greater(end.ns - begin->ns, 1) * 1e-9;
+    use_host(engine, (double)busy_ns * 1e-9, workers, r);
+    if (on_device)
+        use_devices(backends, count, r);
+    r->bound                  = bound_of(r, on_device, count);
+    r->reference_s            = reference_s(r, reference, on_device);
+    r->speedup_over_reference = r->reference_s / r->total_s;
+}

@@ -1,0 +1,344 @@
+/* engine/run/multiply.c - one run of a plan: bind its chunks to the operands, let the
+   pipeline compute them, report. */
+#include "engine/run/multiply.h"
+
+#include "base/threads/clock.h"
+#include "base/data/csr.h"
+#include "engine/plan/reduce.h"
+#include "engine/rates/estimate.h"
+#include "engine/api/pin.h"
+#include "engine/run/resident.h"
+#include "engine/files/x_panel.h"
+#include "partition/move/sources.h"
+#include "pipeline/sink/sink_csr.h"
+#include "pipeline/sink/sink_device.h"
+
+/* ---- the report -------------------------------------------------------------------- */
+
+static double passed_s(const hy_beginning *start)
+{
+    return (double)(hy_now_ns() - start->ns) * 1e-9;
+}
+
+static void reset_peaks(const hybrid_plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        hy_backend *backend = plan->portions[i].product.backend;
+        hy_meter_reset_peak(&backend->device);
+        hy_meter_reset_peak(&backend->pinned);
+    }
+    hy_meter_reset_peak(&plan->product.engine->ctx.memory.meter);
+}
+
+static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
+                         const hy_circumstances *found, hy_history *history)
+{
+    history->report = hy_plan_report(plan, history->bound);
+    if (plan->product.once)
+        history->report.plan_s = passed_s(start);
+    history->report.predicted_s =
+        passed_s(start) + hy_portions_s(plan->portions, plan->count, found);
+    reset_peaks(plan);
+}
+
+/* Operands as they are, the second in so many bytes, but for what was there of A, and
+   what is in the memory of the device anyway. */
+static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
+                                 int64_t second_bytes, int64_t nnz_out)
+{
+    const hy_features *f = &product->profile.features;
+    const int64_t a      = hy_csr_bytes(product->rows, f->nnz, f->type);
+    const int64_t down   = product->op == HY_SPGEMM
+                               ? hy_csr_bytes(product->rows, nnz_out, f->type)
+                               : nnz_out * (int64_t)hy_value_size(f->type);
+    const int64_t a_up   = product->a_there ? 0 : a - there_bytes;
+
+    return (hy_reference){a_up + (product->second_there ? 0 : second_bytes),
+                          product->result_there ? 0 : down};
+}
+
+static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
+                       const hy_reference *reference, int64_t nnz_out,
+                       hy_history *history)
+{
+    hybrid_engine *engine = plan->product.engine;
+    hybrid_report *r      = &history->report;
+    const hy_backend *backends[HY_MOST_DEVICES];
+
+    for (int i = 0; i < plan->count; i++) {
+        backends[i] = plan->portions[i].product.backend;
+        r->peak_device_bytes += hy_meter_peak(&backends[i]->device);
+        r->peak_pinned_bytes += hy_meter_peak(&backends[i]->pinned);
+    }
+    r->peak_host_bytes = hy_meter_peak(&engine->ctx.memory.meter);
+    r->resident_chunks = hy_plan_resident_chunks(plan, history->bound);
+    r->nnz_out         = nnz_out;
+    hy_usage_end(engine, backends, plan->count, begin, reference, r);
+    r->overlap     = hy_usage_overlap(r);
+    engine->report = *r;
+}
+
+/* Who is told of the events of the pass that begins. */
+static hy_listener listener_of(hybrid_engine *engine)
+{
+    hy_rates host;
+
+    hy_rates_of(engine->host, &host);
+    return (hy_listener){.fn         = engine->trace,
+                         .user       = engine->trace_user,
+                         .pass       = engine->passes++,
+                         .worker_Bps = host.mem_Bps / host.width};
+}
+
+/* For how long B has been on its way to the device: since the call began, or not yet. */
+static double ahead_s(const hy_portion *portion, const hy_beginning *start)
+{
+    const hy_loader *loader = portion->site->loader;
+
+    return loader && loader->begun ? passed_s(start) : 0;
+}
+
+/* ---- C = AB ------------------------------------------------------------------------ */
+
+/* Bind the operands and compute C to the sink. `places_known`: each of its rows has its
+   place there before it is computed. */
+static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
+                                const hybrid_csr *B, const hy_beginning *start,
+                                int places_known, hy_sink *sink, hy_history *history)
+{
+    const hy_product *product = &plan->product;
+    hybrid_engine *engine     = product->engine;
+    const hy_problem problem  = {.op       = HY_SPGEMM,
+                                 .ctx      = &engine->ctx,
+                                 .A        = A,
+                                 .B        = B,
+                                 .device_a = hy_spaces_of(&engine->spaces, A),
+                                 .device_b = hy_spaces_of(&engine->spaces, B),
+                                 .source   = hy_source_csr(&engine->ctx, B),
+                                 .profile  = &product->profile};
+    const hy_run_found run    = {.places_known = places_known};
+    const hy_forecast *host =
+        hy_split_forecast(&plan->split, plan->portions, plan->count, &problem, &run);
+    hy_circumstances found[HY_MOST_DEVICES];
+
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
+        found[i]            = (hy_circumstances){
+                       .rows_of_b = hy_traffic_same(&p->product, A, B),
+                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
+                       .ahead_s   = ahead_s(p, start),
+                       .share     = host ? host->share : 0};
+    }
+    hy_sites sites;
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   &sites);
+    begin_report(plan, start, found, history);
+    history->report.reused_pattern = places_known;
+    hy_progress_expect(&engine->ctx.progress, A->rows);
+    const hy_listener listener = listener_of(engine);
+    return hy_run_product(&sites, &problem, sink, &listener, &history->report);
+}
+
+static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
+                            const hybrid_csr *B, const hy_beginning *start,
+                            int places_known, hy_sink *sink, const int64_t *nnz,
+                            hy_history *history)
+{
+    const int64_t b_bytes = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
+    const int64_t before  = *nnz;
+
+    HY_TRY(run_sparse(plan, A, B, start, places_known, sink, history));
+    const hy_reference reference =
+        reference_of(&plan->product, 0, b_bytes, *nnz - before);
+    end_report(plan, start, &reference, *nnz - before, history);
+    return HYBRID_OK;
+}
+
+/* C is left in the memory of the device. */
+static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
+                                   const hybrid_csr *B, const hy_beginning *start,
+                                   const hy_csr_shape *shape, hy_history *history,
+                                   hybrid_csr *C)
+{
+    hy_context *ctx = &plan->product.engine->ctx;
+    hy_device_csr_sink sink;
+
+    HY_TRY(hy_device_csr_sink_open(ctx, plan->product.there, shape, C, &sink));
+    HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, &sink.nnz, history));
+    hy_progress_keep(&ctx->progress);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
+                                 const hybrid_csr *B, const hy_beginning *start,
+                                 hy_history *history, hybrid_csr *C)
+{
+    hy_context *ctx          = &plan->product.engine->ctx;
+    const hy_features *f     = &plan->product.profile.features;
+    const int64_t *known     = history->pattern.known ? history->pattern.row_ptr : NULL;
+    const hy_csr_shape shape = {.rows      = A->rows,
+                                .cols      = B->cols,
+                                .type      = A->type,
+                                .bound     = f->out_bound,
+                                .expected  = (int64_t)hy_expected_entries(f),
+                                .known     = known,
+                                .remedy    = ", or take its rows one after another "
+                                             "(hybrid_spgemm_each)",
+                                .offsets   = plan->product.options.offsets,
+                                .columns   = plan->product.options.columns,
+                                .index_max = plan->product.engine->index_max};
+    hy_csr_sink sink;
+
+    if (plan->product.result_there)
+        return run_to_device(plan, A, B, start, &shape, history, C);
+    HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
+    HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
+    hy_progress_keep(&ctx->progress);
+    hy_pattern_keep(ctx, &history->pattern, C);
+    return HYBRID_OK;
+}
+
+/* The device is alone: where rows start is not of use to who takes them in order. */
+hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
+                             const hybrid_csr *B, const hy_beginning *start,
+                             hy_history *history, hy_sink *sink, const int64_t *nnz)
+{
+    return run_to(plan, A, B, start, 0, sink, nnz, history);
+}
+
+/* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
+
+/* To all rows of Y, or those that the reduced A has. */
+static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
+                                const hy_problem *problem, hy_history *history)
+{
+    const hy_product *product = &plan->product;
+    hybrid_engine *engine     = product->engine;
+    const hy_update update    = {problem->Y, problem->alpha, problem->beta};
+    hy_dense_sink sink;
+
+    if (problem->Y->space == HYBRID_SPACE_DEVICE)
+        hy_device_dense_sink_open(&engine->ctx, &update, &sink);
+    else if (hy_is_hypersparse(&product->hypersparse))
+        hy_subset_sink_open(&engine->ctx, &update, &product->hypersparse.rows, &sink);
+    else
+        hy_dense_sink_open(&engine->ctx, &update, &sink);
+    const hy_listener listener = listener_of(engine);
+    return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
+}
+
+/* By the host, of an X that is not in memory: panels of its columns are loaded one after
+   the other, and multiplied each in a run of its own. */
+static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
+                                const hy_problem *all, hy_history *history)
+{
+    const hy_chunk_list *planned = &history->bound->list;
+    hybrid_report *report        = &history->report;
+    int64_t chunks               = 0;
+    hy_sites host;
+    hy_x_panel panel;
+    hybrid_status status = hy_x_panel_open(&all->source, &panel);
+
+    host.of[0] = sites->of[0]; /* alone */
+    host.count = 1;
+
+    while (status == HYBRID_OK && panel.end < all->X->cols) {
+        status = hy_x_panel_next(&panel, report);
+        if (status != HYBRID_OK)
+            break;
+        hybrid_dense Y       = hy_x_panel_of_y(&panel, all->Y);
+        hy_problem problem   = *all;
+        const hy_image image = hy_x_panel_image(&panel);
+        problem.X            = &panel.X;
+        problem.Y            = &Y;
+        problem.source       = hy_source_dense(all->ctx, &panel.X);
+        host.of->list        = hy_chunks_in(planned, &image);
+        status               = run_chunks(plan, &host, &problem, history);
+        chunks += report->chunks;
+    }
+    report->chunks = chunks;
+    hy_x_panel_close(&panel);
+    return status;
+}
+
+static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
+                               const hy_problem *problem, hy_history *history)
+{
+    return hy_has_view(problem->X) || hy_product_on_device(&plan->product)
+               ? run_chunks(plan, sites, problem, history)
+               : run_panels(plan, sites, problem, history);
+}
+
+/* The portions' chunks for these X and Y, and who takes part. */
+static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
+                       const hy_beginning *start, hy_history *history, hy_sites *sites)
+{
+    const hy_run_found run = {.direct = direct, .places_known = 1};
+    hy_circumstances found[HY_MOST_DEVICES];
+
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        history->bound[i] =
+            hy_bind(&p->product, &p->layout, &p->traffic, direct, problem);
+    }
+    problem->image = history->bound->image;
+    const hy_forecast *host =
+        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, &run);
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        found[i]            = (hy_circumstances){
+                       .pinned    = direct,
+                       .in_panels = history->bound[i].image.axis != p->layout.image.axis,
+                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
+                       .share     = host ? host->share : 0};
+    }
+    begin_report(plan, start, found, history);
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+                   sites);
+}
+
+static int64_t resident_bytes(const hybrid_plan *plan)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < plan->count; i++) {
+        const hy_portion *p = &plan->portions[i];
+        sum += hy_resident_bytes(&p->product, &p->layout, p->site);
+    }
+    return sum;
+}
+
+hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
+                                const hybrid_csr *A, const hy_source *source, double beta,
+                                const hy_beginning *start, hy_history *history,
+                                hybrid_dense *Y)
+{
+    const hy_product *product = &plan->product;
+    hy_context *ctx           = &product->engine->ctx;
+    const hybrid_dense *X     = source->dense;
+    hy_problem problem        = {.op       = HY_SPMM,
+                                 .ctx      = ctx,
+                                 .A        = A,
+                                 .device_a = hy_spaces_of(&product->engine->spaces, A),
+                                 .X        = X,
+                                 .Y        = Y,
+                                 .alpha    = alpha,
+                                 .beta     = beta,
+                                 .source   = *source,
+                                 .profile  = &product->profile};
+    hybrid_csr reduced;
+    hy_sites sites;
+
+    hy_reduce_bind(product, source, &problem, &reduced);
+    const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
+    bind_dense(plan, direct, &problem, start, history, &sites);
+    const int64_t there = resident_bytes(plan);
+    hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
+    HY_TRY(run_dense(plan, &sites, &problem, history));
+    const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
+    const int64_t y_count        = Y->rows * Y->cols;
+    const hy_reference reference = reference_of(product, there, x_bytes, y_count);
+    end_report(plan, start, &reference, y_count, history);
+    return HYBRID_OK;
+}

@@ -1,0 +1,122 @@
+/* engine/schedules/schedule.c - what schedules have in common. */
+#include "engine/schedules/schedule.h"
+
+#include "base/data/csr.h"
+#include "engine/run/early.h"
+#include "engine/plan/grain.h"
+
+enum {
+    DEPTH        = 4, /* chunks in flight; */
+    DEPTH_SMALL  = 6, /* where so many of CHUNKS fit the caches, too */
+    CHUNKS       = 16,
+    CACHED_BYTES = 48 << 20,
+    LEAST_ROWS   = 4 * HY_RING_PIECES /* of a ring */
+};
+
+/* ---- sizes --------------------------------------------------------------------------
+ */
+
+/* Where nothing is copied, chunks have nothing to overlap with. */
+int hy_slots_fewer(const hy_product *product)
+{
+    if (product->options.depth == 0 && hy_product_is_there(product))
+        return 1;
+    return product->options.depth > 0 ? product->options.depth : DEPTH;
+}
+
+/* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device
+   others are to be at hand, but what is in flight shall stay in the last-level cache. */
+int hy_slots(const hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+    const size_t bytes   = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
+                         (size_t)f->out_bound * hy_value_size(f->type);
+
+    if (product->options.depth == 0 && product->op == HY_SPMM &&
+        hy_product_on_device(product) && !hy_product_is_there(product) &&
+        bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
+        return DEPTH_SMALL;
+    return hy_slots_fewer(product);
+}
+
+/* ---- rings --------------------------------------------------------------------------
+ */
+
+const char *hy_refuse_ring(const hy_product *product)
+{
+    if (product->second_there)
+        return "B or X is in the memory of the device, all of it";
+    if (product->op == HY_SPGEMM)
+        return "a sparse B has no ring: its rows and columns are of no one size";
+    if (!product->variant->rings)
+        return "packs of this variant name rows of X, and a ring has places";
+    if (product->options.split == HYBRID_SPLIT_SHARE)
+        return "a ring is filled in order, and a host with a share takes rows from the "
+               "end";
+    return NULL;
+}
+
+int64_t hy_ring_rows(const hy_product *product, hy_allowance part)
+{
+    const size_t bytes   = hy_allowed(product->rates.memory, part);
+    const hy_image whole = hy_product_image(product);
+    const hy_image one   = hy_image_row_ring(&whole, 1);
+    const size_t row     = hy_image_room(&one);
+
+    if (row == 0)
+        return 0;
+    const int64_t rows = (int64_t)((bytes & ~(size_t)255) / row);
+    const int64_t most = product->b_rows < INT32_MAX ? product->b_rows : INT32_MAX;
+    return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
+}
+
+hybrid_status hy_schedule_look(const hy_planning *p)
+{
+    const int64_t largest = hy_ring_rows(p->product, HY_ALLOW_MOST);
+    const int64_t most = largest < p->product->b_rows ? hy_ring_most(largest) : largest;
+
+    if (p->extents->A)
+        return HYBRID_OK;
+    p->extents->A = p->A;
+    return largest == 0
+               ? HYBRID_OK
+               : hy_extents_find(&p->product->engine->ctx, p->A, most, p->extents);
+}
+
+/* ---- estimates ----------------------------------------------------------------------
+ */
+
+hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
+{
+    const hy_circumstances found = hy_circumstances_planned(p);
+
+    return hy_estimate_even(p->product, layout, hy_early_needs(p->A),
+                            hy_grain_chunks(p, layout), &found);
+}
+
+double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
+{
+    const hy_circumstances found = hy_circumstances_planned(p);
+    const hy_estimate e          = hy_estimate_device(p->product, layout, &found);
+
+    return hy_estimate_seconds(p->product, &e);
+}
+
+/* ---- layouts ------------------------------------------------------------------------
+ */
+
+hybrid_status hy_schedule_first(const hy_planning *p, const hy_layout *asked, int count,
+                                hy_layout *out)
+{
+    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
+
+    for (int i = 0; i < count && status == HYBRID_NO_DEVICE_MEMORY; i++) {
+        if (asked[i].depth == 0)
+            continue;
+        hy_message_clear(&p->product->engine->ctx.message);
+        *out          = asked[i];
+        out->products = hy_grain_products(p, out);
+        status        = hy_layout_cut(p, out);
+    }
+    return status;
+}

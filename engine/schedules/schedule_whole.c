@@ -1,0 +1,46 @@
+/* engine/schedules/schedule_whole.c - all of B or X is on the device, and chunks follow
+   it.
+
+   With HYBRID_RESIDENT it may take more of the budget, slots have a fourth of what it
+   leaves, and A the rest. */
+#include "engine/plan/panels.h"
+#include "engine/schedules/schedule.h"
+
+static hy_estimate promise(const hy_planning *p)
+{
+    const hy_layout asked = {
+        .image = hy_product_image(p->product), .depth = hy_slots(p->product), .share = 1};
+
+    return hy_product_fits(p->product) ? hy_schedule_even(p, &asked)
+                                       : (hy_estimate){.chunks = 0};
+}
+
+/* With pinned X and Y it may come in panels after all. */
+static void complete(const hy_product *product, hy_layout *layout)
+{
+    if (product->options.split != HYBRID_SPLIT_AUTO &&
+        product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
+        !product->there)
+        hy_panels_offer(product, layout);
+    if (product->options.flags & HYBRID_RESIDENT &&
+        layout->if_pinned.axis == HY_AXIS_NONE)
+        hy_layout_keep(product, layout);
+}
+
+static hybrid_status cut(const hy_planning *p, hy_layout *out)
+{
+    const hy_product *product = p->product;
+    const hy_image image      = hy_product_image(product);
+    const int resident        = (product->options.flags & HYBRID_RESIDENT) != 0;
+    const int slots = hy_slots(product), fewer = hy_slots_fewer(product);
+    const hy_layout asked[] = {
+        {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
+        {.image = image, .depth = slots, .share = 1},
+        {.image = image, .depth = fewer, .share = 1}};
+
+    HY_TRY(hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out));
+    complete(product, out);
+    return HYBRID_OK;
+}
+
+const hy_schedule hy_schedule_whole = {.name = "whole", .promise = promise, .cut = cut};

@@ -1,0 +1,412 @@
+/* gpu/backend/cuda_backend.cu - one CUDA device: its memory, events and clock. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+
+#include "base/threads/clock.h"
+#include "base/threads/pool.h"
+#include "gpu/backend/cuda_backend.cuh"
+#include "gpu/backend/cuda_tuning.h"
+
+struct hy_mark {
+    cuda_backend *owner;
+    cudaEvent_t timed, untimed;
+    cudaEvent_t event; /* the one that was set last */
+};
+
+static void range_begin(const char *name)
+{
+    nvtxRangePushA(name);
+}
+
+static void range_end(void)
+{
+    nvtxRangePop();
+}
+
+/* ---- memory ---- */
+
+static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
+                           const char *what, hy_buffer *out)
+{
+    cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    HY_TRY(hy_cuda_works(b, "work on the device")); /* kept blocks would not tell */
+    return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
+}
+
+static void release(hy_backend *self, hy_buffer *buffer)
+{
+    hy_blocks_free(&hy_cuda_mine(self)->blocks, buffer);
+}
+
+static void trim(hy_backend *self, int64_t since)
+{
+    (void)cudaSetDevice(hy_cuda_mine(self)->device);
+    hy_blocks_trim(&hy_cuda_mine(self)->blocks, self, since);
+    if (since == 0)
+        hy_cuda_pool_trim(hy_cuda_mine(self));
+}
+
+/* ---- marks ---- */
+
+static void mark_free(hy_mark *mark)
+{
+    if (!mark)
+        return;
+    (void)cudaSetDevice(mark->owner->device);
+    if (mark->timed)
+        (void)cudaEventDestroy(mark->timed);
+    if (mark->untimed)
+        (void)cudaEventDestroy(mark->untimed);
+    (void)cudaGetLastError();
+    hy_array_free(mark->owner->base.ctx, mark);
+}
+
+static hybrid_status mark_new(hy_backend *self, hy_mark **out)
+{
+    hy_context *ctx = self->ctx;
+    void *room      = nullptr;
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_mark), "a mark", &room));
+    hy_mark *mark     = static_cast<hy_mark *>(room);
+    *mark             = hy_mark{hy_cuda_mine(self), nullptr, nullptr, nullptr};
+    cudaError_t error = cudaEventCreateWithFlags(&mark->timed, cudaEventDefault);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&mark->untimed, cudaEventDisableTiming);
+    mark->event = mark->timed;
+    if (error == cudaSuccess)
+        *out = mark;
+    else
+        mark_free(mark);
+    return hy_cuda_check(ctx, error, "cudaEventCreateWithFlags");
+}
+
+static hybrid_status set(hy_lane *self, hy_mark *mark, cudaEvent_t event)
+{
+    HY_TRY(hy_lane_enter(self));
+    mark->event = event;
+    HY_CUDA(self->backend->ctx, cudaEventRecord(event, hy_stream(self)));
+    return HYBRID_OK;
+}
+
+static hybrid_status mark_set(hy_lane *self, hy_mark *mark)
+{
+    return set(self, mark, mark->timed);
+}
+
+static hybrid_status mark_untimed(hy_lane *self, hy_mark *mark)
+{
+    return set(self, mark, mark->untimed);
+}
+
+static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
+{
+    HY_TRY(hy_lane_enter(self));
+    HY_CUDA(self->backend->ctx, cudaStreamWaitEvent(hy_stream(self), mark->event, 0));
+    return HYBRID_OK;
+}
+
+/* Looks instead of sleeping until the device interrupts: waking by interrupt was seen to
+   take 2 ms. First without a pause, where there are cores enough for that, then with
+   pauses that grow with the time waited. */
+static hybrid_status host_wait(hy_mark *mark)
+{
+    cuda_backend *b = mark->owner;
+    HY_TRY(hy_cuda_enter(b));
+    const bool spins    = hy_pool_threads(b->base.ctx->pool) >= HY_SPIN_THREADS;
+    const int64_t start = hy_now_ns();
+    for (;;) {
+        const cudaError_t error = cudaEventQuery(mark->event);
+        if (error != cudaErrorNotReady)
+            return hy_cuda_check(b->base.ctx, error, "work on the device");
+        const int64_t waited = hy_now_ns() - start;
+        if (spins && waited < HY_SPIN_NS)
+            continue;
+        const int64_t pause = waited / 16 < 10000    ? 10000
+                              : waited / 16 < 500000 ? waited / 16
+                                                     : 500000;
+        const timespec rest = {0, long(pause)};
+        nanosleep(&rest, nullptr);
+    }
+}
+
+static hybrid_status mark_reached(hy_mark *mark, int *out)
+{
+    HY_TRY(hy_cuda_enter(mark->owner));
+    const cudaError_t error = cudaEventQuery(mark->event);
+    *out                    = error == cudaSuccess;
+    if (error != cudaErrorNotReady)
+        return hy_cuda_check(mark->owner->base.ctx, error, "work on the device");
+    (void)cudaGetLastError();
+    return HYBRID_OK;
+}
+
+/* ---- time ---- */
+
+/* Take the device's time and the host's at the same moment: of a few tries the one
+   that the host saw pass in the shortest time. */
+static hybrid_status set_epoch(cuda_backend *b)
+{
+    hy_context *ctx = b->base.ctx;
+    int64_t best    = INT64_MAX;
+    for (int tries = 0; tries < 4; tries++) {
+        cudaEvent_t event = nullptr;
+        HY_CUDA(ctx, cudaEventCreate(&event));
+        const int64_t before = hy_now_ns();
+        cudaError_t error    = cudaEventRecord(event, b->clock);
+        if (error == cudaSuccess)
+            error = cudaEventSynchronize(event);
+        const int64_t took = hy_now_ns() - before;
+        if (error == cudaSuccess && took < best) {
+            best              = took;
+            b->epoch_ns       = before + took / 2;
+            cudaEvent_t older = b->epoch;
+            b->epoch          = event;
+            event             = older;
+        }
+        if (event)
+            (void)cudaEventDestroy(event);
+        HY_TRY(hy_cuda_check(ctx, error, "reading the device's clock"));
+    }
+    return HYBRID_OK;
+}
+
+/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. */
+static int64_t mark_ns(const hy_mark *mark)
+{
+    constexpr float NEAR_MS = 4000;
+    cuda_backend *b         = mark->owner;
+    float ms                = 0;
+    (void)cudaSetDevice(b->device);
+    pthread_mutex_lock(&b->lock);
+    cudaError_t error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
+    if (error == cudaSuccess && ms > NEAR_MS && set_epoch(b) == HYBRID_OK)
+        error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
+    const int64_t ns = b->epoch_ns + int64_t(double(ms) * 1e6);
+    pthread_mutex_unlock(&b->lock);
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? ns : 0;
+}
+
+/* ---- the device ---- */
+
+static __global__ void nothing()
+{
+}
+
+/* CUDA does not outlive fork(): in a child of the process that started it calls fail, or
+   wait for threads that are not there. 0: not started yet. */
+static std::atomic<pid_t> starter;
+
+static hybrid_status check_process(hy_context *ctx)
+{
+    const pid_t self = getpid();
+    pid_t first      = 0;
+    if (starter.compare_exchange_strong(first, self) || first == self)
+        return HYBRID_OK;
+    return hy_fail(ctx, HYBRID_NO_DEVICE,
+                   "process %ld started CUDA and this one, %ld, is a fork of it, which "
+                   "CUDA does not serve",
+                   long(first), long(self));
+}
+
+static hybrid_status find_device(hy_context *ctx, int device)
+{
+    int count = 0;
+    HY_TRY(check_process(ctx));
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError();
+    if (error != cudaSuccess)
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device: %s",
+                       cudaGetErrorString(error));
+    if (device < 0 || device >= count)
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device %d: this machine has %d",
+                       device, count);
+    return HYBRID_OK;
+}
+
+/* Name, width, speeds, and whether this build has code for the device. */
+static hybrid_status learn_device(cuda_backend *b)
+{
+    hy_context *ctx  = b->base.ctx;
+    cudaDeviceProp p = {};
+    int core_kHz = 0, mem_kHz = 0;
+    HY_CUDA(ctx, cudaGetDeviceProperties(&p, b->device));
+    HY_CUDA(ctx, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
+    HY_CUDA(ctx, cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));
+
+    cudaFuncAttributes code;
+    const cudaError_t error = cudaFuncGetAttributes(&code, nothing);
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        return hy_fail(ctx, HYBRID_NO_DEVICE,
+                       "no code for %s (sm_%d%d) in this build: %s", p.name, p.major,
+                       p.minor, cudaGetErrorString(error));
+    }
+
+    b->width = p.multiProcessorCount;
+    /* code that the driver made from PTX knows no more than that did */
+    b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
+    /* two bits a clock and wire, of which copies reach 86 % on Hopper */
+    b->mem_Bps = 0.86 * 2e3 * mem_kHz * (p.memoryBusWidth / 8.0);
+    b->flops   = 2e3 * core_kHz * 128.0 * b->width;
+    snprintf(b->words, sizeof b->words, "%.80s, %d SMs, %.1f GiB", p.name, b->width,
+             double(p.totalGlobalMem) / (1 << 30));
+    return HYBRID_OK;
+}
+
+/* device_bytes 0: one of so many equal parts of nine tenths of what is free. */
+static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
+{
+    hy_context *ctx = b->base.ctx;
+    size_t bytes = 0, all = 0;
+    HY_TRY(hy_cuda_enter(b));
+    /* first, as a device that failed refuses it */
+    HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
+    HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
+    nvtxNameCudaStreamA(b->clock, "clock");
+    HY_TRY(learn_device(b));
+    b->attributes = hy_cuda_find_attributes();
+    HY_TRY(hy_cuda_pool_open(b));
+    HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
+    b->base.device.cap =
+        int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
+    return set_epoch(b);
+}
+
+static void close(hy_backend *self)
+{
+    if (!self)
+        return;
+    cuda_backend *b = hy_cuda_mine(self);
+    (void)hy_cuda_await_loads(b);
+    (void)cudaSetDevice(b->device);
+    hy_blocks_close(&b->blocks, self);
+    if (b->epoch)
+        (void)cudaEventDestroy(b->epoch);
+    if (b->followed)
+        (void)cudaEventDestroy(b->followed);
+    if (b->pool)
+        (void)cudaMemPoolDestroy(b->pool);
+    if (b->clock)
+        (void)cudaStreamDestroy(b->clock);
+    (void)cudaGetLastError();
+    pthread_mutex_destroy(&b->lock);
+    hy_array_free(self->ctx, b);
+}
+
+extern "C" const hy_backend_ops hy_cuda_backend_ops;
+
+/* While the caller reads his files: 5 ms of a first product. */
+static void *load_kernels(void *arg)
+{
+    cuda_backend *b = static_cast<cuda_backend *>(arg);
+    b->loaded       = cudaSetDevice(b->device);
+    if (b->loaded == cudaSuccess) {
+        hy_words_load();
+        b->loaded = hy_hash_load(b->device);
+    }
+    (void)cudaGetLastError();
+    return nullptr;
+}
+
+static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
+                          hy_backend **out)
+{
+    void *room = nullptr;
+    HY_TRY(find_device(ctx, options->device));
+    HY_TRY(hy_array(ctx, 1, sizeof(cuda_backend), "the CUDA backend", &room));
+    cuda_backend *b = static_cast<cuda_backend *>(room);
+    *b              = cuda_backend{};
+    b->base.ops     = &hy_cuda_backend_ops;
+    b->base.ctx     = ctx;
+    b->device       = options->device;
+    pthread_mutex_init(&b->lock, nullptr);
+    hy_blocks_open(&b->blocks);
+    const hybrid_status status =
+        set_up(b, options->device_bytes, hy_times_listed(options));
+    if (status != HYBRID_OK) {
+        close(&b->base);
+        return status;
+    }
+    b->loads = pthread_create(&b->loader, nullptr, load_kernels, b) == 0;
+    if (!b->loads)
+        load_kernels(b);
+    *out = &b->base;
+    return HYBRID_OK;
+}
+
+static const char *describe(const hy_backend *self)
+{
+    return hy_cuda_mine(self)->words;
+}
+
+static void rates(const hy_backend *self, hy_rates *out)
+{
+    const cuda_backend *b = hy_cuda_mine(self);
+    *out                  = hy_rates{};
+    out->h2d_Bps          = 55.4e9; /* PCIe 5 x16 */
+    out->d2h_Bps          = 55.3e9;
+    out->mem_Bps          = b->mem_Bps;
+    out->flops            = b->flops;
+    out->launch_s         = 5e-6;
+    out->width            = b->width;
+    out->sm               = b->sm;
+    out->memory           = size_t(self->device.cap);
+    out->merge_factor     = 1;
+}
+
+extern "C" const hy_backend_ops hy_cuda_backend_ops = {
+    .name         = "cuda",
+    .open         = open,
+    .close        = close,
+    .describe     = describe,
+    .rates        = rates,
+    .measure      = hy_cuda_measure,
+    .alloc        = alloc,
+    .free         = release,
+    .trim         = trim,
+    .trim_scratch = nullptr,
+    .lane_open    = hy_cuda_lane_open,
+    .lane_close   = hy_cuda_lane_close,
+    .lane_drain   = hy_cuda_lane_drain,
+    .copy         = hy_cuda_lane_copy,
+    .copy_rows    = hy_cuda_lane_copy_rows,
+    .turn         = hy_cuda_turn,
+    .mark_new     = mark_new,
+    .mark_free    = mark_free,
+    .mark_set     = mark_set,
+    .lane_wait    = lane_wait,
+    .host_wait    = host_wait,
+    .mark_reached = mark_reached,
+    .mark_ns      = mark_ns,
+    .mark_untimed = mark_untimed,
+    .rebase       = hy_rebase,
+    .holds        = hy_cuda_holds,
+    .fetch        = hy_cuda_fetch,
+    .follow       = hy_cuda_follow,
+    .reached      = hy_cuda_reached,
+    .borrow       = hy_cuda_borrow,
+    .combine      = hy_cuda_combine,
+    .hash         = hy_cuda_hash,
+    .survey       = hy_cuda_survey,
+    .survey_bytes = HY_CUDA_SURVEY_BYTES,
+    .keep         = hy_cuda_keep,
+    .drop         = hy_cuda_drop,
+    .products     = hy_count_products,
+    .pack_deltas  = hy_pack_deltas,
+    .pin_bytes    = HY_PIN_BYTES,
+    .range_bytes  = HY_RANGE_BYTES,
+    .pin          = hy_cuda_pin,
+    .unpin        = hy_cuda_unpin,
+    .pinned       = hy_cuda_pinned,
+    .range_begin  = range_begin,
+    .range_end    = range_end,
+};

@@ -1,0 +1,203 @@
+/* gpu/backend/cuda_lane.cu - lanes of the CUDA backend: streams. */
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+
+#include "gpu/backend/cuda_backend.cuh"
+
+struct cuda_lane {
+    hy_lane base;
+    cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
+    cudaEvent_t forked, joined;
+    bool borrowed; /* the stream is the caller's */
+};
+
+hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return HYBRID_OK;
+    (void)cudaGetLastError(); /* so that the next call does not report it again */
+    return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
+                   cudaGetErrorString(error));
+}
+
+/* Other users of CUDA in this thread may have changed the device since, and left an error
+   that would be taken for one of the next launch. */
+hybrid_status hy_cuda_enter(const cuda_backend *b)
+{
+    (void)cudaGetLastError();
+    HY_CUDA(b->base.ctx, cudaSetDevice(b->device));
+    return HYBRID_OK;
+}
+
+/* A kernel that faulted takes the process's context with it: then every call fails. */
+hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
+{
+    const cudaError_t error = cudaStreamQuery(b->clock);
+    return error == cudaErrorNotReady ? HYBRID_OK
+                                      : hy_cuda_check(b->base.ctx, error, call);
+}
+
+/* ---- lanes, as variants see them ---- */
+
+hybrid_status hy_lane_enter(hy_lane *self)
+{
+    return hy_cuda_enter(hy_cuda_mine(self->backend));
+}
+
+cudaStream_t hy_stream(const hy_lane *self)
+{
+    return reinterpret_cast<const cuda_lane *>(self)->stream;
+}
+
+/* What had no room for its code when the engine was made may have it now. */
+static cudaError_t load_again(cuda_backend *b)
+{
+    pthread_mutex_lock(&b->lock);
+    if (b->loaded != cudaSuccess) {
+        (void)cudaGetLastError();
+        b->loaded = hy_hash_load(b->device);
+    }
+    const cudaError_t loaded = b->loaded;
+    pthread_mutex_unlock(&b->lock);
+    return loaded;
+}
+
+hybrid_status hy_lane_loaded(hy_lane *self)
+{
+    cuda_backend *b   = hy_cuda_mine(self->backend);
+    cudaError_t error = hy_cuda_await_loads(b);
+    if (error != cudaSuccess)
+        error = load_again(b);
+    return hy_cuda_check(self->backend->ctx, error, "loading kernels");
+}
+
+int hy_width(const hy_lane *self)
+{
+    return hy_cuda_mine(self->backend)->width;
+}
+
+/* The side stream with its events, made when a variant first asks for it. */
+static hybrid_status open_side(cuda_lane *l)
+{
+    hy_context *ctx = l->base.backend->ctx;
+    if (!l->forked)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
+    if (!l->joined)
+        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
+    if (!l->side)
+        HY_CUDA(ctx, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_fork(hy_lane *self, cudaStream_t *side)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_TRY(open_side(l));
+    HY_CUDA(ctx, cudaEventRecord(l->forked, l->stream));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->side, l->forked, 0));
+    *side = l->side;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_join(hy_lane *self)
+{
+    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
+    hy_context *ctx = self->backend->ctx;
+    HY_CUDA(ctx, cudaEventRecord(l->joined, l->side));
+    HY_CUDA(ctx, cudaStreamWaitEvent(l->stream, l->joined, 0));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_launched(hy_lane *self, const char *what)
+{
+    return hy_cuda_check(self->backend->ctx, cudaGetLastError(), what);
+}
+/* ---- lanes ---- */
+
+hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out)
+{
+    hy_context *ctx = self->ctx;
+    void *room      = nullptr;
+    int least = 0, most = 0; /* the most urgent is the lesser number */
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&least, &most));
+    HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
+    cuda_lane *l = static_cast<cuda_lane *>(room);
+    *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr, false};
+    const hybrid_status status =
+        hy_cuda_check(ctx,
+                      cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
+                                                   urgent ? most : least),
+                      "cudaStreamCreateWithPriority");
+    if (status != HYBRID_OK) {
+        hy_array_free(ctx, l);
+        return status;
+    }
+    nvtxNameCudaStreamA(l->stream, name);
+    *out = &l->base;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out)
+{
+    void *room = nullptr;
+    HY_TRY(hy_array(self->ctx, 1, sizeof(cuda_lane), "a lane", &room));
+    cuda_lane *l = static_cast<cuda_lane *>(room);
+    *l           = cuda_lane{{self, "caller"}, static_cast<cudaStream_t>(stream),
+                   nullptr,          nullptr,
+                   nullptr,          true};
+    *out         = &l->base;
+    return HYBRID_OK;
+}
+
+void hy_cuda_lane_close(hy_lane *self)
+{
+    if (!self)
+        return;
+    (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
+    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
+    if (!l->borrowed)
+        (void)cudaStreamDestroy(l->stream);
+    if (l->side)
+        (void)cudaStreamDestroy(l->side);
+    if (l->forked)
+        (void)cudaEventDestroy(l->forked);
+    if (l->joined)
+        (void)cudaEventDestroy(l->joined);
+    (void)cudaGetLastError();
+    hy_array_free(self->backend->ctx, self);
+}
+
+void hy_cuda_lane_drain(hy_lane *self)
+{
+    const cuda_lane *l = reinterpret_cast<const cuda_lane *>(self);
+    (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
+    (void)cudaStreamSynchronize(l->stream);
+    if (l->side)
+        (void)cudaStreamSynchronize(l->side);
+    (void)cudaGetLastError();
+}
+
+hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes)
+{
+    if (bytes == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_lane_enter(self));
+    HY_CUDA(self->backend->ctx,
+            cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows)
+{
+    if (rows->bytes == 0 || rows->rows == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_lane_enter(self));
+    HY_CUDA(self->backend->ctx,
+            cudaMemcpy2DAsync(rows->dst, rows->dst_pitch, rows->src, rows->src_pitch,
+                              rows->bytes, size_t(rows->rows), cudaMemcpyDefault,
+                              hy_stream(self)));
+    return HYBRID_OK;
+}

@@ -1,0 +1,209 @@
+/* gpu/backend/cuda_memory.cu - blocks of device and pinned memory, kept when freed. */
+#include "gpu/backend/cuda_memory.cuh"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/memory/pages.h"
+#include "base/threads/pool.h"
+#include "base/memory/shortage.h"
+#include "base/text/size_text.h"
+#include "gpu/backend/cuda_backend.cuh"
+
+/* ---- pinned memory ----
+
+   cudaHostAlloc makes 2 GB of pages a second, which is most of a first product's time.
+   Mapped as huge pages, touched by all workers and registered as a whole, memory of the
+   same use is there ten times as soon. */
+
+static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)part;
+    for (int64_t at = begin; at < end; at += int64_t(HY_PAGE))
+        static_cast<volatile char *>(arg)[at] = 0;
+    return HYBRID_OK;
+}
+
+static void free_pinned(void *ptr, size_t bytes)
+{
+    (void)cudaHostUnregister(ptr);
+    munmap(ptr, hy_pages_round(bytes));
+}
+
+static cudaError_t alloc_pinned(hy_backend *owner, size_t bytes, void **out)
+{
+    const size_t all = hy_pages_round(bytes);
+    char *ptr        = hy_pages_map(all);
+    if (!ptr)
+        return cudaErrorMemoryAllocation;
+    (void)hy_pool_for(owner->ctx->pool, HY_COMPUTE, 0, int64_t(all),
+                      int64_t(HY_HUGE_PAGE), touch, ptr);
+    const cudaError_t error =
+        cudaHostRegister(ptr, all, cudaHostRegisterPortable | cudaHostRegisterMapped);
+    if (error != cudaSuccess)
+        munmap(ptr, all);
+    *out = error == cudaSuccess ? ptr : nullptr;
+    return error;
+}
+
+/* ---- blocks ---- */
+
+static hy_meter *meter_of(hy_backend *owner, hy_space space)
+{
+    return space == HY_DEVICE ? &owner->device : &owner->pinned;
+}
+
+/* Give back the block that *link points to. Its memory may already be lost with the
+   device, so errors say nothing new. */
+static void drop(hy_backend *owner, hy_block **link)
+{
+    hy_block *gone = *link;
+    *link          = gone->next;
+    if (gone->space == HY_DEVICE)
+        (void)cudaFree(gone->ptr);
+    else
+        free_pinned(gone->ptr, gone->bytes);
+    (void)cudaGetLastError();
+    hy_meter_give(meter_of(owner, gone->space), gone->bytes);
+    hy_array_free(owner->ctx, gone);
+}
+
+static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
+                      int64_t since)
+{
+    for (hy_block **link = &list->first; *link;)
+        if ((*link)->kept && (*link)->space == space && (*link)->call >= since)
+            drop(owner, link);
+        else
+            link = &(*link)->next;
+}
+
+/* The smallest kept block that holds `bytes` and is not more than twice as large. */
+static hy_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
+{
+    hy_block *best = nullptr;
+    for (hy_block *at = list->first; at; at = at->next)
+        if (at->kept && at->space == space && at->bytes >= bytes &&
+            at->bytes - bytes <= bytes && (!best || at->bytes < best->bytes))
+            best = at;
+    return best;
+}
+
+/* Memory of the space, counted on its meter; NULL if there is none. */
+static void *take(hy_backend *owner, hy_space space, size_t bytes)
+{
+    void *ptr = nullptr;
+    if (!hy_meter_take(meter_of(owner, space), bytes))
+        return nullptr;
+    const cudaError_t error =
+        space == HY_DEVICE ? cudaMalloc(&ptr, bytes) : alloc_pinned(owner, bytes, &ptr);
+    if (error == cudaSuccess)
+        return ptr;
+    (void)cudaGetLastError();
+    hy_meter_give(meter_of(owner, space), bytes);
+    return nullptr;
+}
+
+static hybrid_status not_pinned(hy_backend *owner, const char *what, size_t bytes)
+{
+    hy_shortage s = {};
+
+    s.memory = "pinned memory";
+    s.what   = what;
+    s.bytes  = (int64_t)bytes;
+    s.meter  = &owner->pinned;
+    s.facts  = "and the system refuses to pin more";
+    s.remedy =
+        "raise the limit on locked memory (ulimit -l), or free memory of the machine";
+    return hy_short(owner->ctx, HYBRID_NO_MEMORY, &s);
+}
+
+static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what,
+                             size_t bytes)
+{
+    size_t free = 0, all = 0;
+    char facts[96];
+
+    if (space != HY_DEVICE)
+        return not_pinned(owner, what, bytes);
+    (void)cudaMemGetInfo(&free, &all);
+    (void)cudaGetLastError();
+    snprintf(facts, sizeof facts, "and %s of the %s of the device are free",
+             hy_size((int64_t)free).s, hy_size((int64_t)all).s);
+    return hy_device_full(owner->ctx, &owner->device, what, (int64_t)bytes, facts,
+                          ", or free memory of the device");
+}
+
+static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
+                               size_t bytes, const char *what, hy_block **out)
+{
+    void *record = nullptr;
+    HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
+    void *ptr = take(owner, space, bytes);
+    if (!ptr) {
+        drop_kept(list, owner, space, 0);
+        ptr = take(owner, space, bytes);
+    }
+    if (!ptr) {
+        hy_array_free(owner->ctx, record);
+        HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
+        return no_room(owner, space, what, bytes);
+    }
+    *out        = static_cast<hy_block *>(record);
+    **out       = hy_block{ptr, bytes, space, false, owner->ctx->call, list->first};
+    list->first = *out;
+    return HYBRID_OK;
+}
+
+void hy_blocks_open(hy_block_list *list)
+{
+    pthread_mutex_init(&list->lock, nullptr);
+    list->first = nullptr;
+}
+
+void hy_blocks_close(hy_block_list *list, hy_backend *owner)
+{
+    while (list->first)
+        drop(owner, &list->first);
+    pthread_mutex_destroy(&list->lock);
+}
+
+hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
+                              size_t bytes, const char *what, hy_buffer *out)
+{
+    *out = hy_buffer{nullptr, 0, space};
+    if (hy_memory_fails(&owner->ctx->memory))
+        return no_room(owner, space, what, bytes);
+    if (bytes == 0)
+        return HYBRID_OK;
+
+    pthread_mutex_lock(&list->lock);
+    hybrid_status status = HYBRID_OK;
+    hy_block *found      = find_kept(list, space, bytes);
+    if (!found)
+        status = new_block(list, owner, space, bytes, what, &found);
+    if (status == HYBRID_OK) {
+        found->kept = false;
+        *out        = hy_buffer{found->ptr, bytes, space};
+    }
+    pthread_mutex_unlock(&list->lock);
+    return status;
+}
+
+void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
+{
+    pthread_mutex_lock(&list->lock);
+    for (hy_block *at = list->first; at && buffer->ptr; at = at->next)
+        if (at->ptr == buffer->ptr)
+            at->kept = true;
+    pthread_mutex_unlock(&list->lock);
+    *buffer = hy_buffer{};
+}
+
+void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since)
+{
+    pthread_mutex_lock(&list->lock);
+    drop_kept(list, owner, HY_DEVICE, since);
+    drop_kept(list, owner, HY_PINNED, since);
+    pthread_mutex_unlock(&list->lock);
+}

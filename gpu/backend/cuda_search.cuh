@@ -1,0 +1,35 @@
+/* gpu/backend/cuda_search.cuh - who owns item t? Binary search in offsets. */
+#ifndef HY_CUDA_SEARCH_CUH
+#define HY_CUDA_SEARCH_CUH
+
+/* The i of [begin, end) with offset[i] <= t < offset[i+1], given that there is one.
+   Owners of nothing are passed over. */
+__device__ inline int hy_owner(const int *offset, int begin, int end, int t)
+{
+    while (end - begin > 1) {
+        const int middle = begin + (end - begin) / 2;
+        if (offset[middle] <= t)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The first i of [0, n] from which on key[i] >= wanted. */
+template <typename K> __device__ int hy_lower_bound(const K *key, int n, K wanted)
+{
+    int begin = 0;
+    while (n > 0) {
+        const int half = n / 2;
+        if (key[begin + half] < wanted) {
+            begin += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return begin;
+}
+
+#endif /* HY_CUDA_SEARCH_CUH */

@@ -1,0 +1,151 @@
+/* gpu/backend/cuda_space.cu - operands and results of the caller in the device's memory.
+ */
+#include "gpu/backend/cuda_backend.cuh"
+#include "base/memory/shortage.h"
+
+/* By the driver, which does not have to make the device current first. 0: it does not
+ * say. */
+static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
+{
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    unsigned type = 0, managed = 0;
+    int device           = -1;
+    void *answers[]      = {&type, &managed, &device};
+    const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(ptr);
+
+    if (!b->attributes || b->attributes(3, which, answers, at) != CUDA_SUCCESS)
+        return 0;
+    if (managed)
+        *held = HY_HELD_BOTH;
+    else if (type != CU_MEMORYTYPE_DEVICE)
+        *held = HY_HELD_NOT;
+    else
+        *held = device == b->device ? HY_HELD_DEVICE : HY_HELD_OTHER;
+    return 1;
+}
+
+/* What is no memory of CUDA's is an error to some versions: the host's. */
+hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
+{
+    hy_held held = HY_HELD_NOT;
+    if (ask_driver(hy_cuda_mine(self), ptr, &held))
+        return held;
+    cudaPointerAttributes found = {};
+    if (hy_cuda_enter(hy_cuda_mine(self)) != HYBRID_OK ||
+        cudaPointerGetAttributes(&found, ptr) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return HY_HELD_NOT;
+    }
+    if (found.type == cudaMemoryTypeManaged)
+        return HY_HELD_BOTH;
+    if (found.type != cudaMemoryTypeDevice)
+        return HY_HELD_NOT;
+    return found.device == hy_cuda_mine(self)->device ? HY_HELD_DEVICE : HY_HELD_OTHER;
+}
+
+hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes)
+{
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    HY_CUDA(self->ctx, cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    return HYBRID_OK;
+}
+
+/* An event, and not the stream itself: another thread may enqueue more, without end. */
+hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
+{
+    cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    b->follows = cudaStreamQuery(static_cast<cudaStream_t>(stream)) != cudaSuccess;
+    (void)cudaGetLastError();
+    if (!b->follows) /* the stream has nothing to do */
+        return HYBRID_OK;
+    HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
+                                       static_cast<cudaStream_t>(stream)));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_cuda_reached(hy_backend *self, int *out)
+{
+    *out = 1;
+    if (!hy_cuda_mine(self)->follows)
+        return HYBRID_OK;
+    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
+    const cudaError_t error = cudaEventQuery(hy_cuda_mine(self)->followed);
+    *out                    = error == cudaSuccess;
+    if (error != cudaErrorNotReady)
+        return hy_cuda_check(self->ctx, error, "what the caller's stream did");
+    (void)cudaGetLastError();
+    return HYBRID_OK;
+}
+
+/* ---- results ----
+
+   They come from a pool of their own, which keeps some memory of results that were freed:
+   to allocate three arrays takes the driver longer than a small product. */
+
+constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes */
+
+hybrid_status hy_cuda_pool_open(cuda_backend *b)
+{
+    hy_context *ctx        = b->base.ctx;
+    cudaMemPoolProps props = {};
+    uint64_t keeps         = POOL_KEEPS;
+    int supported          = 0;
+    HY_CUDA(ctx, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
+                                        b->device));
+    if (!supported)
+        return HYBRID_OK;
+    props.allocType     = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id   = b->device;
+    HY_CUDA(ctx, cudaMemPoolCreate(&b->pool, &props));
+    HY_CUDA(ctx,
+            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &keeps));
+    return HYBRID_OK;
+}
+
+void hy_cuda_pool_trim(const cuda_backend *b)
+{
+    if (b->pool)
+        (void)cudaMemPoolTrimTo(b->pool, 0);
+}
+
+/* Any stream may use the memory when this returns. */
+static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
+{
+    if (!b->pool)
+        return cudaMalloc(out, bytes);
+    const cudaError_t error = cudaMallocFromPoolAsync(out, bytes, b->pool, b->clock);
+    return error == cudaSuccess ? cudaStreamSynchronize(b->clock) : error;
+}
+
+hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, void **out)
+{
+    const cuda_backend *b = hy_cuda_mine(self);
+    HY_TRY(hy_cuda_enter(b));
+    if (!hy_memory_fails(&self->ctx->memory) && allocate(b, bytes, out) == cudaSuccess)
+        return HYBRID_OK;
+    (void)cudaGetLastError();
+    HY_TRY(hy_cuda_works(b, "allocating memory"));
+    hy_shortage s = {}; /* results on a device count against no budget */
+    s.memory      = "device memory";
+    s.what        = what;
+    s.bytes       = (int64_t)bytes;
+    s.facts       = "the device has no more";
+    s.remedy =
+        "leave the result in host memory (result_space), or free memory of the device";
+    return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
+}
+
+/* Work of any stream may still use the memory: it is waited for, as cudaFree() does. What
+   became of the device does not matter. */
+void hy_cuda_drop(hy_backend *self, void *ptr)
+{
+    const cuda_backend *b = hy_cuda_mine(self);
+    (void)cudaSetDevice(b->device);
+    (void)cudaDeviceSynchronize();
+    (void)(b->pool ? cudaFreeAsync(ptr, b->clock) : cudaFree(ptr));
+    (void)cudaGetLastError();
+}

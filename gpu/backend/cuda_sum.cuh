@@ -1,0 +1,18 @@
+/* gpu/backend/cuda_sum.cuh - how the sum of an entry of C begins. */
+#ifndef HY_CUDA_SUM_CUH
+#define HY_CUDA_SUM_CUH
+
+/* Returns +0 + product: the sum of the first product of an entry. Sums that begin so are
+   never -0. The intrinsic keeps the compiler from fusing the addition with the
+   multiplication, which would not round the product. */
+static __device__ inline float hy_sum_begun(float product)
+{
+    return __fadd_rn(product, 0.0f);
+}
+
+static __device__ inline double hy_sum_begun(double product)
+{
+    return __dadd_rn(product, 0.0);
+}
+
+#endif /* HY_CUDA_SUM_CUH */

@@ -1,0 +1,152 @@
+/* gpu/papers/hrpb_mma.cuh - two bricks, 16 x 8 of A, times 8 x 8 of X on tensor cores.
+
+   Lane l of the warp holds of each brick elements (l / 4, l % 4) and (l / 4 + 8, l % 4)
+   of A, of its rows of X element (l % 4, l / 4), and of the product elements (l / 4 + 8
+   h, 2 (l % 4) + e) as number 2 h + e: m16n8k8 of the PTX ISA, matrix fragments.
+
+   f32 is no operand of tensor cores. TF32 has 11 of its 24 bits: each number is the sum
+   of a high and a low part, and the four products of parts are added, small ones first.
+   Without low * low, a sum of one product would miss the bound of f32 by 2^-22. Tensor
+   cores round towards zero when they add: two bricks are added up for themselves, and
+   their sum to that of the row in f32. Tiles take turns, so that a warp need not wait for
+   one product to begin the next.
+
+   With HYBRID_ALLOW_TF32 the high parts alone are multiplied, one product instead of
+   four. What rounding towards zero then adds is far below what the low parts would have
+   been, so products are added to the row's sum by the tensor cores themselves. */
+#ifndef HY_HRPB_MMA_CUH
+#define HY_HRPB_MMA_CUH
+
+#include <stdint.h>
+
+/* v = high + low, high rounded to TF32. Of low, the tensor cores read the leading bits;
+   what they ignore is less than 2^-23 of v. */
+__device__ inline void split(float v, uint32_t *high, uint32_t *low)
+{
+    *high = (__float_as_uint(v) + 0x1000u) & 0xffffe000u;
+    *low  = __float_as_uint(v - __uint_as_float(*high));
+}
+
+/* v rounded to TF32; NaN stays NaN, which adding to its bits would not see to. */
+__device__ inline uint32_t rounded(float v)
+{
+    uint32_t bits = 0;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#else
+    __trap(); /* such devices are refused */
+#endif
+    return bits;
+}
+
+/* d = a * b + c; b: one number for each brick. */
+__device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const float *c)
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]),
+          "f"(c[1]), "f"(c[2]), "f"(c[3]));
+#else
+    __trap();
+#endif
+}
+
+/* sum += a * b. */
+__device__ inline void mma(double *sum, const double *a, const double *b)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#elif __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%4}, "
+            "{%0, %1};\n\t"
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%3}, {%5}, "
+            "{%0, %1};"
+            : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
+            : "d"(a[half]), "d"(a[half + 2]), "d"(b[0]), "d"(b[1]));
+#else
+    __trap();
+#endif
+}
+
+/* What a lane holds of two bricks and of their rows of X, TILES times 8 columns. */
+template <typename T, int TILES> struct brick_pair {
+    T a[4]; /* rows l / 4 and l / 4 + 8 of the first, then of the second */
+    T x[TILES][2];
+    unsigned any; /* 0: both bricks are empty */
+};
+
+/* sum += a * x with all of f32's bits, TURN tiles at a time. */
+template <int TILES>
+__device__ void add_split(const brick_pair<float, TILES> &p, float (*sum)[4])
+{
+    constexpr int TURN  = TILES < 2 ? TILES : 2;
+    const float zero[4] = {};
+    uint32_t a_high[4], a_low[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        split(p.a[i], &a_high[i], &a_low[i]);
+#pragma unroll
+    for (int first = 0; first < TILES; first += TURN) {
+        uint32_t high[TURN][2], low[TURN][2];
+        float part[TURN][4];
+#pragma unroll
+        for (int i = 0; i < 2 * TURN && first + i / 2 < TILES; i++)
+            split(p.x[first + i / 2][i % 2], &high[i / 2][i % 2], &low[i / 2][i % 2]);
+#pragma unroll
+        for (int t = 0; t < TURN && first + t < TILES; t++)
+            mma(part[t], a_low, low[t], zero);
+#pragma unroll
+        for (int t = 0; t < TURN && first + t < TILES; t++)
+            mma(part[t], a_low, high[t], part[t]);
+#pragma unroll
+        for (int t = 0; t < TURN && first + t < TILES; t++)
+            mma(part[t], a_high, low[t], part[t]);
+#pragma unroll
+        for (int t = 0; t < TURN && first + t < TILES; t++)
+            mma(part[t], a_high, high[t], part[t]);
+#pragma unroll
+        for (int i = 0; i < 4 * TURN && first + i / 4 < TILES; i++)
+            sum[first + i / 4][i % 4] += part[i / 4][i % 4];
+    }
+}
+
+/* sum += a * x with the bits of TF32. */
+template <int TILES>
+__device__ void add_rounded(const brick_pair<float, TILES> &p, float (*sum)[4])
+{
+    uint32_t a[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        a[i] = rounded(p.a[i]);
+#pragma unroll
+    for (int t = 0; t < TILES; t++) {
+        const uint32_t x[2] = {rounded(p.x[t][0]), rounded(p.x[t][1])};
+        mma(sum[t], a, x, sum[t]);
+    }
+}
+
+template <bool TF32, int TILES>
+__device__ void add_product(const brick_pair<float, TILES> &p, float (*sum)[4])
+{
+    if constexpr (TF32)
+        add_rounded(p, sum);
+    else
+        add_split(p, sum);
+}
+
+template <bool, int TILES>
+__device__ void add_product(const brick_pair<double, TILES> &p, double (*sum)[4])
+{
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+        mma(sum[t], p.a, p.x[t]);
+}
+
+#endif /* HY_HRPB_MMA_CUH */

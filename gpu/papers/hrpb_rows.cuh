@@ -1,0 +1,131 @@
+/* gpu/papers/hrpb_rows.cuh - blocks of a panel as a warp reads them, and row by row.
+
+   A lane holds one word of a block and gets the others by shuffles. */
+#ifndef HY_HRPB_ROWS_CUH
+#define HY_HRPB_ROWS_CUH
+
+#include "partition/format/pack.h"
+
+namespace hrpb
+{
+
+constexpr int WARP        = 32;
+constexpr int BLOCK_WORDS = sizeof(hy_hrpb_block) / 4;
+constexpr int BITS        = HY_HRPB_COLS;    /* words of a block where its bits */
+constexpr int FIRST       = BLOCK_WORDS - 1; /* and the place of its values are */
+
+static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
+
+/* What the kernels read and write. */
+template <typename T> struct operands {
+    int64_t rows, n; /* n columns of X */
+    const hy_hrpb_unit *unit;
+    int64_t units;
+    const int32_t *block; /* as words */
+    const T *val;
+    int zero; /* where val has a zero */
+    const T *x;
+    int64_t ld;       /* of X, */
+    uint32_t x_bytes; /* and in bytes */
+    T *y;             /* rows x n, row-major */
+    T *partials;      /* of 16 x n each */
+};
+
+/* Where the rows of a unit go: n elements apart. */
+template <typename T> struct output {
+    T *to;
+    int rows;
+};
+
+template <typename T>
+__device__ output<T> output_of(const operands<T> &o, const hy_hrpb_unit &u)
+{
+    if (u.partial >= 0)
+        return {o.partials + int64_t(u.partial) * HY_HRPB_ROWS * o.n, HY_HRPB_ROWS};
+    return {o.y + u.row * o.n, int(min(o.rows - u.row, int64_t(HY_HRPB_ROWS)))};
+}
+
+__device__ inline int shuffle(int word, int lane)
+{
+    return __shfl_sync(0xffffffffu, word, lane);
+}
+
+template <typename T> __device__ int load_words(const operands<T> &o, int64_t block)
+{
+    const int lane = threadIdx.x % WARP;
+    return lane < BLOCK_WORDS ? o.block[block * BLOCK_WORDS + lane] : 0;
+}
+
+/* Neighbours in a row, loaded and stored at once. */
+template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
+    T x[VEC];
+};
+
+/* A lane's share of a row: COLS columns from j on, a warp apart. */
+template <typename T, int COLS> struct row_part {
+    T value[COLS];
+
+    __device__ void clear()
+    {
+        for (int c = 0; c < COLS; c++)
+            value[c] = 0;
+    }
+
+    __device__ void add(T factor, const T *row, int64_t j, int64_t n)
+    {
+        for (int c = 0; c < COLS; c++)
+            if (j + c * WARP < n)
+                value[c] += factor * row[j + c * WARP];
+    }
+
+    __device__ void store(const operands<T> &o, const output<T> &out, int row, int64_t j,
+                          int64_t end)
+    {
+        for (int c = 0; c < COLS; c++)
+            if (j + c * WARP < end)
+                out.to[row * o.n + j + c * WARP] = value[c];
+        clear();
+    }
+};
+
+/* sum += the row's entries in a block of bricks. */
+template <typename T, int COLS>
+__device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
+                              int64_t end, row_part<T, COLS> *sum)
+{
+    const unsigned below = (1u << (4 * (row % 8))) - 1;
+    int at               = shuffle(word, FIRST);
+    for (int b = 0; b < HY_HRPB_BRICKS; b++) {
+        const unsigned low  = shuffle(word, BITS + 2 * b);
+        const unsigned high = shuffle(word, BITS + 2 * b + 1);
+        const unsigned mine = row < 8 ? low : high;
+        int k               = at + __popc(mine & below) + (row < 8 ? 0 : __popc(low));
+        for (int i = 0; i < HY_HRPB_BRICK; i++) {
+            const int col = shuffle(word, HY_HRPB_BRICK * b + i);
+            if ((mine >> (4 * (row % 8) + i) & 1) == 0)
+                continue;
+            sum->add(o.val[k++], o.x + col * o.ld, j, end);
+        }
+        at += __popc(low) + __popc(high);
+    }
+}
+
+/* A unit of bricks, row by row, in the columns before `end`: where A or X has numbers
+   that do not bear to be multiplied by the zeros of a brick, or to be split. */
+template <typename T, int COLS>
+__device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j,
+                               int64_t end)
+{
+    const output<T> out = output_of(o, u);
+    row_part<T, COLS> sum;
+    sum.clear();
+    for (int row = 0; row < out.rows; row++) {
+        for (int64_t b = u.begin; b < u.end; b++)
+            add_brick_row(o, load_words(o, b), row, j, end, &sum);
+        sum.store(o, out, row, j, end);
+    }
+}
+
+} // namespace hrpb
+
+#endif /* HY_HRPB_ROWS_CUH */

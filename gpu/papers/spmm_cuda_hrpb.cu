@@ -1,0 +1,385 @@
+/* gpu/papers/spmm_cuda_hrpb.cu - SpMM on tensor cores, a warp to a panel of 16 rows of A.
+
+   The CPU has moved the columns of each panel together (partition/format/pack_hrpb.c), so
+   that a row of X is read once for 16 rows of A, and cut them into bricks, the operands
+   of tensor cores. A warp computes 16 rows of 8 to 64 columns of Y: of each block of 16
+   columns of A a lane finds its elements by counting the bits below its own in the
+   patterns, and its elements of X are neighbours in a row, since the columns of X may go
+   to the 8-column tiles in any order: column g 8 VEC + l VEC + v belongs to tile g VEC +
+   v as its column l. No element of X is of use to two warps of a panel, so X goes
+   straight to registers. Warps that share a panel are neighbours in a thread block.
+
+   Heavy panels are cut into parts, whose results are added in order by a second kernel.
+   A zero in a brick times an infinity in X is no number, though the row has no entry
+   there: a warp that ends with such results computes its rows again without bricks. */
+#include "base/data/csr.h"
+#include "gpu/backend/cuda_lane.cuh"
+#include "gpu/backend/cuda_tuning.h"
+#include "gpu/papers/hrpb_mma.cuh"
+#include "gpu/papers/hrpb_rows.cuh"
+
+using namespace hrpb;
+
+constexpr int WARPS = HY_HRPB_THREADS / WARP, MOST_ROUNDS = 65535;
+
+/* Of bricks b and b + 1, whose values start at `at`: returns where they end. Elements
+   that are not there are read as well, so that no register is written but by a load. */
+template <typename T, int TILES>
+__device__ int load_a(const operands<T> &o, int word, int b, int at,
+                      brick_pair<T, TILES> *p)
+{
+    const unsigned own = 1u << (threadIdx.x % WARP);
+    p->any             = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const unsigned bits = shuffle(word, BITS + 2 * b + i);
+        const int mine      = at + __popc(bits & (own - 1));
+        p->a[i]             = o.val[bits & own ? mine : o.zero];
+        p->any |= bits;
+        at += __popc(bits);
+    }
+    return at;
+}
+
+/* The lane's columns of X: VEC of each row, then VEC of the next 8 VEC, and so on, but no
+   more than `last` bytes further. Beyond the end of a row its last columns stand for
+   those that are not there; nothing is stored of their sums. */
+struct column_range {
+    const char *first; /* in row 0 */
+    unsigned last;
+};
+
+template <typename T, int VEC, int TILES>
+__device__ column_range columns_of(const operands<T> &o, int64_t j0)
+{
+    const int64_t j    = j0 + threadIdx.x % WARP / 4 * VEC;
+    const int64_t most = o.n - VEC;
+    const int64_t left = j < most ? min(most - j, int64_t(8 * TILES)) : 0;
+    return {reinterpret_cast<const char *>(o.x + min(j, most)),
+            unsigned(left * sizeof(T))};
+}
+
+template <typename T, int VEC, int TILES>
+__device__ void load_x(const operands<T> &o, int word, int b, const column_range &c,
+                       brick_pair<T, TILES> *p)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int lane     = HY_HRPB_BRICK * (b + i) + threadIdx.x % HY_HRPB_BRICK;
+        const uint32_t row = shuffle(word, lane);
+        const char *from   = c.first + uint64_t(row) * o.x_bytes;
+#pragma unroll
+        for (int g = 0; g < TILES / VEC; g++) {
+            const unsigned further =
+                g == 0 ? 0 : min(unsigned(g * 8 * VEC * sizeof(T)), c.last);
+            const auto x = *reinterpret_cast<const pack_of<T, VEC> *>(from + further);
+#pragma unroll
+            for (int v = 0; v < VEC; v++)
+                p->x[g * VEC + v][i] = x.x[v];
+        }
+    }
+}
+
+/* sum[tile] = the unit's rows times columns j0, ... of X. While two bricks are multiplied
+   the next two are on their way; each load has one place, so that its registers need not
+   be copied. */
+template <typename T, int VEC, int TILES, bool TF32>
+__device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
+                           T (*sum)[4])
+{
+    if (u.begin == u.end)
+        return;
+    const column_range c = columns_of<T, VEC, TILES>(o, j0);
+    brick_pair<T, TILES> first, second;
+    int word   = load_words(o, u.begin);
+    second.any = 0;
+    for (int b = u.begin; b < u.end; b++) {
+        load_x<T, VEC, TILES>(o, word, 0, c, &first);
+        const int at = load_a(o, word, 0, shuffle(word, FIRST), &first);
+        if (second.any)
+            add_product<TF32>(second, sum);
+        load_x<T, VEC, TILES>(o, word, 2, c, &second);
+        load_a(o, word, 2, at, &second);
+        word = load_words(o, min(b + 1, u.end - 1));
+        if (first.any)
+            add_product<TF32>(first, sum);
+    }
+    if (second.any)
+        add_product<TF32>(second, sum);
+}
+
+/* Whether all sums of the warp are numbers. */
+template <typename T, int TILES> __device__ bool all_finite(const T (*sum)[4])
+{
+    T zero = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * TILES; i++)
+        zero += sum[i / 4][i % 4] * T(0);
+    return __any_sync(0xffffffffu, zero != T(0)) == 0;
+}
+
+template <typename T, int VEC, int TILES>
+__device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
+                            const T (*sum)[4])
+{
+    const output<T> out = output_of(o, u);
+    const int lane      = threadIdx.x % WARP;
+#pragma unroll
+    for (int i = 0; i < 4 * (TILES / VEC); i++) {
+        const int g = i / 4, h = i / 2 % 2, e = i % 2;
+        const int row   = lane / 4 + 8 * h;
+        const int64_t j = j0 + (8 * g + lane % 4 * 2 + e) * VEC;
+        pack_of<T, VEC> result;
+#pragma unroll
+        for (int v = 0; v < VEC; v++)
+            result.x[v] = sum[g * VEC + v][2 * h + e];
+        if (row < out.rows && j < o.n)
+            *reinterpret_cast<pack_of<T, VEC> *>(out.to + row * o.n + j) = result;
+    }
+}
+
+/* Blocks that a multiprocessor should hold; `bytes` of a number for each tile. */
+constexpr int resident(size_t bytes)
+{
+    if (bytes > 8 * sizeof(float))
+        return HY_HRPB_RESIDENT - 1;
+    return bytes > 4 * sizeof(float) ? HY_HRPB_RESIDENT : HY_HRPB_RESIDENT + 1;
+}
+
+/* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns
+   each, in rounds y, y + gridDim.y, ... */
+template <typename T, int VEC, int TILES, bool TF32>
+__global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
+    panel_kernel(const operands<T> o, int across)
+{
+    constexpr int COLS = (8 * TILES + WARP - 1) / WARP;
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int64_t k = int64_t(blockIdx.x) * (WARPS / across) + warp / across;
+    if (k >= o.units)
+        return;
+    const hy_hrpb_unit u = o.unit[k];
+    int64_t j0           = (int64_t(blockIdx.y) * across + warp % across) * 8 * TILES;
+    for (; j0 < o.n; j0 += int64_t(gridDim.y) * across * 8 * TILES) {
+        T sum[TILES][4] = {};
+        add_bricks<T, VEC, TILES, TF32>(o, u, j0, sum);
+        if (all_finite<T, TILES>(sum))
+            store_tiles<T, VEC, TILES>(o, u, j0, sum);
+        else
+            add_brick_rows<T, COLS>(o, u, j0 + lane, min(j0 + 8 * TILES, o.n));
+    }
+}
+
+/* Y = the sum of a panel's partials, in order; a block (x, y) to a panel. */
+template <typename T>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    combine_kernel(const operands<T> o, const hy_hrpb_split *splits)
+{
+    const hy_hrpb_split s = splits[blockIdx.x];
+    const int64_t tile    = HY_HRPB_ROWS * o.n;
+    const int64_t size    = min(tile, (o.rows - s.row) * o.n);
+    const T *from         = o.partials + s.partial * tile;
+    const int64_t step    = int64_t(gridDim.y) * HY_CUDA_THREADS;
+    for (int64_t i = int64_t(blockIdx.y) * HY_CUDA_THREADS + threadIdx.x; i < size;
+         i += step) {
+        T sum = from[i];
+        for (int part = 1; part < s.parts; part++)
+            sum += from[part * tile + i];
+        o.y[s.row * o.n + i] = sum;
+    }
+}
+
+/* ---- launches ---- */
+
+/* 8-column tiles of a warp: warps share them evenly, so that one column more than fits a
+   warp costs no whole warp of tiles. 3 of f32 are rounded up to 4 and 7 to 8, which load
+   vectors; the 5 of f64 stay in one warp, although that has registers for 4. */
+static int tiles_for(hybrid_type type, int64_t n)
+{
+    const int most      = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
+    const int64_t all   = n > 8 ? (n + 7) / 8 : 1;
+    const int64_t warps = (all + most - 1) / most;
+    const int tiles     = all == 5 ? 5 : int((all + warps - 1) / warps);
+    return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
+}
+
+/* Warps that the columns of a panel take. */
+static int64_t warps_across(hybrid_type type, int64_t n)
+{
+    const int columns = 8 * tiles_for(type, n);
+    return n > columns ? (n + columns - 1) / columns : 1;
+}
+
+static hy_hrpb_rules rules_for(const hy_features *f)
+{
+    const int64_t wave = HY_HRPB_WAVE / warps_across(f->type, f->out_cols);
+    return {wave > 1 ? wave : 1, HY_HRPB_LEAST};
+}
+
+template <typename T, int VEC, int TILES, bool TF32>
+static void launch(hy_lane *lane, const operands<T> &o)
+{
+    const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
+    const int64_t rounds = (warps + WARPS - 1) / WARPS;
+    const int across     = int((warps + rounds - 1) / rounds);
+    const int threads    = WARP * across * (WARPS / across); /* 3 across: 3 warps */
+    const dim3 grid(hy_blocks(o.units, WARPS / across),
+                    hy_blocks(warps, across, MOST_ROUNDS));
+    panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
+}
+
+/* Whether rows of X and Y can be read and written `vec` values at a time. */
+template <typename T> static bool fits(const operands<T> &o, int vec)
+{
+    const uintptr_t ends =
+        reinterpret_cast<uintptr_t>(o.x) | reinterpret_cast<uintptr_t>(o.y);
+    return o.n % vec == 0 && o.ld % vec == 0 && ends % (vec * sizeof(T)) == 0;
+}
+
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<float> &o)
+{
+    const int tiles = tiles_for(HYBRID_F32, o.n);
+    if (tiles == 8 && fits(o, 4))
+        launch<float, 4, 8, TF32>(lane, o);
+    else if (tiles == 8)
+        launch<float, 1, 8, TF32>(lane, o);
+    else if (tiles == 6)
+        launch<float, 1, 6, TF32>(lane, o);
+    else if (tiles == 5)
+        launch<float, 1, 5, TF32>(lane, o);
+    else if (tiles == 4 && fits(o, 4))
+        launch<float, 4, 4, TF32>(lane, o);
+    else if (tiles == 4)
+        launch<float, 1, 4, TF32>(lane, o);
+    else if (tiles == 2 && fits(o, 2))
+        launch<float, 2, 2, TF32>(lane, o);
+    else if (tiles == 2)
+        launch<float, 1, 2, TF32>(lane, o);
+    else
+        launch<float, 1, 1, TF32>(lane, o);
+}
+
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<double> &o)
+{
+    const int tiles = tiles_for(HYBRID_F64, o.n);
+    if (tiles == 5)
+        launch<double, 1, 5, TF32>(lane, o);
+    else if (tiles == 4 && fits(o, 2))
+        launch<double, 2, 4, TF32>(lane, o);
+    else if (tiles == 4)
+        launch<double, 1, 4, TF32>(lane, o);
+    else if (tiles == 3)
+        launch<double, 1, 3, TF32>(lane, o);
+    else if (tiles == 2 && fits(o, 2))
+        launch<double, 2, 2, TF32>(lane, o);
+    else if (tiles == 2)
+        launch<double, 1, 2, TF32>(lane, o);
+    else
+        launch<double, 1, 1, TF32>(lane, o);
+}
+
+template <typename T, bool TF32>
+static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+{
+    const hy_hrpb_view a  = hy_packed_hrpb(job);
+    const hy_dense_view x = hy_packed_x(job);
+    const operands<T> o   = {job->chunk->features.rows,
+                             job->chunk->col_end - job->chunk->col_begin,
+                             a.unit,
+                             a.head.units,
+                             reinterpret_cast<const int32_t *>(a.block),
+                             static_cast<const T *>(a.val),
+                             int(job->chunk->features.nnz),
+                             static_cast<const T *>(x.x),
+                             x.ld,
+                             uint32_t(size_t(x.ld) * sizeof(T)),
+                             static_cast<T *>(job->out.val),
+                             static_cast<T *>(job->work.ptr)};
+    if (o.rows == 0 || o.n == 0)
+        return HYBRID_OK;
+    launch_for<TF32>(lane, o);
+    HY_TRY(hy_launched(lane, "spmm.cuda.hrpb"));
+    if (a.head.splits == 0)
+        return HYBRID_OK;
+    const dim3 grid(unsigned(a.head.splits),
+                    hy_blocks(HY_HRPB_ROWS * o.n, HY_CUDA_THREADS, MOST_ROUNDS));
+    combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, a.split);
+    return hy_launched(lane, "adding the parts of panels");
+}
+
+/* ---- the variant ---- */
+
+static const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    if (r->sm < 80)
+        return "needs tensor cores for f32 and f64, since sm_80";
+    if (f->out_cols > int64_t((UINT32_MAX - 15) / hy_value_size(f->type)))
+        return "rows of X are longer than 4 GiB";
+    return nullptr;
+}
+
+/* Warps are bound by their instructions, for a block of 16 columns of A as many to find
+   its elements as to multiply three tiles; memory comes second. */
+static double multiply_s(const hy_features *f, const hy_rates *r)
+{
+    const bool is_f64    = f->type == HYBRID_F64;
+    const double tile    = is_f64          ? HY_HRPB_TILE_F64
+                           : f->allow_tf32 ? HY_HRPB_TILE_TF32
+                                           : HY_HRPB_TILE_F32;
+    const double size    = is_f64 ? 8 : 4;
+    const double rows    = double(HY_HRPB_ROWS);
+    const double fill    = f->tile_fill > 0 ? f->tile_fill : 1 / rows;
+    const double columns = double(f->nnz) / (fill * rows);
+    const double blocks  = columns / double(HY_HRPB_COLS) + double(f->rows) / rows / 2;
+    const double bytes   = double(f->nnz) * size + blocks * sizeof(hy_hrpb_block) +
+                         double(f->rows + f->cols) * double(f->out_cols) * size;
+    const double steps = HY_HRPB_FIND + tile * tiles_for(f->type, f->out_cols);
+    const double s =
+        blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
+    return HY_HRPB_LAUNCHES * r->launch_s +
+           (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    const hy_hrpb_rules rules = rules_for(f);
+    const double fill = f->tile_fill > 0 ? f->tile_fill : 1 / double(HY_HRPB_ROWS);
+    hy_cost c         = {};
+    c.pack_bytes      = hy_pack_hrpb_bytes(f, &rules);
+    c.work_bytes      = size_t(hy_pack_hrpb_partials(f, &rules)) * HY_HRPB_ROWS *
+                   size_t(f->out_cols) * hy_value_size(f->type);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s  = double(f->nnz) * (HY_HRPB_PACK_S + HY_HRPB_PACK_COLUMN_S / fill);
+    c.multiply_s = multiply_s(f, r);
+    return c;
+}
+
+static hybrid_status prepare(hy_job *job)
+{
+    const hy_hrpb_rules rules = rules_for(&job->chunk->features);
+    return hy_pack_hrpb(job, &rules);
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_lane_enter(lane));
+    const hy_features *f = &job->chunk->features;
+    if (f->type == HYBRID_F64)
+        return multiply_as<double, false>(lane, job);
+    return f->allow_tf32 ? multiply_as<float, true>(lane, job)
+                         : multiply_as<float, false>(lane, job);
+}
+
+extern "C" const hy_variant hy_spmm_cuda_hrpb = {
+    .name     = "spmm.cuda.hrpb",
+    .summary  = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
+    .source   = "cuTeSpMM of Xiang et al., 2025",
+    .op       = HY_SPMM,
+    .form     = HY_FORM_ROWS,
+    .in_place = 0,
+    .rings    = 1,
+    .refuse   = refuse,
+    .cost     = cost,
+    .prepare  = prepare,
+    .multiply = multiply,
+    .finish   = nullptr,
+};

@@ -1,0 +1,177 @@
+/* gpu/papers/spmv_blocks.cuh - y += a block of r x c times x, in the registers of one
+   lane.
+
+   An element that is no entry is the number -0.0 (partition/format/pack.h), and is passed
+   over whatever x is; that costs a comparison and a choice for each element, of which a
+   multiprocessor has time for some twenty while memory delivers it. */
+#ifndef HY_SPMV_BLOCKS_CUH
+#define HY_SPMV_BLOCKS_CUH
+
+#include "base/data/csr.h"
+#include "gpu/backend/cuda_lane.cuh"
+#include "gpu/backend/cuda_tuning.h"
+#include "partition/format/pack.h"
+
+namespace blocks
+{
+
+/* VEC neighbours, loaded at once. */
+template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
+    T x[VEC];
+};
+
+/* Elements of x that a block of COLS columns loads at once, if it may: up to 16 bytes. */
+template <typename T, int COLS>
+constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4
+                       : COLS % 2 == 0                 ? 2
+                                                       : 1;
+
+/* What an element of a block is multiplied by: 0 if it is no entry. */
+__device__ inline float factor(float a, float x)
+{
+    return __float_as_uint(a) == 0x80000000u ? 0.0f : x;
+}
+
+__device__ inline double factor(double a, double x)
+{
+    return __double_as_longlong(a) == INT64_MIN ? 0.0 : x;
+}
+
+/* x[0] to x[COLS - 1]; as vectors where the block begins at a multiple of their size. */
+template <typename T, int COLS> __device__ void load_x(const T *x, T (&out)[COLS])
+{
+    constexpr int VEC = VECTOR<T, COLS>;
+    if (VEC > 1 && reinterpret_cast<uintptr_t>(x) % (VEC * sizeof(T)) == 0) {
+#pragma unroll
+        for (int j = 0; j < COLS; j += VEC) {
+            const auto some = *reinterpret_cast<const pack_of<T, VEC> *>(x + j);
+#pragma unroll
+            for (int v = 0; v < VEC; v++)
+                out[j + v] = some.x[v];
+        }
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < COLS; j++)
+        out[j] = x[j];
+}
+
+/* sum += the block whose element e is at val[e * stride], times x[0] to x[COLS - 1]. */
+template <typename T, int ROWS, int COLS>
+__device__ void add_block(const T *val, int stride, const T *x, T (&sum)[ROWS])
+{
+    T a[ROWS * COLS], xs[COLS];
+#pragma unroll
+    for (int e = 0; e < ROWS * COLS; e++)
+        a[e] = val[int64_t(e) * stride];
+    load_x<T, COLS>(x, xs);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++)
+            sum[i] += a[i * COLS + j] * factor(a[i * COLS + j], xs[j]);
+}
+
+/* The sums of 2^log_lanes neighbouring lanes, in the same order on every run. All lanes
+   of a warp take part. */
+template <typename T, int ROWS> __device__ void add_lanes(int log_lanes, T (&sum)[ROWS])
+{
+    for (int apart = 1 << log_lanes >> 1; apart > 0; apart >>= 1)
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], apart);
+}
+
+/* The rows of block row `block_row` that are the chunk's; lane `way` of `ways` stores
+   its share. */
+template <typename T, int ROWS>
+__device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, int way,
+                           int ways, const T (&sum)[ROWS])
+{
+    const int64_t first = block_row * ROWS - before;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int64_t row = first + i;
+        if ((i & (ways - 1)) == way && row >= 0 && row < rows)
+            y[row] = sum[i];
+    }
+}
+
+/* Call launch.template run<r, c>() for the shape. */
+template <int ROWS, typename F> void with_cols(int cols, const F &launch)
+{
+    switch (cols) {
+    case 1:
+        return launch.template run<ROWS, 1>();
+    case 2:
+        return launch.template run<ROWS, 2>();
+    case 3:
+        return launch.template run<ROWS, 3>();
+    case 4:
+        return launch.template run<ROWS, 4>();
+    case 5:
+        return launch.template run<ROWS, 5>();
+    case 6:
+        return launch.template run<ROWS, 6>();
+    case 7:
+        return launch.template run<ROWS, 7>();
+    default:
+        return launch.template run<ROWS, HY_BLOCK_MOST>();
+    }
+}
+
+template <typename F> void with_shape(hy_block_shape shape, const F &launch)
+{
+    switch (shape.rows) {
+    case 1:
+        return with_cols<1>(shape.cols, launch);
+    case 2:
+        return with_cols<2>(shape.cols, launch);
+    case 3:
+        return with_cols<3>(shape.cols, launch);
+    case 4:
+        return with_cols<4>(shape.cols, launch);
+    case 5:
+        return with_cols<5>(shape.cols, launch);
+    case 6:
+        return with_cols<6>(shape.cols, launch);
+    case 7:
+        return with_cols<7>(shape.cols, launch);
+    default:
+        return with_cols<HY_BLOCK_MOST>(shape.cols, launch);
+    }
+}
+
+/* What both variants refuse. */
+inline const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)r;
+    if (f->out_cols != 1)
+        return "computes one column: SpMV";
+    return hy_block_refuse(f);
+}
+
+/* Bytes that a product moves, `padding` of the blocks holding nothing: the blocks, x as
+   blocks read it, y. */
+inline double bytes_moved(const hy_features *f, double padding)
+{
+    const double size = double(hy_value_size(f->type));
+    return hy_block_stream_bytes(f) * (1 + padding) +
+           hy_block_count(f) * f->block_cols * size + double(f->rows) * size;
+}
+
+/* What both variants cost, but for the pack's room and the time on the device. */
+inline hy_cost cost_of(const hy_features *f, double padding)
+{
+    const double x = double(f->gather_rows) * double(hy_value_size(f->type));
+    hy_cost c      = {};
+    c.out_bytes    = hy_rows_bytes(HY_SPMM, f, 0);
+    c.sent_bytes   = hy_block_stream_bytes(f) * (1 + padding) + x;
+    c.prepare_s    = double(f->nnz) * HY_BLOCKS_PACK_ENTRY_S +
+                  hy_block_count(f) * HY_BLOCKS_PACK_BLOCK_S;
+    return c;
+}
+
+} // namespace blocks
+
+#endif /* HY_SPMV_BLOCKS_CUH */

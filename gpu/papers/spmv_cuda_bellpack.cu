@@ -1,0 +1,136 @@
+/* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU, a lane to each row of blocks.
+
+       y(r I .. r I + r - 1) = sum over blocks b of block row I:  A_b x(j_b .. j_b + c -
+   1)
+
+   Blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c are stored
+   dense; rows of blocks are sorted by length within panels and cut into slices of R
+   lanes, padded to their longest. At each step all lanes of a slice read one block, word
+   by word, and neighbouring lanes read neighbouring words:
+
+                       lane  0   1   2  ..  R-1
+       step 0, word 0        A0  B0  C0 ..  Z0      columns  jA jB jC .. jZ
+               word 1        A1  B1  C1 ..  Z1
+               ...
+       step 1, word 0        ...                    (partition/format/pack_bellpack.c)
+
+   There is nothing to add up between lanes but where 2^log_ways of them share a long
+   row, by shuffles in the same order on every run; the order of rows is undone as y is
+   written, each row once. Floor in bytes, for N blocks of k = r c elements, a share p of
+   padding, and values of s bytes:
+
+       N (1 + p) (4 + s k) + 4 rows / r + 24 slices + s rows + s cols */
+#include "gpu/papers/spmv_blocks.cuh"
+
+namespace
+{
+
+template <typename T> struct operands {
+    int64_t rows; /* of y */
+    int64_t slices;
+    const hy_bellpack_slice *slice;
+    const int32_t *order, *col;
+    const T *val, *x;
+    T *y;
+    int before, log_lanes;
+};
+
+template <typename T, int ROWS, int COLS>
+__global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operands<T> o)
+{
+    const int64_t thread = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
+    const int64_t k      = thread >> o.log_lanes;
+    if (k >= o.slices) /* all lanes of a warp, which are of one slice */
+        return;
+    const hy_bellpack_slice s = o.slice[k];
+    const int lane            = int(thread & ((1 << o.log_lanes) - 1));
+    const bool real           = lane < s.lanes;
+    const int32_t *col        = o.col + s.at + lane;
+    const T *val              = o.val + s.at * (ROWS * COLS) + lane;
+    const int steps           = real ? s.steps : 0;
+    int32_t next              = steps > 0 ? *col : 0;
+    T sum[ROWS]               = {};
+
+    for (int step = 0; step < steps; step++) {
+        const int32_t j = next;
+        col += s.lanes;
+        if (step + 1 < steps)
+            next = *col; /* so that x need not wait for it */
+        blocks::add_block<T, ROWS, COLS>(val, s.lanes, o.x + j, sum);
+        val += int64_t(s.lanes) * (ROWS * COLS);
+    }
+    blocks::add_lanes<T, ROWS>(s.log_ways, sum);
+    if (real)
+        blocks::store_rows<T, ROWS>(o.y, o.rows, o.order[s.first + (lane >> s.log_ways)],
+                                    o.before, lane & ((1 << s.log_ways) - 1),
+                                    1 << s.log_ways, sum);
+}
+
+template <typename T> struct launcher {
+    hy_lane *lane;
+    operands<T> o;
+
+    template <int ROWS, int COLS> void run() const
+    {
+        const unsigned blocks = hy_blocks(o.slices, HY_CUDA_THREADS >> o.log_lanes);
+        bellpack_kernel<T, ROWS, COLS>
+            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o);
+    }
+};
+
+template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+{
+    const hy_bellpack_view a = hy_packed_bellpack(job);
+    const launcher<T> l      = {
+             lane,
+             {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
+              static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
+              static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
+    blocks::with_shape(a.head.shape, l);
+    return hy_launched(lane, "spmv.cuda.bellpack");
+}
+
+/* ---- the variant ---- */
+
+const hy_bellpack_rules rules = {HY_BELLPACK_WAVE, HY_BELLPACK_LEAST};
+
+/* The longest row, in blocks of which 32 lanes take one each at a time. */
+hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    const double moved   = blocks::bytes_moved(f, HY_BELLPACK_PADDING);
+    const double longest = double(f->row_max) / (32.0 * max(1, f->block_cols));
+    const double stream  = moved / (HY_BELLPACK_RATE * r->mem_Bps);
+    hy_cost c            = blocks::cost_of(f, HY_BELLPACK_PADDING);
+    c.pack_bytes         = hy_pack_bellpack_bytes(f, &rules);
+    c.prepare_s *= HY_BELLPACK_PACK;
+    c.multiply_s = r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
+    return c;
+}
+
+hybrid_status prepare(hy_job *job)
+{
+    return hy_pack_bellpack(job, &rules);
+}
+
+hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_lane_enter(lane));
+    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
+                                               : multiply_as<float>(lane, job);
+}
+
+} // namespace
+
+extern "C" const hy_variant hy_spmv_cuda_bellpack = {
+    .name     = "spmv.cuda.bellpack",
+    .summary  = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
+    .source   = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
+    .op       = HY_SPMM,
+    .form     = HY_FORM_ROWS,
+    .in_place = 0,
+    .refuse   = blocks::refuse,
+    .cost     = cost,
+    .prepare  = prepare,
+    .multiply = multiply,
+    .finish   = nullptr,
+};

@@ -1,0 +1,180 @@
+/* gpu/papers/tiled_stage.cuh - one stage of a panel: its tile of X on the way to shared
+   memory, and its entries added up from there. */
+#ifndef HY_TILED_STAGE_CUH
+#define HY_TILED_STAGE_CUH
+
+#include <cuda_pipeline.h>
+
+#include "gpu/backend/cuda_tuning.h"
+#include "partition/format/pack_tiled.h"
+
+namespace tiled
+{
+
+constexpr int WARP = 32, THREADS = HY_TILED_ROWS;
+
+static_assert(HY_TILED_SLICE == WARP, "a slice to a warp");
+
+template <typename T> struct operands {
+    hy_tiled_view a;
+    hy_cols_view x;
+    int64_t rows;
+    T *y;        /* in columns of `rows` */
+    T *partials; /* in columns of a.head.partials */
+};
+
+/* Values of a row of X that are neighbours in a tile, loaded at once. */
+template <typename T, int R> struct vector_of {
+    static constexpr int MOST = 16 / sizeof(T);
+    static constexpr int SIZE = R < MOST ? R : MOST;
+};
+
+template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
+    T x[VEC];
+};
+
+template <typename T, int R> struct tile {
+    static constexpr int VEC    = vector_of<T, R>::SIZE;
+    static constexpr int GROUPS = R / VEC;
+    pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
+};
+
+/* Send a row's values in columns j + column, VEC apart, on their way to element e of the
+   tile; columns from `end` on are copies of the last. */
+template <typename T, int R>
+__device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end, int e,
+                          tile<T, R> *to)
+{
+    constexpr int VEC = tile<T, R>::VEC;
+    const int64_t ld  = hy_x_ld(&o.x, row);
+    const T *from     = static_cast<const T *>(o.x.x) + hy_x_at(&o.x, row, 0);
+#pragma unroll
+    for (int g = 0; g < tile<T, R>::GROUPS; g++) {
+        const int64_t k = min(j + g * VEC + e % VEC, end - 1);
+        __pipeline_memcpy_async(&to->row[g][0].x[0] + e, from + k * ld, sizeof(T));
+    }
+}
+
+/* Send the stage's rows of X, columns [j, j + R), on their way. Neighbouring lanes have
+   the columns of a row, and the map is read for several rows before the first is sent. */
+template <typename T, int R>
+__device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
+                           int64_t end, tile<T, R> *to)
+{
+    constexpr int VEC = tile<T, R>::VEC, AHEAD = HY_TILED_AHEAD;
+    const int32_t *map = o.a.map + s.first;
+    const int total    = s.columns * VEC;
+    for (int first = threadIdx.x; first < total; first += AHEAD * THREADS) {
+        int row[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int e = first + u * THREADS;
+            row[u]      = e < total ? map[e / VEC] : 0;
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            if (first + u * THREADS < total)
+                stage_row<T, R>(o, row[u], j, end, first + u * THREADS, to);
+    }
+}
+
+/* sum += a * row `index` of the tile. */
+template <typename T, int R>
+__device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
+{
+    constexpr int VEC = tile<T, R>::VEC;
+#pragma unroll
+    for (int g = 0; g < tile<T, R>::GROUPS; g++) {
+        const pack_of<T, VEC> v = x.row[g][index];
+#pragma unroll
+        for (int i = 0; i < VEC; i++)
+            sum[g * VEC + i] += a * v.x[i];
+    }
+}
+
+/* Least of the warp's numbers. */
+__device__ inline int warp_least(int value)
+{
+#pragma unroll
+    for (int apart = WARP / 2; apart > 0; apart /= 2)
+        value = min(value, __shfl_xor_sync(0xffffffffu, value, apart));
+    return value;
+}
+
+/* Steps [0, full) of a slice, at which every lane has an entry; `at` is the lane's first.
+ */
+template <typename T, int R>
+__device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
+                               int full, T *sum)
+{
+    constexpr int AHEAD   = HY_TILED_AHEAD;
+    const uint16_t *index = o.a.index + at;
+    const T *val          = static_cast<const T *>(o.a.val) + at;
+    int t                 = 0;
+    for (; t + AHEAD <= full; t += AHEAD) {
+        int i[AHEAD];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            i[u] = index[(t + u) * WARP];
+            a[u] = val[(t + u) * WARP];
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            add_entry<T, R>(x, i[u], a[u], sum);
+    }
+    for (; t < full; t++)
+        add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
+}
+
+/* Steps [t, ...) of a slice, the first of them at `at`: a lane's place is the number of
+   lanes before it that have an entry. */
+template <typename T, int R>
+__device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
+                                 int t, int count, T *sum)
+{
+    constexpr int AHEAD  = HY_TILED_AHEAD;
+    const unsigned below = (1u << (threadIdx.x % WARP)) - 1;
+    const T *val         = static_cast<const T *>(o.a.val);
+    while (__any_sync(0xffffffffu, t < count)) {
+        int i[AHEAD];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const unsigned has = __ballot_sync(0xffffffffu, t + u < count);
+            const int64_t k    = at + __popc(has & below);
+            at += __popc(has);
+            i[u] = t + u < count ? o.a.index[k] : 0;
+            a[u] = t + u < count ? val[k] : T(0);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            if (t + u < count)
+                add_entry<T, R>(x, i[u], a[u], sum);
+        t += AHEAD;
+    }
+}
+
+/* The thread's part of a stage. */
+struct steps {
+    int count, full; /* its entries; steps at which all lanes of the warp have one */
+    int64_t at;      /* where the warp's entries begin */
+};
+
+template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)
+{
+    const int count = o.a.count[s * THREADS + threadIdx.x];
+    return {count, warp_least(count), o.a.stage[s].entry[threadIdx.x / WARP]};
+}
+
+template <typename T, int R>
+__device__ void add_stage(const operands<T> &o, const steps &s, const tile<T, R> &x,
+                          T *sum)
+{
+    add_full_steps<T, R>(o, x, s.at + threadIdx.x % WARP, s.full, sum);
+    add_ragged_steps<T, R>(o, x, s.at + int64_t(s.full) * WARP, s.full, s.count, sum);
+}
+
+} // namespace tiled
+
+#endif /* HY_TILED_STAGE_CUH */

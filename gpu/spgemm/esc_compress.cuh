@@ -1,0 +1,66 @@
+/* gpu/spgemm/esc_compress.cuh - sorted and summed rows into CSR without gaps. */
+#ifndef HY_ESC_COMPRESS_CUH
+#define HY_ESC_COMPRESS_CUH
+
+#include "gpu/backend/cuda_sum.cuh"
+#include "gpu/spgemm/esc_work.cuh"
+
+/* Entries of each long row, from the ranks of its first and last key. */
+template <typename T, typename K>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    esc_count_long(hy_esc<T> e, hy_esc_long<T, K> l)
+{
+    const int id = blockIdx.x * HY_CUDA_THREADS + threadIdx.x;
+    if (id >= e.bin_rows[0])
+        return;
+    const K own     = K(id) << l.col_bits;
+    const int begin = hy_lower_bound(l.key[0], e.products, own);
+    const int end   = hy_lower_bound(l.key[0], e.products, K(own + (K(1) << l.col_bits)));
+    const int first = begin > 0 ? l.rank[begin - 1] : 0;
+    l.first[id]     = first;
+    e.count[e.order[id]] = l.rank[end - 1] - first; /* a long row has products */
+}
+
+/* Sum equal keys in order, the first one's thread for all of them. */
+template <typename T, typename K>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,
+                   T *val)
+{
+    int t = blockIdx.x * HY_CUDA_THREADS + threadIdx.x;
+    if (t >= e.products)
+        return;
+    const K key = l.key[0][t];
+    if (key == l.none || (t > 0 && l.key[0][t - 1] == key))
+        return;
+
+    const int id     = int(key >> l.col_bits);
+    const int64_t at = row_ptr[e.order[id]] + (l.rank[t] - 1 - l.first[id]);
+    T sum            = hy_sum_begun(l.val[0][t]);
+    for (t++; t < e.products && l.key[0][t] == key; t++)
+        sum += l.val[0][t];
+    col[at] = int32_t(key & ((K(1) << l.col_bits) - 1));
+    val[at] = sum;
+}
+
+/* Move the other rows from row_start to row_ptr, 2^shift lanes a row. */
+template <typename T>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    esc_store_short(hy_esc<T> e, int shift, const int64_t *row_ptr, int32_t *col, T *val)
+{
+    const int row  = blockIdx.x * (HY_CUDA_THREADS >> shift) + (threadIdx.x >> shift);
+    const int lane = threadIdx.x & ((1 << shift) - 1);
+    if (row >= e.rows)
+        return;
+    const int from = e.row_start[row];
+    if (e.row_start[row + 1] - from > HY_ESC_LONG)
+        return;
+    const int64_t to = row_ptr[row];
+    const int count  = e.count[row];
+    for (int i = lane; i < count; i += 1 << shift) {
+        col[to + i] = e.col[from + i];
+        val[to + i] = e.val[from + i];
+    }
+}
+
+#endif /* HY_ESC_COMPRESS_CUH */

@@ -1,0 +1,173 @@
+/* gpu/spgemm/hash_scratch.cuh - how large the bins of spgemm.cuda.hash are, and where in
+   a chunk's scratch its arrays lie. */
+#ifndef HY_HASH_SCRATCH_CUH
+#define HY_HASH_SCRATCH_CUH
+
+#include "base/data/csr.h"
+#include "gpu/backend/cuda_sort.cuh"
+#include "gpu/spgemm/hash_work.cuh"
+#include "partition/format/pack.h"
+
+/* ---- bins ---- */
+
+#define HY_BYTES(threads, bytes, products) bytes,
+#define HY_PRODUCTS(threads, bytes, products) products,
+constexpr int TREE_BYTES[]    = {HY_HASH_TREE_BINS(HY_BYTES)};
+constexpr int TREE_PRODUCTS[] = {HY_HASH_TREE_BINS(HY_PRODUCTS)};
+constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
+#undef HY_BYTES
+#undef HY_PRODUCTS
+static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
+
+/* Rows of a bin have more products than this. */
+static int64_t above(int bin)
+{
+    return bin == 0              ? 0
+           : bin < HY_HASH_SORTS ? SORT_PRODUCTS[bin - 1]
+                                 : int64_t(HY_HASH_SHORT);
+}
+
+/* Rows in a bin, at most. */
+static int64_t rows_of(const hy_features *f, int bin)
+{
+    return min(f->products / (above(bin) + 1), f->rows);
+}
+
+/* Columns of a window with so much shared memory: value, bit, 32nd of a rank. */
+static int64_t window_width(size_t shared, size_t value)
+{
+    return int64_t(shared * 4 / (4 * value + 1)) / 32 * 32;
+}
+
+/* ---- scratch ---- */
+
+enum part {
+    SPAN,
+    ENDS,
+    PRODUCTS,
+    RANGE,
+    LONGEST,
+    PLACE,
+    COUNT,
+    LISTS,
+    COUNTS,
+    WINDOWS,
+    COL,
+    VAL,
+    TEMP,
+    PARTS
+};
+
+struct scratch {
+    size_t at[PARTS + 1]; /* where each array starts; the last is the size */
+};
+
+/* Grows with rows, nnz and products, as the chunker demands. */
+static scratch scratch_of(const hy_features *f)
+{
+    const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
+    const size_t bound = size_t(f->out_bound), value = hy_value_size(f->type);
+    const bool trees    = f->products_max > HY_HASH_SHORT;
+    const int64_t width = window_width(HY_HASH_SHARED - HY_HASH_STATIC, value);
+    const int64_t cut   = f->products_max > HY_HASH_UNCUT
+                              ? f->products / HY_HASH_UNCUT * (f->out_cols / width + 2)
+                              : 0;
+    size_t listed       = 0;
+    for (int bin = 0; bin < HY_HASH_BINS; bin++)
+        listed += size_t(rows_of(f, bin));
+
+    size_t bytes[PARTS] = {};
+    bytes[SPAN]         = nnz * sizeof(hy_span);
+    bytes[ENDS]         = trees ? nnz * sizeof(int2) : 0;
+    bytes[PRODUCTS]     = rows * sizeof(int);
+    bytes[RANGE]        = trees ? rows * sizeof(int2) : 0;
+    bytes[LONGEST]      = trees ? rows * sizeof(int) : 0;
+    bytes[PLACE]        = rows * sizeof(int);
+    bytes[COUNT]        = rows * sizeof(int);
+    bytes[LISTS]        = listed * sizeof(int);
+    bytes[COUNTS]       = sizeof(hy_hash_counts);
+    bytes[WINDOWS]      = size_t(cut) * sizeof(hy_window);
+    bytes[COL]          = bound * sizeof(int32_t);
+    bytes[VAL]          = bound * value;
+    bytes[TEMP]         = hy_scan_scratch(f->rows);
+
+    scratch s = {};
+    for (int i = 0; i < PARTS; i++)
+        s.at[i + 1] = s.at[i] + hy_align(bytes[i]);
+    return s;
+}
+
+/* Where everything of a job is, and what its bins get. */
+template <typename T> struct places {
+    hy_hash<T> h;
+    scratch s;
+    hy_scratch temp;
+    char *work;
+    const hy_features *f;
+
+    template <typename U> U *part(enum part i) const
+    {
+        return reinterpret_cast<U *>(work + s.at[i]);
+    }
+};
+
+/* The guess of entries a row: rows alike have the ratio of all, others may not. */
+static float share_of(const hy_features *f)
+{
+    const double ratio = f->row_cv < 1 ? f->out_ratio : 1;
+    return ratio > HY_HASH_SPARE ? float(HY_HASH_SPARE / ratio) : 1.0f;
+}
+
+/* Bytes of shared memory that a block of the lane's device may have. */
+static hybrid_status shared_limit(hy_lane *lane, int *bytes)
+{
+    hy_context *ctx = lane->backend->ctx;
+    int device      = 0;
+    HY_CUDA(ctx, cudaGetDevice(&device));
+    HY_CUDA(ctx, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                        device));
+    return HYBRID_OK;
+}
+
+template <typename T>
+static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
+{
+    const hy_features *f = &job->chunk->features;
+    int shared           = 0;
+    HY_TRY(shared_limit(lane, &shared));
+    p->f             = f;
+    p->s             = scratch_of(f);
+    p->work          = static_cast<char *>(job->work.ptr);
+    p->temp          = {p->template part<void>(TEMP), p->s.at[PARTS] - p->s.at[TEMP]};
+    const bool trees = f->products_max > HY_HASH_SHORT;
+    const int piece  = int(f->products / HY_HASH_WINDOW_SHARE);
+
+    hy_hash<T> &h     = p->h;
+    h                 = {hy_factors_of<T>(job)};
+    h.products        = int(f->products);
+    h.span            = p->template part<hy_span>(SPAN);
+    h.ends            = trees ? p->template part<int2>(ENDS) : nullptr;
+    h.row_products    = p->template part<int>(PRODUCTS);
+    h.range           = p->template part<int2>(RANGE);
+    h.longest         = p->template part<int>(LONGEST);
+    h.place           = p->template part<int>(PLACE);
+    h.count           = p->template part<int>(COUNT);
+    h.counts          = p->template part<hy_hash_counts>(COUNTS);
+    h.window          = p->template part<hy_window>(WINDOWS);
+    h.col             = p->template part<int32_t>(COL);
+    h.val             = p->template part<T>(VAL);
+    h.out_cols        = int(f->out_cols);
+    h.share           = share_of(f);
+    h.window_width    = int(window_width(size_t(shared) - HY_HASH_STATIC, sizeof(T)));
+    h.window_products = max(piece, int(HY_HASH_WINDOW_PRODUCTS));
+    int *list         = p->template part<int>(LISTS);
+    for (int bin = 0; bin < HY_HASH_BINS; bin++) {
+        h.list[bin] = list;
+        list += rows_of(f, bin);
+    }
+    for (int tree = 0; tree < HY_HASH_TREES; tree++)
+        h.room[tree] = min(TREE_BYTES[tree], shared - HY_HASH_STATIC);
+    return HYBRID_OK;
+}
+
+#endif /* HY_HASH_SCRATCH_CUH */

@@ -1,0 +1,183 @@
+/* gpu/spgemm/hash_sort.cuh - short rows: expanded and sorted in registers by part of a
+   warp.
+
+   A key is (column, number of the product), so that equal columns stay in the order of
+   A's row, sums are the same on every run, and values need not move with the keys. */
+#ifndef HY_HASH_SORT_CUH
+#define HY_HASH_SORT_CUH
+
+#include "gpu/spgemm/hash_work.cuh"
+
+template <typename K> __device__ void order(K &a, K &b)
+{
+    const K low = min(a, b);
+    b           = max(a, b);
+    a           = low;
+}
+
+/* Bitonic sort of LANES * ITEMS keys; before and after, lane l has those from l * ITEMS
+   on. Every pair is put in ascending order, as the first step of a merge mirrors. */
+template <int LANES, int ITEMS, typename K>
+__device__ void lanes_sort(K (&key)[ITEMS], int lane)
+{
+#pragma unroll
+    for (int size = 2; size <= LANES * ITEMS; size *= 2)
+#pragma unroll
+        for (int step = size / 2; step > 0; step /= 2) {
+            const int flip = step == size / 2 ? size - 1 : step;
+            if (step < ITEMS) {
+#pragma unroll
+                for (int j = 0; j < ITEMS; j++)
+                    if ((j ^ flip) > j)
+                        order(key[j], key[j ^ flip]);
+                continue;
+            }
+            const bool low = !(lane & step / ITEMS);
+            K other[ITEMS];
+#pragma unroll
+            for (int j = 0; j < ITEMS; j++)
+                other[j] = __shfl_xor_sync(HY_ALL, key[j ^ (flip % ITEMS)], flip / ITEMS);
+#pragma unroll
+            for (int j = 0; j < ITEMS; j++)
+                key[j] = low ? min(key[j], other[j]) : max(key[j], other[j]);
+        }
+}
+
+/* Products of a row into shared memory: their keys and values. LANES nonzeros at a time,
+   whose products are shared out evenly. Returns their number. */
+template <typename T, int LANES, int BITS, typename K>
+__device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, K *key,
+                            T *val)
+{
+    constexpr int AHEAD = 4;
+    int done            = 0;
+    for (int base = first; __any_sync(HY_ALL, base < last); base += LANES) {
+        const int k = base + lane;
+        hy_span s   = {0, 0};
+        T a         = 0;
+        if (k < last)
+            s = h.span[k], a = h.a_val[k];
+        const int length = int(s.end - s.begin);
+        int upto         = length;
+        for (int d = 1; d < LANES; d *= 2) {
+            const int left = __shfl_up_sync(HY_ALL, upto, d, LANES);
+            if (lane >= d)
+                upto += left;
+        }
+        const int before    = upto - length;
+        const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
+        const int64_t shift = s.begin - before; /* product t is entry t + shift of B */
+
+        for (int from = 0; __any_sync(HY_ALL, from < total); from += AHEAD * LANES) {
+            int32_t col[AHEAD];
+            T v[AHEAD];
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                const int t = from + u * LANES + lane;
+                int owner   = 0;
+                for (int d = LANES / 2; d > 0; d /= 2)
+                    if (__shfl_sync(HY_ALL, before, owner + d, LANES) <= t)
+                        owner += d;
+                const int64_t b = __shfl_sync(HY_ALL, shift, owner, LANES) + t;
+                const T factor  = __shfl_sync(HY_ALL, a, owner, LANES);
+                if (t < total)
+                    col[u] = h.b_col[b], v[u] = factor * h.b_val[b];
+            }
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                const int t = from + u * LANES + lane;
+                if (t < total) {
+                    key[done + t] = K(col[u]) << BITS | K(done + t);
+                    val[done + t] = v[u];
+                }
+            }
+        }
+        done += total;
+    }
+    return done;
+}
+
+/* Rows of up to LANES * ITEMS products, LANES lanes each. */
+template <int LANES, int ITEMS, typename T, typename K>
+__device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
+{
+    constexpr int MOST = LANES * ITEMS, PADDED = MOST + LANES; /* no bank conflicts */
+    constexpr int BITS      = 31 - __builtin_clz(MOST);
+    constexpr int WARP_ROWS = 32 / LANES, ROWS = HY_CUDA_THREADS / LANES;
+    const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    K *const sorted     = keys + team * PADDED; /* entry e is at e + e / ITEMS */
+    T *const val        = vals + team * MOST;
+    const unsigned mine = (LANES < 32 ? hy_below(LANES % 32) : HY_ALL)
+                          << (team % WARP_ROWS * LANES);
+    const unsigned left = mine & hy_below(threadIdx.x % 32);
+    const int listed    = h.counts->listed[bin];
+
+    for (int i = blockIdx.x * ROWS + threadIdx.x / 32 * WARP_ROWS; i < listed;
+         i += gridDim.x * ROWS) {
+        const int n   = i + team % WARP_ROWS;
+        const int row = n < listed ? h.list[bin][n] : -1;
+        const int p   = lanes_expand<T, LANES, BITS>(h, row < 0 ? 0 : int(h.a_row[row]),
+                                                   row < 0 ? 0 : int(h.a_row[row + 1]),
+                                                   lane, sorted, val);
+        K key[ITEMS];
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < ITEMS; j++)
+            key[j] = j * LANES + lane < p ? sorted[j * LANES + lane] : ~K(0);
+        lanes_sort<LANES, ITEMS>(key, lane);
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < ITEMS; j++)
+            sorted[lane * (ITEMS + 1) + j] = key[j];
+        __syncwarp();
+
+        const int place = row < 0 ? 0 : h.place[row];
+        int found       = 0;
+        for (int j = 0; j < ITEMS; j++) {
+            int e       = j * LANES + lane;
+            const K own = e < p ? sorted[e + e / ITEMS] : 0;
+            const bool head =
+                e < p &&
+                (e == 0 || sorted[e - 1 + (e - 1) / ITEMS] >> BITS != own >> BITS);
+            const unsigned heads = __ballot_sync(HY_ALL, head) & mine;
+            if (head) {
+                const int at = place + found + __popc(heads & left);
+                T sum        = val[own & (MOST - 1)];
+                for (e++; e < p && sorted[e + e / ITEMS] >> BITS == own >> BITS; e++)
+                    sum += val[sorted[e + e / ITEMS] & (MOST - 1)];
+                h.col[at] = int32_t(own >> BITS);
+                h.val[at] = sum;
+            }
+            found += __popc(heads);
+        }
+        if (lane == 0 && row >= 0)
+            h.count[row] = found;
+        __syncwarp(); /* before the next row overwrites this one */
+    }
+}
+
+/* A multiprocessor of sm_75 has 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
+#else
+constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
+#endif
+
+/* All bins: what a block does not find in one it may find in another. */
+template <typename T, typename K>
+__global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
+    hash_sort_rows(hy_hash<T> h)
+{
+    constexpr int ITEMS = 8; /* a thread, at most */
+    __shared__ K keys[HY_CUDA_THREADS * (ITEMS + 1)];
+    __shared__ T vals[HY_CUDA_THREADS * ITEMS];
+    int bin = 0;
+#define HY_SORT(lanes, items)                                                            \
+    static_assert(items <= ITEMS, "room for a thread's products");                       \
+    __syncthreads();                                                                     \
+    sort_bin<lanes, items>(h, bin++, keys, vals);
+    HY_HASH_SORT_BINS(HY_SORT)
+#undef HY_SORT
+}
+
+#endif /* HY_HASH_SORT_CUH */

@@ -1,0 +1,102 @@
+/* gpu/spgemm/hash_store.cuh - rows from where they were computed to CSR without gaps. */
+#ifndef HY_HASH_STORE_CUH
+#define HY_HASH_STORE_CUH
+
+#include "gpu/spgemm/hash_work.cuh"
+
+/* Every step-th entry of a piece. */
+template <typename T>
+__device__ void store_piece(const hy_hash<T> &h, int from, int count, int first, int step,
+                            int32_t *col, T *val)
+{
+#pragma unroll 4
+    for (int e = first; e < count; e += step) {
+        col[e] = h.col[from + e];
+        val[e] = h.val[from + e];
+    }
+}
+
+/* Entries of up to 32 rows by a warp, of which each lane knows one: `count` of them, from
+   place `from` on, go to `to` on. All of them make one list, which the
+   lanes share evenly however long the rows are. */
+template <typename T>
+__device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t to,
+                           int32_t *col, T *val)
+{
+    constexpr int AHEAD = 4;
+    const int lane      = threadIdx.x % 32;
+    int total;
+    const int before = warp_scan(count, &total);
+    from -= before;
+    to -= before;
+    for (int base = 0; base < total; base += 32 * AHEAD) {
+        int32_t c[AHEAD];
+        T v[AHEAD];
+        int64_t target[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int e = base + u * 32 + lane;
+            int row     = 0; /* the last one that begins at e or before */
+            for (int d = 16; d > 0; d /= 2)
+                if (__shfl_sync(HY_ALL, before, row + d) <= e)
+                    row += d;
+            const int64_t source = __shfl_sync(HY_ALL, from, row) + e;
+            target[u]            = __shfl_sync(HY_ALL, to, row) + e;
+            if (e < total) {
+                c[u] = h.col[source];
+                v[u] = h.val[source];
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            if (base + u * 32 + lane < total) {
+                col[target[u]] = c[u];
+                val[target[u]] = v[u];
+            }
+    }
+}
+
+/* Rows that are not in windows: `rows` of them a warp, the whole block for long ones. */
+template <typename T>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
+{
+    const int first = blockIdx.x * (HY_CUDA_THREADS / 32) * rows;
+    const int last  = min(first + (HY_CUDA_THREADS / 32) * rows, h.rows);
+    const int lane  = threadIdx.x % 32;
+    const int own   = first + threadIdx.x / 32 * rows + lane;
+    const bool real = lane < rows && own < last && h.row_products[own] > 0;
+    const int count = real ? h.count[own] : 0;
+    const bool many = count > HY_HASH_STORE_MANY;
+    store_warp(h, many ? 0 : count, real ? h.place[own] : 0, real ? row_ptr[own] : 0, col,
+               val);
+    if (__syncthreads_or(many))
+        for (int row = first; row < last; row++)
+            if (h.row_products[row] > 0 && h.count[row] > HY_HASH_STORE_MANY)
+                store_piece(h, h.place[row], h.count[row], threadIdx.x, HY_CUDA_THREADS,
+                            col + row_ptr[row], val + row_ptr[row]);
+}
+
+/* A window at a time, behind the row's windows with lower columns. */
+template <typename T>
+__global__ void __launch_bounds__(HY_CUDA_THREADS)
+    hash_store_windows(hy_hash<T> h, const int64_t *row_ptr, int32_t *col, T *val)
+{
+    __shared__ int before;
+    const int windows = h.counts->windows;
+    for (int n = blockIdx.x; n < windows; n += gridDim.x) {
+        const hy_window w = h.window[n];
+        __syncthreads();
+        if (threadIdx.x == 0)
+            before = 0;
+        __syncthreads();
+        for (int i = threadIdx.x; i < w.index; i += HY_CUDA_THREADS)
+            atomicAdd(&before, h.window[n - w.index + i].count);
+        __syncthreads();
+        const int64_t to = row_ptr[w.row] + before;
+        store_piece(h, h.place[w.row] + w.at, w.count, threadIdx.x, HY_CUDA_THREADS,
+                    col + to, val + to);
+    }
+}
+
+#endif /* HY_HASH_STORE_CUH */

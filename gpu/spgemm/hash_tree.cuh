@@ -1,0 +1,209 @@
+/* gpu/spgemm/hash_tree.cuh - middle rows: a tree of bitmaps says where each column
+   belongs.
+
+   A node is a word whose bits are its children that exist, and `before`, the number of
+   the first of them. The top covers the row's range of columns, 32^levels columns a
+   node; a child of the last level is an entry of C. Numbering children needs no more
+   than a scan of bit counts, and numbers the entries in ascending order:
+
+       sweep 1: set bits of level 1, number; sweep 2: set bits of level 2, ...
+       last sweep: add each product to the entry that its column leads to
+
+   Nodes grow from the front of the row's shared memory, entries take what is left.
+   Warps add one nonzero of A after another, so sums are the same on every run; blocks
+   add with atomics, in any order. */
+#ifndef HY_HASH_TREE_CUH
+#define HY_HASH_TREE_CUH
+
+#include "gpu/spgemm/hash_walk.cuh"
+
+struct alignas(8) hash_node {
+    unsigned bits, before;
+};
+
+/* LEVELS 0: so many that they are not worth code of their own. */
+template <int LEVELS> struct hash_tree {
+    hash_node *node;
+    int low, room; /* first column; bytes */
+    int many;      /* levels, if LEVELS is 0 */
+
+    __device__ int levels() const
+    {
+        return LEVELS > 0 ? LEVELS : many;
+    }
+    /* The node of this level that covers the column; levels() is the top's. */
+    __device__ int find(unsigned at, int level) const
+    {
+        int n = int(at >> (5 * levels()));
+#pragma unroll
+        for (int l = levels() - 1; l >= level; l--) {
+            const hash_node own = node[n];
+            n = int(own.before) + __popc(own.bits & hy_below(at >> (5 * l) & 31));
+        }
+        return n;
+    }
+};
+
+/* Number the children of nodes [begin, end) from `first` on; returns how many. A thread
+   takes neighbours. */
+template <int THREADS>
+__device__ int number_children(hash_node *node, int begin, int end, int first)
+{
+    constexpr int EACH = HY_HASH_EACH;
+    int total          = 0;
+    for (int i = begin; i < end; i += THREADS * EACH) {
+        const int own = i + int(threadIdx.x) % THREADS * EACH;
+        int children[EACH], mine = 0, sum;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            children[j] = own + j < end ? __popc(node[own + j].bits) : 0;
+            mine += children[j];
+        }
+        int before = first + total + team_scan<THREADS>(mine, &sum);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (own + j < end)
+                node[own + j].before = unsigned(before);
+            before += children[j];
+        }
+        total += sum;
+    }
+    return total;
+}
+
+/* Build the tree of a row. Returns how many entries it has, or -1 if they do not fit;
+ *nodes: how many nodes. */
+template <int THREADS, int LEVELS, typename T>
+__device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
+                          const hash_tree<LEVELS> &tree, int *nodes)
+{
+    int begin = 0;
+    int total = int(unsigned(h.range[row].y - tree.low) >> (5 * tree.levels())) + 1;
+
+#pragma unroll
+    for (int level = tree.levels(); level > 0; level--) {
+        const int end = begin + total;
+        if (int64_t(end) * int(sizeof(hash_node)) > tree.room)
+            return -1;
+        for (int n = begin + threadIdx.x % THREADS; n < end; n += THREADS)
+            tree.node[n].bits = 0;
+        team_sync<THREADS>();
+        walk_row<false, THREADS>(h, row, w, before, [&](int32_t col, T) {
+            if (col < 0)
+                return;
+            const unsigned at  = unsigned(col - tree.low);
+            unsigned *bits     = &tree.node[tree.find(at, level)].bits;
+            const unsigned own = 1u << (at >> (5 * (level - 1)) & 31);
+            if (!(*(volatile unsigned *)bits & own)) /* cheaper than to set it again */
+                atomicOr(bits, own);
+        });
+        team_sync<THREADS>();
+        total = number_children<THREADS>(tree.node, begin, end, level > 1 ? end : 0);
+        team_sync<THREADS>();
+        begin = end;
+    }
+    *nodes             = begin;
+    const int64_t used = int64_t(begin) * int(sizeof(hash_node)) +
+                         int64_t(total) * int(sizeof(T) + sizeof(int32_t));
+    return used <= tree.room ? total : -1;
+}
+
+/* Add the products of a row to its entries. */
+template <int THREADS, int LEVELS, typename T>
+__device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
+                             int *before, const hash_tree<LEVELS> &tree, T *val,
+                             int32_t *own_col)
+{
+    walk_row<true, THREADS>(h, row, w, before, [&](int32_t col, T product) {
+        int at = 0;
+        if (col >= 0) {
+            at          = tree.find(unsigned(col - tree.low), 0);
+            own_col[at] = col;
+        }
+        if constexpr (THREADS > 32) {
+            if (col >= 0)
+                atomicAdd(&val[at], product);
+        } else {
+            add_in_turn(val, at, product, col >= 0, w.shift);
+        }
+    });
+}
+
+/* Compute a row in its memory; false if it does not fit. */
+template <int THREADS, int LEVELS, typename T>
+__device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
+                         const hash_tree<LEVELS> &tree)
+{
+    const int lane    = threadIdx.x % THREADS;
+    const hash_walk w = walk_of<THREADS>(
+        h.row_products[row], int(h.a_row[row + 1] - h.a_row[row]), h.longest[row]);
+    int nodes       = 0;
+    const int count = build_tree<THREADS>(h, row, w, before, tree, &nodes);
+    if (count < 0)
+        return false;
+    T *val       = reinterpret_cast<T *>(tree.node + nodes);
+    int32_t *col = reinterpret_cast<int32_t *>(val + count);
+    for (int e = lane; e < count; e += THREADS)
+        val[e] = 0;
+    team_sync<THREADS>();
+    add_products<THREADS>(h, row, w, before, tree, val, col);
+    team_sync<THREADS>();
+    const int place = h.place[row];
+    for (int e = lane; e < count; e += THREADS) {
+        h.col[place + e] = col[e];
+        h.val[place + e] = val[e];
+    }
+    if (lane == 0)
+        h.count[row] = count;
+    return true;
+}
+
+/* Trees of 1, 2 and 3 levels have code of their own. */
+template <int THREADS, typename T>
+__device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *node,
+                         int room)
+{
+    const int2 range = h.range[row];
+    const int levels = hy_hash_levels(unsigned(range.y - range.x), h.row_products[row]);
+    if (levels == 1)
+        return tree_row<THREADS>(h, row, before, hash_tree<1>{node, range.x, room, 1});
+    if (levels == 2)
+        return tree_row<THREADS>(h, row, before, hash_tree<2>{node, range.x, room, 2});
+    if (levels == 3)
+        return tree_row<THREADS>(h, row, before, hash_tree<3>{node, range.x, room, 3});
+    return tree_row<THREADS>(h, row, before, hash_tree<0>{node, range.x, room, levels});
+}
+
+/* One row at a time for a warp (THREADS is 32) or a block. */
+template <typename T, int THREADS>
+__global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
+                                  HY_HASH_SM_THREADS /
+                                      (THREADS == 32 ? HY_CUDA_THREADS : THREADS))
+    hash_tree_rows(hy_hash<T> h, int bin)
+{
+    extern __shared__ hash_node hash_shared[];
+    __shared__ int next, before[THREADS]; /* slices; warps do without */
+    const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
+    const int lane   = threadIdx.x % THREADS;
+    const int room   = h.room[bin - HY_HASH_SORTS];
+    const int listed = h.counts->listed[bin];
+    hash_node *node  = hash_shared + size_t(team) * room / sizeof(hash_node);
+
+    for (int i = blockIdx.x * teams + team;; i += gridDim.x * teams) {
+        if (THREADS > 32) { /* rows of very different cost: whoever is free */
+            __syncthreads();
+            if (threadIdx.x == 0)
+                next = atomicAdd(&h.counts->taken[bin], 1);
+            __syncthreads();
+            i = next;
+        }
+        if (i >= listed)
+            break;
+        const int row = h.list[bin][i];
+        if (!any_tree<THREADS>(h, row, before, node, room) && lane == 0)
+            hy_hash_pass_on(h, bin, row);
+        team_sync<THREADS>(); /* before the next row overwrites this one */
+    }
+}
+
+#endif /* HY_HASH_TREE_CUH */

@@ -1,0 +1,142 @@
+/* gpu/spgemm/hash_work.cuh - what the kernels of spgemm.cuda.hash work on.
+
+   The first HY_HASH_SORTS bins hold short rows, the next HY_HASH_TREES those that fit a
+   tree in shared memory of rising size; what fits none is cut into windows of columns.
+   A row that turns out not to fit goes to the next bin, whose kernel comes later. */
+#ifndef HY_HASH_WORK_CUH
+#define HY_HASH_WORK_CUH
+
+#include <stdint.h>
+
+#include "gpu/backend/cuda_scan.cuh"
+#include "gpu/backend/cuda_tuning.h"
+#include "partition/format/pack.h"
+
+/* Entries [begin, end) of B: the row that a nonzero of A selects. */
+struct alignas(16) hy_span {
+    int64_t begin, end;
+};
+
+/* Columns [low, low + width) of a row. Its windows follow one another. */
+struct hy_window {
+    int row;
+    int index; /* of the row's windows */
+    int low, width;
+    int at, count; /* its entries, counted from the row's place */
+};
+
+/* What is counted on the device; zero before a chunk. */
+struct hy_hash_counts {
+    int listed[HY_HASH_BINS];
+    int taken[HY_HASH_BINS]; /* rows that blocks have begun */
+    int used;                /* entries of col, val given to rows */
+    int windows, windows_taken;
+};
+
+/* What is multiplied. */
+template <typename T> struct hy_factors {
+    int rows, nnz;
+    const int64_t *a_row; /* A, a chunk of it */
+    const int32_t *a_col;
+    const T *a_val;
+    const int64_t *b_row; /* B, or the rows of it that A touches */
+    const int32_t *b_col;
+    const T *b_val;
+};
+
+template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
+{
+    const hy_csr_view a = hy_packed_a(job), b = hy_packed_b(job);
+    return {int(a.rows),
+            int(a.nnz),
+            a.row_ptr,
+            a.col,
+            static_cast<const T *>(a.val),
+            b.row_ptr,
+            b.col,
+            static_cast<const T *>(b.val)};
+}
+
+template <typename T> struct hy_hash : hy_factors<T> {
+    int products;
+    hy_span *span;           /* nnz */
+    int2 *ends;              /* nnz: first and last column of the span; may be NULL */
+    int *row_products;       /* rows; negative once the row is in windows */
+    int2 *range;             /* rows: first and last column; only of rows in trees */
+    int *longest;            /* rows: entries of the longest row of B; as range */
+    int *place;              /* rows: where its entries start in col, val */
+    int *count;              /* rows: entries of C */
+    int *list[HY_HASH_BINS]; /* rows of each bin */
+    hy_hash_counts *counts;
+    hy_window *window;
+    int32_t *col; /* out_bound: sorted rows, gaps between them */
+    T *val;
+    int out_cols;
+    float share;             /* expected entries of a row / its products */
+    int window_width;        /* widest window, a multiple of 32 */
+    int window_products;     /* of a window, at most, where that is worth it */
+    int room[HY_HASH_TREES]; /* bytes of shared memory for a row's tree */
+};
+
+/* Bits below bit i of a word. */
+__device__ inline unsigned hy_below(int i)
+{
+    return (1u << i) - 1;
+}
+
+/* Levels of the tree over `range` + 1 columns: as few as keep its top small. */
+__device__ inline int hy_hash_levels(unsigned range, int products)
+{
+    const unsigned most = max(unsigned(HY_HASH_TOP), unsigned(products));
+    int levels          = 1;
+    while (range >> (5 * levels) >= most)
+        levels++;
+    return levels;
+}
+
+/* Cut a row into windows. Wide rows must be; costly ones are as long as the pieces of
+   rows of B do not get too short. */
+template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
+{
+    const int2 range    = h.range[row];
+    const int p         = h.row_products[row];
+    const int mean      = p / max(int(h.a_row[row + 1] - h.a_row[row]), 1);
+    const int columns   = range.y - range.x; /* less one, so that it does not overflow */
+    const int wanted    = max(columns / h.window_width + 1,
+                              min(p / h.window_products, mean / HY_HASH_PIECE));
+    const int width     = (columns / wanted + 32) & ~31;
+    const int count     = columns / width + 1;
+    const int first     = atomicAdd(&h.counts->windows, count);
+    h.row_products[row] = -p;
+    for (int i = 0; i < count; i++)
+        h.window[first + i] = {row, i, range.x + i * width, width, 0, 0};
+}
+
+/* A row that does not fit the tree of this bin. */
+template <typename T>
+__device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
+{
+    if (bin + 1 < HY_HASH_BINS)
+        h.list[bin + 1][atomicAdd(&h.counts->listed[bin + 1], 1)] = row;
+    else
+        hy_hash_cut(h, row);
+}
+
+/* The threads that work on one row: a warp or a whole block. */
+template <int THREADS> __device__ void team_sync()
+{
+    if (THREADS == 32)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+template <int THREADS> __device__ int team_scan(int mine, int *sum)
+{
+    if constexpr (THREADS == 32)
+        return warp_scan(mine, sum);
+    else
+        return block_scan<THREADS>(mine, sum);
+}
+
+#endif /* HY_HASH_WORK_CUH */

@@ -1,0 +1,314 @@
+/* gpu/spmm/spmm_cuda_rows.cu - SpMM on the GPU, a group of lanes to each row of A.
+
+   X with rows of 128 bytes or more: the group's lanes own columns, and read the row's
+   nonzeros one a lane and pass them round. What is left over of whole lines, a few
+   columns that lie apart, each lane reads for the nonzeros that it holds: the group adds
+   up at the end. Fewer columns, down to one: a group of 2^group lanes shares a row.
+   2^log_lanes of them own the columns, and the groups of 2^log_lanes take the nonzeros in
+   turn and add up at the end, in the same order on every run. The work is a row's, so one
+   long row holds up its warp: good when rows are even. */
+#include "gpu/spmm/rows_wide.cuh"
+
+/* 2^group lanes a row, 2^log_lanes of them across the columns. */
+template <typename T, int VEC>
+static __global__ void __launch_bounds__(HY_CUDA_THREADS)
+    narrow_kernel(hy_spmm_operands<T> o, int log_lanes, int group)
+{
+    constexpr int AHEAD = HY_ROWS_NARROW_AHEAD;
+    const int64_t row =
+        int64_t(blockIdx.x) * (HY_CUDA_THREADS >> group) + (threadIdx.x >> group);
+    const int ways    = 1 << (group - log_lanes);
+    const int way     = (threadIdx.x & ((1 << group) - 1)) >> log_lanes;
+    const int64_t j   = int64_t(threadIdx.x & ((1 << log_lanes) - 1)) * VEC;
+    const bool inside = row < o.rows && j < o.n;
+    int64_t k         = inside ? o.row_ptr[row] + way : 0;
+    const int64_t end = inside ? o.row_ptr[row + 1] : 0;
+    T sum[VEC]        = {};
+
+    for (; k < end; k += AHEAD * ways) {
+        hy_vec<T, VEC> x[AHEAD];
+        int32_t c[AHEAD];
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const bool some = k + u * ways < end;
+            c[u]            = some ? o.col[k + u * ways] : -1;
+            a[u]            = some ? o.val[k + u * ways] : T(0);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            x[u] = {}; /* not X, which may hold infinities */
+            if (c[u] >= 0)
+                x[u] = hy_load_x<T, VEC>(o.x + j, c[u], o.pitch);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            hy_add_x(sum, a[u], x[u]);
+    }
+    for (int apart = (1 << group) >> 1; apart >= 1 << log_lanes; apart >>= 1)
+#pragma unroll
+        for (int e = 0; e < VEC; e++)
+            sum[e] += __shfl_xor_sync(ALL, sum[e], apart);
+    if (inside && way == 0)
+        store_y(o, row, j, sum);
+}
+
+/* How many lanes share the nonzeros of a row, as a power of two: as many as have some to
+   do, or as find room on the device. */
+static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
+{
+    if (hy_spmm_is_wide(n, type))
+        return 0;
+    const int log_lanes = hy_log_lanes(double(n), 5);
+    const double busy   = double(nnz) / double(rows) / double(HY_ROWS_LANE_NONZEROS);
+    const double room   = double(HY_SPMM_LANES >> log_lanes) / double(rows);
+    return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
+}
+
+/* Whether groups of the lanes of a tile, one for each row, leave the device idle. */
+static bool is_small(int64_t rows, int lanes)
+{
+    return rows * lanes < HY_SPMM_LANES;
+}
+
+/* Tiles in a pass. More passes read A again, but where rows share nothing, an X that
+   exceeds the L2 cache comes in slabs of which more stays there, if they are whole lines.
+   And they fill a device that would have too few rows to do, where groups cannot be wider
+   (spread_of()). */
+template <typename T, int VEC>
+static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
+{
+    const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
+    const bool apart     = hy_is_apart(job->chunk->features.tile_fill, x_bytes);
+
+    if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>))
+        return 1;
+    return apart && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
+}
+
+template <typename T, int VEC, int LANES, int MOST, int REST>
+static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
+                         const hy_spmm_columns &c)
+{
+    const dim3 grid(hy_blocks(o.rows, HY_ROWS_THREADS / LANES),
+                    hy_blocks(c.passes, 1, HY_MOST_PASSES));
+    wide_kernel<T, VEC, LANES, MOST, REST>
+        <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
+}
+
+/* Over how many tiles side by side a group's lanes are spread, for vectors of 16 bytes.
+   Where rows of A are long, wide groups wait less for each other's rows to end; a warp to
+   a row, which does not wait at all, finds less of X in the L1 cache, and is better where
+   rows are uneven or few. And few rows make more threads. Idle lanes are not worth it. */
+static int spread_of(const hy_features *f, int64_t tiles)
+{
+    const int lanes     = HY_SPMM_LINE / 16;
+    const bool are_long = f->row_mean >= double(HY_ROWS_LONG);
+    const bool are_few  = is_small(f->rows, lanes);
+    const bool alone    = are_long && (are_few || f->row_cv > HY_ROWS_EVEN_CV);
+
+    if (tiles % 4 == 0 && (alone || is_small(f->rows, 4 * lanes)))
+        return 4;
+    return are_long || are_few ? 2 : 1;
+}
+
+template <typename T, int VEC, int LANES, int MOST, int REST>
+static void launch_spread(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const hy_spmm_columns &c, int log_spread)
+{
+    const int64_t tiles = (c.tiles + (1 << log_spread) - 1) >> log_spread;
+    launch_lanes<T, VEC, LANES, MOST, REST>(
+        lane, o, {c.log_lanes + log_spread, tiles, (tiles + MOST - 1) / MOST});
+}
+
+/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
+template <typename T, int VEC, int REST>
+static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
+                        const hy_spmm_columns &c, const hy_job *job)
+{
+    constexpr int lanes = hy_tile_lanes<T, VEC>;
+
+    if (c.tiles == c.passes)
+        return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
+    if constexpr (VEC * sizeof(T) == 16) {
+        const int spread = spread_of(&job->chunk->features, c.tiles);
+        if (spread == 4)
+            return launch_spread<T, VEC, 4 * lanes, 1, REST>(lane, o, c, 2);
+        if (spread == 2)
+            return launch_spread<T, VEC, 2 * lanes, 2, REST>(lane, o, c, 1);
+    }
+    launch_lanes<T, VEC, lanes, HY_SPMM_TILES, REST>(lane, o, c);
+}
+
+template <typename T, int VEC>
+static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
+                          const hy_spmm_columns &c, const hy_problem *problem)
+{
+    const hybrid_csr *A = problem->A;
+    /* of the problem, not of the chunk: it decides the order of additions */
+    const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
+    const int group       = c.log_lanes + ways;
+    const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
+    narrow_kernel<T, VEC>
+        <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
+}
+
+/* Whether rows are so short that groups of the wide kernel would wait for loads. */
+static bool is_brief(const hybrid_csr *A, const hy_spmm_columns &c)
+{
+    return A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
+}
+
+template <typename T, int VEC>
+static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *job)
+{
+    const hybrid_csr *A     = job->problem->A;
+    const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
+    if (hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c))
+        launch_wide<T, VEC, 0>(lane, o, c, job);
+    else
+        launch_narrow<T, VEC>(lane, o, c, job->problem);
+}
+
+/* No columns lie apart. */
+template <typename T>
+static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
+{
+    if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
+        launch<T, 16 / sizeof(T)>(lane, o, job);
+    else if (hy_vectors_fit(&o, 2))
+        launch<T, 2>(lane, o, job);
+    else if (hy_vectors_fit(&o, 1))
+        launch<T, 1>(lane, o, job);
+}
+
+/* What lies apart as a product of its own, which reads A again. */
+template <typename T>
+static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
+{
+    const hy_spmm_operands<T> rest = hy_spmm_rest_of(o);
+
+    o.rest_n = 0;
+    launch_fitting(lane, o, job);
+    launch_fitting(lane, rest, job);
+}
+
+/* Rows that are brief, and a chunk that has some of the columns only, are left to two
+   products. */
+template <typename T>
+static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
+{
+    constexpr int VEC       = 16 / int(sizeof(T));
+    const hybrid_csr *A     = job->problem->A;
+    const hy_spmm_columns c = hy_columns_of<T, VEC>(o.n, tiles_of_pass<T, VEC>(o, job));
+    const bool wide         = hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c);
+
+    if (!hy_vectors_fit(&o, VEC) || !wide || uintptr_t(o.rest) % o.rest_pitch != 0)
+        launch_twice(lane, o, job);
+    else if (o.rest_pitch == sizeof(T))
+        launch_wide<T, VEC, 1>(lane, o, c, job);
+    else if (o.rest_pitch == 2 * sizeof(T))
+        launch_wide<T, VEC, 2>(lane, o, c, job);
+    else
+        launch_wide<T, VEC, VEC>(lane, o, c, job);
+}
+
+template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
+{
+    const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
+    if (o.rows == 0 || o.n == 0)
+        return HYBRID_OK;
+    if (o.rest_n > 0)
+        launch_with_rest(lane, o, job);
+    else
+        launch_fitting(lane, o, job);
+    return hy_launched(lane, "spmm.cuda.rows");
+}
+
+/* ---- the variant ---- */
+
+static const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)r;
+    return hy_spmm_refuse_width(f);
+}
+
+/* One column of X: the lanes of a row have some of its nonzeros in flight at once. */
+static double vector_s(const hy_features *f, const hy_rates *r)
+{
+    const double at_once = HY_ROWS_NARROW_AHEAD
+                           << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
+}
+
+static double wide_nonzero(const hy_features *f)
+{
+    const bool line   = f->out_cols * int64_t(hy_value_size(f->type)) <= HY_SPMM_LINE;
+    const double near = hy_spmm_near(f, line ? HY_ROWS_NEAR_LINE : HY_ROWS_NEAR);
+    const bool brief  = line && f->row_mean < double(HY_ROWS_BRIEF);
+    return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
+}
+
+/* Groups of a warp wait for the longest of their rows. */
+static double uneven(const hy_features *f, int spread)
+{
+    const double cv = f->row_cv - HY_ROWS_EVEN_CV;
+    return spread < 4 && cv > 0 ? 1 + cv : 1;
+}
+
+/* The longest row is walked by one group, one step after the other: a step reads the
+   columns of a pass. */
+static double matrix_s(const hy_features *f, const hy_rates *r)
+{
+    const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
+    const double nonzero = wide ? wide_nonzero(f) : HY_ROWS_NONZERO_NARROW;
+    const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
+    const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
+    const int64_t tiles  = (f->out_cols + tile - 1) / tile;
+    const int spread     = tiles > 1 ? spread_of(f, tiles) : 1;
+    const double even_s =
+        (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
+    const int64_t at_once =
+        hy_greater(f->out_cols / spread, hy_lesser(tile, f->out_cols));
+    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
+    const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
+    const double chain_s = double(f->row_max) * shared * step_s;
+    const double all_s   = even_s * uneven(f, spread);
+    return all_s > chain_s ? all_s : chain_s;
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    hy_cost c    = {};
+    c.pack_bytes = hy_pack_csr_bytes(HY_SPMM, f);
+    c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
+    c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
+    c.multiply_s = r->launch_s + (f->out_cols == 1 ? vector_s(f, r) : matrix_s(f, r));
+    return c;
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_lane_enter(lane));
+    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
+                                               : multiply_as<float>(lane, job);
+}
+
+extern "C" const hy_variant hy_spmm_cuda_rows = {
+    .name       = "spmm.cuda.rows",
+    .summary    = "CSR, a group of lanes to each row, lanes across the columns of X",
+    .source     = "row split of Yang, Buluc and Owens, Euro-Par 2018",
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .csr        = 1,
+    .in_place   = 0,
+    .tail_lines = 1,
+    .rings      = 1,
+    .refuse     = refuse,
+    .cost       = cost,
+    .prepare    = hy_pack_csr,
+    .arrange    = hy_arrange_csr,
+    .multiply   = multiply,
+    .finish     = nullptr,
+};

@@ -1,0 +1,338 @@
+/* host/backend/host_lane.c - a lane is a FIFO that one task of the pool walks.
+
+   Entries are calls, marks to be reached, and marks to be waited for. A lane whose
+   next entry waits is parked: no worker is held, and the thread that reaches the mark
+   puts the lane's task back in the pool. The task gives its worker back after every
+   call, so that more urgent tasks come between.
+
+   Locks: a lane's before a mark's, never the other way round. */
+#include "host/backend/host_lane.h"
+
+#include "base/threads/clock.h"
+
+typedef enum action { CALL, REACH, WAIT } action;
+
+typedef struct entry {
+    action action;
+    hy_host_fn fn; /* CALL */
+    void *arg;
+    hy_work_on work; /* CALL: the stage that fn belongs to */
+    hy_mark *mark;   /* REACH, WAIT */
+    int64_t turn;    /* which setting of the mark */
+} entry;
+
+typedef struct lane {
+    hy_lane base;
+    hy_task task; /* found from the task by its offset */
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    entry *ring;
+    int64_t room, head, count; /* room is a power of two */
+    int busy;                  /* its task is queued, running or parked */
+    hybrid_status status;      /* of the first call that failed */
+    int reported;
+    struct lane *next_parked;
+} lane;
+
+struct hy_mark {
+    hy_context *ctx;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int64_t set, reached; /* how many times */
+    int64_t ns;
+    hybrid_status status; /* of the lane when it was reached */
+    lane *on;             /* the lane that sets it */
+    lane *parked;         /* lanes that wait for it */
+};
+
+enum { FIRST_ROOM = 64 };
+
+static lane *of(hy_lane *base)
+{
+    return (lane *)base;
+}
+
+static hy_pool *pool_of(const lane *l)
+{
+    return l->base.backend->ctx->pool;
+}
+
+/* ---- marks ------------------------------------------------------------------ */
+
+hybrid_status hy_host_mark_new(hy_backend *self, hy_mark **out)
+{
+    void *made = NULL;
+
+    HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "mark", &made));
+    hy_mark *mark = made;
+    *mark         = (hy_mark){.ctx = self->ctx};
+    pthread_mutex_init(&mark->lock, NULL);
+    pthread_cond_init(&mark->changed, NULL);
+    *out = mark;
+    return HYBRID_OK;
+}
+
+void hy_host_mark_free(hy_mark *mark)
+{
+    if (!mark)
+        return;
+    pthread_cond_destroy(&mark->changed);
+    pthread_mutex_destroy(&mark->lock);
+    hy_array_free(mark->ctx, mark);
+}
+
+/* The lane got there; lanes that were parked for it go on. */
+static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
+{
+    pthread_mutex_lock(&mark->lock);
+    mark->reached = turn;
+    mark->status  = status;
+    mark->ns      = hy_now_ns();
+    lane *parked  = mark->parked;
+    mark->parked  = NULL;
+    pthread_cond_broadcast(&mark->changed);
+    pthread_mutex_unlock(&mark->lock);
+    while (parked) {
+        lane *next = parked->next_parked; /* the lane may park again at once */
+        hy_pool_submit(pool_of(parked), HY_COMPUTE, &parked->task);
+        parked = next;
+    }
+}
+
+/* 1: reached, and *status is set; 0: the lane is now parked. */
+static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
+{
+    hy_mark *mark = e->mark;
+
+    pthread_mutex_lock(&mark->lock);
+    const int passed = mark->reached >= e->turn;
+    if (passed) {
+        *status = mark->status;
+    } else {
+        l->next_parked = mark->parked;
+        mark->parked   = l;
+    }
+    pthread_mutex_unlock(&mark->lock);
+    return passed;
+}
+
+int64_t hy_host_mark_ns(const hy_mark *mark)
+{
+    hy_mark *m = (hy_mark *)mark; /* only its lock changes */
+
+    pthread_mutex_lock(&m->lock);
+    const int64_t ns = m->ns;
+    pthread_mutex_unlock(&m->lock);
+    return ns;
+}
+
+/* ---- walking the FIFO -------------------------------------------------------- */
+
+/* An error that was reported and can harm nobody any more is forgotten. */
+static void forget_reported(lane *l)
+{
+    if (l->reported && l->count == 0) {
+        l->status   = HYBRID_OK;
+        l->reported = 0;
+    }
+}
+
+static void keep_first(lane *l, hybrid_status status)
+{
+    if (l->status == HYBRID_OK)
+        l->status = status;
+}
+
+static void pop(lane *l)
+{
+    l->head = (l->head + 1) & (l->room - 1);
+    l->count--;
+}
+
+/* The lock is given up during the call. */
+static void call(lane *l, const entry *e, int worker)
+{
+    if (l->status != HYBRID_OK)
+        return;
+    pthread_mutex_unlock(&l->lock);
+    const int64_t begin_ns = e->work.log ? hy_now_ns() : 0;
+    hy_work_begin(e->work);
+    const hybrid_status status = e->fn(&l->base, e->arg);
+    hy_work_end(worker, begin_ns, e->work.log ? hy_now_ns() : 0);
+    pthread_mutex_lock(&l->lock);
+    keep_first(l, status);
+}
+
+static void walk(hy_task *task, int worker)
+{
+    lane *l    = (lane *)(void *)((char *)task - offsetof(lane, task));
+    int called = 0;
+
+    pthread_mutex_lock(&l->lock);
+    while (l->count > 0) {
+        const entry e        = l->ring[l->head];
+        hybrid_status status = HYBRID_OK;
+
+        if (e.action == CALL && called) {
+            hy_pool_submit(pool_of(l), HY_COMPUTE, &l->task);
+            pthread_mutex_unlock(&l->lock);
+            return;
+        }
+        if (e.action == WAIT && !pass_or_park(l, &e, &status)) {
+            pthread_mutex_unlock(&l->lock);
+            return;
+        }
+        pop(l);
+        if (e.action == CALL) {
+            call(l, &e, worker);
+            called = 1;
+        } else if (e.action == WAIT) {
+            keep_first(l, status);
+        } else {
+            reach(e.mark, e.turn, l->status);
+        }
+    }
+    forget_reported(l);
+    l->busy = 0;
+    pthread_cond_broadcast(&l->idle);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* ---- filling it --------------------------------------------------------------- */
+
+static hybrid_status grow(lane *l)
+{
+    hy_context *ctx    = l->base.backend->ctx;
+    const int64_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    void *made         = NULL;
+
+    HY_TRY(hy_array(ctx, room, sizeof(entry), "queue of a lane", &made));
+    entry *ring = made;
+    for (int64_t i = 0; i < l->count; i++)
+        ring[i] = l->ring[(l->head + i) & (l->room - 1)];
+    hy_array_free(ctx, l->ring);
+    l->ring = ring;
+    l->room = room;
+    l->head = 0;
+    return HYBRID_OK;
+}
+
+/* The lane's lock is held. */
+static hybrid_status push(lane *l, const entry *e)
+{
+    if (l->count == l->room)
+        HY_TRY(grow(l));
+    l->ring[(l->head + l->count) & (l->room - 1)] = *e;
+    l->count++;
+    if (!l->busy) {
+        l->busy = 1;
+        hy_pool_submit(pool_of(l), HY_COMPUTE, &l->task);
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_host_enqueue(hy_lane *base, hy_host_fn fn, void *arg)
+{
+    const entry e = {.action = CALL, .fn = fn, .arg = arg, .work = hy_work_now()};
+
+    if (base == base->backend->caller_lane)
+        return fn(base, arg);
+    pthread_mutex_lock(&of(base)->lock);
+    const hybrid_status status = push(of(base), &e);
+    pthread_mutex_unlock(&of(base)->lock);
+    return status;
+}
+
+hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
+{
+    lane *l = of(base);
+    entry e = {.action = REACH, .mark = mark};
+
+    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&mark->lock);
+    e.turn   = ++mark->set;
+    mark->on = l;
+    pthread_mutex_unlock(&mark->lock);
+    const hybrid_status status = push(l, &e);
+    if (status != HYBRID_OK)
+        reach(mark, e.turn, status); /* nobody may wait for it for ever */
+    pthread_mutex_unlock(&l->lock);
+    return status;
+}
+
+hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
+{
+    entry e = {.action = WAIT, .mark = mark};
+
+    pthread_mutex_lock(&mark->lock);
+    e.turn = mark->set;
+    pthread_mutex_unlock(&mark->lock);
+    pthread_mutex_lock(&of(base)->lock);
+    const hybrid_status status = push(of(base), &e);
+    pthread_mutex_unlock(&of(base)->lock);
+    return status;
+}
+
+hybrid_status hy_host_wait(hy_mark *mark)
+{
+    pthread_mutex_lock(&mark->lock);
+    for (const int64_t turn = mark->set; mark->reached < turn;)
+        pthread_cond_wait(&mark->changed, &mark->lock);
+    const hybrid_status status = mark->status;
+    lane *l                    = mark->on;
+    pthread_mutex_unlock(&mark->lock);
+    if (status != HYBRID_OK && l) {
+        pthread_mutex_lock(&l->lock);
+        l->reported = l->status != HYBRID_OK;
+        forget_reported(l);
+        pthread_mutex_unlock(&l->lock);
+    }
+    return status;
+}
+
+/* ---- opening and closing ------------------------------------------------------ */
+
+hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out)
+{
+    hybrid_status status = HYBRID_OK;
+    void *made           = NULL;
+
+    (void)urgent; /* there is one lane at a time */
+    HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "lane", &made));
+    lane *l = made;
+    *l      = (lane){.base = {self, name}, .task = {.run = walk}};
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->idle, NULL);
+    HY_TRY_ELSE_DONE(grow(l));
+    *out = &l->base;
+done:
+    if (status != HYBRID_OK)
+        hy_host_lane_close(&l->base);
+    return status;
+}
+
+void hy_host_lane_drain(hy_lane *base)
+{
+    lane *l = of(base);
+
+    pthread_mutex_lock(&l->lock);
+    while (l->busy)
+        pthread_cond_wait(&l->idle, &l->lock);
+    l->status   = HYBRID_OK;
+    l->reported = 0;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void hy_host_lane_close(hy_lane *base)
+{
+    if (!base)
+        return;
+    lane *l         = of(base);
+    hy_context *ctx = base->backend->ctx;
+    hy_host_lane_drain(base);
+    pthread_cond_destroy(&l->idle);
+    pthread_mutex_destroy(&l->lock);
+    hy_array_free(ctx, l->ring);
+    hy_array_free(ctx, l);
+}

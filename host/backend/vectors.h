@@ -1,0 +1,113 @@
+/* host/backend/vectors.h - vectors of a CPU's registers, alike for each type and
+   instruction set.
+
+   f32x16 are 16 floats. `some` is a set of lanes, the first `n`; what is loaded for the
+   others is 0, and their memory is not touched. stream_* needs an aligned address, and
+   passes the caches where there is a way to; HY_STREAM_FENCE() comes before another
+   thread may read. */
+#ifndef HY_VECTORS_H
+#define HY_VECTORS_H
+
+#include <string.h>
+
+#include "host/backend/target.h"
+
+#define HY_VECTOR(T, lanes, kind)                                                        \
+    typedef T kind                                                                       \
+        __attribute__((vector_size(lanes * sizeof(T)), aligned(sizeof(T)), may_alias))
+
+#define HY_INLINE static inline __attribute__((always_inline))
+
+HY_VECTOR(float, 4, f32x4);
+HY_VECTOR(double, 2, f64x2);
+
+/* Without instructions for parts of vectors. */
+#define HY_PORTABLE_VECTOR(T, lanes, kind)                                               \
+    typedef int some_##kind;                                                             \
+    HY_INLINE some_##kind first_##kind(int64_t n)                                        \
+    {                                                                                    \
+        return (int)n;                                                                   \
+    }                                                                                    \
+    HY_INLINE kind madd_##kind(kind a, kind x, kind sum)                                 \
+    {                                                                                    \
+        return sum + a * x;                                                              \
+    }                                                                                    \
+    HY_INLINE kind load_some_##kind(const T *from, some_##kind some)                     \
+    {                                                                                    \
+        kind v = {0};                                                                    \
+        for (int i = 0; i < some; i++)                                                   \
+            v[i] = from[i];                                                              \
+        return v;                                                                        \
+    }                                                                                    \
+    HY_INLINE void store_some_##kind(T *to, some_##kind some, kind v)                    \
+    {                                                                                    \
+        for (int i = 0; i < some; i++)                                                   \
+            to[i] = v[i];                                                                \
+    }                                                                                    \
+    HY_INLINE void stream_##kind(T *to, kind v)                                          \
+    {                                                                                    \
+        memcpy(to, &v, sizeof v);                                                        \
+    }
+
+HY_PORTABLE_VECTOR(float, 4, f32x4)
+HY_PORTABLE_VECTOR(double, 2, f64x2)
+
+#if HY_X86
+HY_VECTOR(float, 8, f32x8);
+HY_VECTOR(double, 4, f64x4);
+HY_VECTOR(float, 16, f32x16);
+HY_VECTOR(double, 8, f64x8);
+
+/* T, the vector, its set of lanes, that set as instructions want it, and their prefix and
+   suffix. */
+#define HY_X86_VECTOR(TARGET, T, kind, set, bits, suffix, load_some, store_some)         \
+    typedef set some_##kind;                                                             \
+    TARGET HY_INLINE kind madd_##kind(kind a, kind x, kind sum)                          \
+    {                                                                                    \
+        return bits##_fmadd_##suffix(a, x, sum);                                         \
+    }                                                                                    \
+    TARGET HY_INLINE kind load_some_##kind(const T *from, some_##kind some)              \
+    {                                                                                    \
+        return load_some;                                                                \
+    }                                                                                    \
+    TARGET HY_INLINE void store_some_##kind(T *to, some_##kind some, kind v)             \
+    {                                                                                    \
+        store_some;                                                                      \
+    }                                                                                    \
+    TARGET HY_INLINE void stream_##kind(T *to, kind v)                                   \
+    {                                                                                    \
+        bits##_stream_##suffix(to, v);                                                   \
+    }
+
+HY_X86_VECTOR(HY_AVX2, float, f32x8, __m256i, _mm256, ps, _mm256_maskload_ps(from, some),
+              _mm256_maskstore_ps(to, some, v))
+HY_X86_VECTOR(HY_AVX2, double, f64x4, __m256i, _mm256, pd, _mm256_maskload_pd(from, some),
+              _mm256_maskstore_pd(to, some, v))
+HY_X86_VECTOR(HY_AVX512, float, f32x16, __mmask16, _mm512, ps,
+              _mm512_maskz_loadu_ps(some, from), _mm512_mask_storeu_ps(to, some, v))
+HY_X86_VECTOR(HY_AVX512, double, f64x8, __mmask8, _mm512, pd,
+              _mm512_maskz_loadu_pd(some, from), _mm512_mask_storeu_pd(to, some, v))
+
+HY_AVX2 HY_INLINE some_f32x8 first_f32x8(int64_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+HY_AVX2 HY_INLINE some_f64x4 first_f64x4(int64_t n)
+{
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
+HY_AVX512 HY_INLINE some_f32x16 first_f32x16(int64_t n)
+{
+    return (__mmask16)((1u << n) - 1);
+}
+
+HY_AVX512 HY_INLINE some_f64x8 first_f64x8(int64_t n)
+{
+    return (__mmask8)((1u << n) - 1);
+}
+#endif
+
+#endif /* HY_VECTORS_H */

@@ -1,0 +1,398 @@
+/* host/spgemm/spgemm_host_huge.c - one row of C by all workers.
+
+   A hub's row may have most of a product's work. Its products are made by all workers and
+   put in ranges of columns, each in the order of A's row; then each range is added up by
+   one worker, as if it were a row of A with one entry, 1: 1 * x is x, and what is added
+   to an entry of C comes in the same order as before, so the bits are those of one
+   worker.
+
+     load     terms of the row; a sample of its products gives ranges of about equal work
+     count    products of each block of terms in each range
+     scatter  products and their columns to their range
+     make     ranges by an accumulator, which spans less and may fit a cache
+     join     ranges, each in room for its bound, move to where they belong
+
+   Memory: 16 bytes an entry of A's row, 4 + s a product, and the room of the row. */
+#include "host/spgemm/spgemm_host.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "host/backend/target.h"
+#include "partition/format/pack.h"
+
+enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 }; /* parts, at most; samples of each */
+enum { BLOCKS = 4 };                               /* of terms, a worker */
+enum { AHEAD = 16 };                               /* terms that are fetched meanwhile */
+
+/* A range of columns. */
+typedef struct part {
+    int64_t begin, end; /* of the scattered products */
+    int64_t at, bound;  /* of `made` */
+    int64_t nnz;
+} part;
+
+typedef struct split {
+    const hy_huge *h;
+    int64_t k0, count; /* entries of A's row */
+    int64_t blocks, grain;
+    int parts, shift;     /* a bin is column >> shift */
+    hy_term *terms;       /* count */
+    int64_t *next;        /* blocks x PARTS: products, then where the next one goes */
+    uint64_t *sample;     /* 2 x SAMPLES a part: bin << 32; half of it is spare */
+    int32_t *product_col; /* products */
+    void *product;
+    int32_t *col; /* made entries: h->room */
+    void *val;
+    part part[PARTS];
+    uint8_t part_of[BINS];
+} split;
+
+static hy_pool *pool_of(const split *s)
+{
+    return s->h->lane->backend->ctx->pool;
+}
+
+static size_t value_size(const split *s)
+{
+    return hy_value_size(s->h->A->type);
+}
+
+/* Several arrays in one workspace, of the worker that runs the lane: it stays in here. */
+static hybrid_status take_memory(const split *s, hy_scratch kind, int n,
+                                 const size_t *bytes, void **array)
+{
+    size_t sum = 0, fresh;
+    void *memory;
+
+    for (int i = 0; i < n; i++)
+        sum += hy_align(bytes[i]);
+    HY_TRY(hy_host_workspace(s->h->lane, kind, sum, &memory, &fresh));
+    for (int i = 0; i < n; i++) {
+        array[i] = memory;
+        memory   = (char *)memory + hy_align(bytes[i]);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- terms and ranges ------------------------------------------------------------- */
+
+static hybrid_status open_terms(split *s)
+{
+    const size_t bytes[] = {(size_t)s->count * sizeof *s->terms,
+                            (size_t)s->blocks * PARTS * sizeof *s->next,
+                            (size_t)s->parts * 2 * SAMPLES * sizeof *s->sample};
+    void *array[3];
+
+    HY_TRY(take_memory(s, HY_SCRATCH_HUGE_TERMS, 3, bytes, array));
+    s->terms  = array[0];
+    s->next   = array[1];
+    s->sample = array[2];
+    memset(s->next, 0, bytes[1]);
+    return HYBRID_OK;
+}
+
+static int64_t block_end(const split *s, int64_t block)
+{
+    const int64_t end = (block + 1) * s->grain;
+    return end < s->count ? end : s->count;
+}
+
+static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const split *s      = arg;
+    const hybrid_csr *B = s->h->B;
+    const int32_t *col  = hy_cols(s->h->A) + s->k0;
+    const int64_t size  = B->offset_type == HYBRID_I32 ? 4 : 8;
+
+    (void)worker;
+    for (int64_t t = begin; t < end; t++) {
+        if (t + AHEAD < end)
+            HY_PREFETCH((const char *)B->row_ptr + col[t + AHEAD] * size);
+        s->terms[t] = (hy_term){hy_offset(B, col[t]), hy_offset(B, (int64_t)col[t] + 1)};
+    }
+    return HYBRID_OK;
+}
+
+static int64_t count_products(const split *s)
+{
+    int64_t sum = 0;
+
+    for (int64_t t = 0; t < s->count; t++)
+        sum += s->terms[t].end - s->terms[t].begin;
+    return sum;
+}
+
+/* Where in the row the k-th sampled product is: anywhere in the k-th stretch of `step`,
+   as equal distances may be in step with rows of B that are equally long. */
+static int64_t sample_at(int64_t k, int64_t step)
+{
+    const uint64_t anywhere = (uint64_t)k * 0x9e3779b97f4a7c15u >> 32;
+    return k * step + (int64_t)(anywhere % (uint64_t)step);
+}
+
+/* Bins of some products; returns how many. */
+static int64_t take_sample(const split *s, int64_t products)
+{
+    const int64_t step = products / ((int64_t)s->parts * SAMPLES) + 1;
+    int64_t before = 0, k = 0;
+
+    for (int64_t t = 0; t < s->count; t++) {
+        const hy_term term = s->terms[t];
+        const int64_t upto = before + term.end - term.begin;
+        for (int64_t at; (at = sample_at(k, step)) < upto; k++)
+            s->sample[k] =
+                (uint64_t)(hy_cols(s->h->B)[term.begin + at - before] >> s->shift) << 32;
+        before = upto;
+    }
+    return k;
+}
+
+/* Ranges of as many samples each; but a bin is in one range. */
+static void choose_ranges(split *s, int64_t products)
+{
+    int q = 0;
+
+    while ((s->h->B->cols - 1) >> s->shift >= BINS)
+        s->shift++;
+    const int64_t n = take_sample(s, products);
+    hy_sort_by_column(s->sample, s->sample + s->parts * SAMPLES, n, 12);
+    for (int bin = 0; bin < BINS; bin++) {
+        while (q + 1 < s->parts &&
+               s->sample[n * (q + 1) / s->parts] >> 32 <= (uint64_t)bin)
+            q++;
+        s->part_of[bin] = (uint8_t)q;
+    }
+}
+
+/* ---- products --------------------------------------------------------------------- */
+
+static void fetch_ahead(const split *s, int64_t t, int64_t end)
+{
+    if (t + AHEAD >= end)
+        return;
+    const int64_t k = s->terms[t + AHEAD].begin;
+    HY_PREFETCH(hy_cols(s->h->B) + k);
+    HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
+}
+
+/* Whether the call goes on after the term, asked every HY_UNCHECKED products. */
+static hybrid_status pass(const split *s, int64_t t, int64_t *work)
+{
+    *work += s->terms[t].end - s->terms[t].begin + 1;
+    if (*work < HY_UNCHECKED)
+        return HYBRID_OK;
+    *work = 0;
+    return hy_progress_check(&s->h->lane->backend->ctx->progress);
+}
+
+static hybrid_status count_block(const split *s, int64_t b)
+{
+    const int32_t *col = s->h->B->col;
+    int64_t sum[PARTS] = {0}, work = 0;
+
+    for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
+        fetch_ahead(s, t, block_end(s, b));
+        for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
+            sum[s->part_of[col[k] >> s->shift]]++;
+        HY_TRY(pass(s, t, &work));
+    }
+    memcpy(s->next + b * PARTS, sum, sizeof sum);
+    return HYBRID_OK;
+}
+
+static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t end)
+{
+    (void)worker;
+    for (int64_t b = begin; b < end; b++)
+        HY_TRY(count_block(arg, b));
+    return HYBRID_OK;
+}
+
+/* Products of a range lie together, block after block. */
+static void give_places(split *s)
+{
+    int64_t sum = 0;
+
+    for (int q = 0; q < s->parts; q++) {
+        s->part[q].begin = sum;
+        for (int64_t b = 0; b < s->blocks; b++) {
+            const int64_t count    = s->next[b * PARTS + q];
+            s->next[b * PARTS + q] = sum;
+            sum += count;
+        }
+        s->part[q].end = sum;
+    }
+}
+
+static hybrid_status open_products(split *s, int64_t products)
+{
+    const size_t n = (size_t)products, room = (size_t)s->h->room;
+    const size_t bytes[] = {n * sizeof(int32_t), n * value_size(s),
+                            room * sizeof(int32_t), room * value_size(s)};
+    void *array[4];
+
+    HY_TRY(take_memory(s, HY_SCRATCH_HUGE_PRODUCTS, 4, bytes, array));
+    s->product_col = array[0];
+    s->product     = array[1];
+    s->col         = array[2];
+    s->val         = array[3];
+    return HYBRID_OK;
+}
+
+#define HY_SCATTER(name, T)                                                              \
+    static hybrid_status name(const split *s, int64_t b)                                 \
+    {                                                                                    \
+        const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
+        const int32_t *col = s->h->B->col;                                               \
+        int64_t next[PARTS], work = 0;                                                   \
+                                                                                         \
+        memcpy(next, s->next + b * PARTS, sizeof next);                                  \
+        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
+            fetch_ahead(s, t, block_end(s, b));                                          \
+            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {              \
+                const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;          \
+                s->product_col[at]    = col[k];                                          \
+                ((T *)s->product)[at] = a[t] * val[k];                                   \
+            }                                                                            \
+            HY_TRY(pass(s, t, &work));                                                   \
+        }                                                                                \
+        return HYBRID_OK;                                                                \
+    }
+
+HY_SCATTER(scatter_f32, float)
+HY_SCATTER(scatter_f64, double)
+
+static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const split *s = arg;
+
+    (void)worker;
+    for (int64_t b = begin; b < end; b++)
+        HY_TRY((s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32)(s, b));
+    return HYBRID_OK;
+}
+
+/* ---- rows of ranges --------------------------------------------------------------- */
+
+/* Bounds of ranges are together no more than the row's: it has their products, and no
+   column is in two of them. */
+static void give_room(split *s)
+{
+    int64_t columns[PARTS] = {0}, at = 0;
+
+    for (int64_t bin = 0; bin <= (s->h->B->cols - 1) >> s->shift; bin++) {
+        const int64_t left = s->h->B->cols - (bin << s->shift);
+        const int64_t full = (int64_t)1 << s->shift;
+        columns[s->part_of[bin]] += left < full ? left : full;
+    }
+    for (int q = 0; q < s->parts; q++) {
+        part *p                = &s->part[q];
+        const int64_t products = p->end - p->begin;
+        p->at                  = at;
+        p->bound               = products < columns[q] ? products : columns[q];
+        at += p->bound;
+    }
+}
+
+static void find_columns(const split *s, const part *p, hy_row *row)
+{
+    row->col_min = INT32_MAX;
+    row->col_max = -1;
+    for (int64_t k = p->begin; k < p->end; k++) {
+        const int32_t col = s->product_col[k];
+        row->col_min      = col < row->col_min ? col : row->col_min;
+        row->col_max      = col > row->col_max ? col : row->col_max;
+    }
+}
+
+static hybrid_status make_part(split *s, part *p)
+{
+    static const float one_f32  = 1;
+    static const double one_f64 = 1;
+    const int f64               = s->h->A->type == HYBRID_F64;
+    const hy_seat seat          = {s->h->lane, s->h->A->type, NULL};
+    const hy_term all           = {p->begin, p->end};
+    hy_row row                  = {.terms    = &all,
+                                   .count    = 1,
+                                   .b_col    = s->product_col,
+                                   .b_val    = s->product,
+                                   .products = p->end - p->begin,
+                                   .bound    = p->bound,
+                                   .lanes    = 1,
+                                   .shuffled = 1,
+                                   .a        = {f64 ? (const void *)&one_f64 : &one_f32},
+                                   .col      = {s->col + p->at},
+                                   .val      = {(char *)s->val + (size_t)p->at * value_size(s)}};
+
+    find_columns(s, p, &row);
+    return s->h->make(&seat, &row, &p->nnz);
+}
+
+static hybrid_status make_parts(void *arg, int worker, int64_t begin, int64_t end)
+{
+    split *s = arg;
+
+    (void)worker;
+    for (int64_t q = begin; q < end; q++)
+        if (s->part[q].begin < s->part[q].end)
+            HY_TRY(make_part(s, &s->part[q]));
+    return HYBRID_OK;
+}
+
+static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const split *s    = arg;
+    const size_t size = value_size(s);
+    size_t to         = 0;
+
+    (void)worker;
+    for (int64_t q = 0; q < end; q++) {
+        const size_t at = (size_t)s->part[q].at, nnz = (size_t)s->part[q].nnz;
+        if (q >= begin) {
+            memcpy(s->h->col + to, s->col + at, nnz * sizeof(int32_t));
+            memcpy((char *)s->h->val + to * size, (char *)s->val + at * size, nnz * size);
+        }
+        to += nnz;
+    }
+    return HYBRID_OK;
+}
+
+/* ---- the row ---------------------------------------------------------------------- */
+
+static hybrid_status run_split(split *s, int64_t *nnz)
+{
+    const int64_t products = count_products(s), cols = s->h->B->cols;
+    const int64_t bound = products < cols ? products : cols;
+
+    *nnz = 0;
+    if (bound > s->h->room)
+        return hy_row_too_long(s->h->lane, s->h->row, 1, bound, s->h->room);
+    if (products == 0)
+        return HYBRID_OK;
+    choose_ranges(s, products);
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, count_blocks, s));
+    give_places(s);
+    give_room(s);
+    HY_TRY(open_products(s, products));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, scatter_blocks, s));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, make_parts, s));
+    for (int q = 0; q < s->parts; q++)
+        *nnz += s->part[q].nnz;
+    return hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, join_parts, s);
+}
+
+hybrid_status hy_row_huge(const hy_huge *h, int64_t *nnz)
+{
+    const int threads = hy_pool_threads(h->lane->backend->ctx->pool);
+    split s           = {.h     = h,
+                         .k0    = hy_offset(h->A, h->row),
+                         .parts = threads < PARTS ? threads : PARTS};
+
+    s.count  = hy_offset(h->A, h->row + 1) - s.k0;
+    s.grain  = s.count / ((int64_t)threads * BLOCKS) + 1;
+    s.blocks = (s.count + s.grain - 1) / s.grain;
+    HY_TRY(open_terms(&s));
+    HY_TRY(hy_pool_for(pool_of(&s), HY_COMPUTE, 0, s.count, s.grain, load_terms, &s));
+    return run_split(&s, nnz);
+}

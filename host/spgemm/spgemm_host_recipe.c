@@ -1,0 +1,373 @@
+/* host/spgemm/spgemm_host_recipe.c - a row of C made like an earlier one.
+
+   On grids and in bands row after row has the same pattern, moved by some columns. Where
+   each product of such a row goes is known from the one before, and is kept as a recipe:
+   steps "spread the next products of this term over these of 16 (or 8) entries of C and
+   add them". A row is then some vector additions in registers, and its columns are those
+   of the recipe, moved; nothing is marked, searched or sorted.
+
+   A row is made by a recipe only after all columns of its products were compared, so a
+   recipe need not be right for it, only likely: slots are found by a hash of (terms,
+   products, range of columns). A slot first remembers that such a row was seen, and gets
+   its recipe when the next one comes. Where recipes turn out wrong, rows must be seen
+   more and more often before the next is written.
+
+   Steps of an entry are in the order of A's row: the same bits as the other accumulators.
+   Needs AVX-512; without it there are no recipes. */
+#include "host/spgemm/spgemm_host.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "host/backend/target.h"
+
+enum {
+    RECIPES  = 16,   /* of a worker, a power of two */
+    TERMS    = 128,  /* entries of the row of A, at most */
+    PRODUCTS = 2048, /* of the row, at most */
+    ENTRIES  = 1024, /* of C, at most */
+    STEPS    = 1024, /* at most */
+    GAIN     = 2,    /* products a step, at least: else the window is as fast */
+    GROUP    = 4,    /* rows that follow a recipe together */
+    LINE     = 64,   /* bytes of a vector */
+    CREDIT   = 8,    /* rows of other patterns that a recipe in use survives */
+    PATIENCE = 1 << 20
+};
+
+/* The next popcount(mask) products of a term, to the entries of the mask. */
+typedef struct step {
+    uint32_t at; /* of the term's first */
+    uint16_t term, mask;
+} step;
+
+typedef struct recipe {
+    int64_t count, products, range; /* of the rows it is for */
+    int seen;                       /* such rows since the slot is theirs */
+    int credit;
+    int entries; /* of C; 0: not yet written */
+    int32_t length[TERMS];
+    int32_t product[PRODUCTS + LINE / 4]; /* columns less col_min */
+    int32_t col[ENTRIES];                 /* of C, less col_min */
+    int32_t steps_end[ENTRIES];           /* of each vector of entries */
+    step steps[STEPS];
+} recipe;
+
+/* Rows whose columns are made and whose values are not. */
+typedef struct pending {
+    const recipe *recipe;
+    hybrid_type type;
+    int rows;
+    const void *b_val;
+    const hy_term *terms[GROUP];
+    const void *a[GROUP];
+    void *val[GROUP];
+} pending;
+
+struct hy_recipes {
+    int patience; /* rows alike to be seen before a recipe is written */
+    pending waiting;
+    recipe recipes[RECIPES];
+};
+
+#if HY_X86
+
+/* ---- cooking ---------------------------------------------------------------------- */
+
+HY_AVX512 static inline __mmask16 first_lanes(int64_t n)
+{
+    return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
+}
+
+/* Whether the row's products have the recipe's columns, moved. */
+HY_AVX512 static int suits(const recipe *r, const hy_row *row)
+{
+    const __m512i base     = _mm512_set1_epi32(row->col_min);
+    const int32_t *product = r->product;
+
+    for (int64_t t = 0; t < row->count; t++) {
+        const int32_t *col = row->b_col + row->terms[t].begin;
+        const int64_t n    = row->terms[t].end - row->terms[t].begin;
+        __mmask16 differ   = 0;
+
+        if (n != r->length[t])
+            return 0;
+        for (int64_t k = 0; k < n; k += 16) {
+            const __mmask16 lanes = first_lanes(n - k);
+            const __m512i is      = _mm512_maskz_loadu_epi32(lanes, col + k);
+            const __m512i wanted =
+                _mm512_add_epi32(_mm512_loadu_si512(product + k), base);
+            differ =
+                _kor_mask16(differ, _mm512_mask_cmpneq_epi32_mask(lanes, is, wanted));
+        }
+        if (differ)
+            return 0;
+        product += n;
+    }
+    return 1;
+}
+
+HY_AVX512 static void make_cols(const recipe *r, const hy_row *row)
+{
+    const __m512i base = _mm512_set1_epi32(row->col_min);
+
+    for (int i = 0; i < r->entries; i += 16)
+        _mm512_mask_storeu_epi32(row->col[0] + i, first_lanes(r->entries - i),
+                                 _mm512_add_epi32(_mm512_loadu_si512(r->col + i), base));
+}
+
+/* GROUP rows at once: a step is decoded once, and no addition waits for the one before.
+ */
+HY_AVX512 static void make_f32(const pending *w)
+{
+    const recipe *r = w->recipe;
+    const step *s   = r->steps;
+
+    for (int i = 0; i < r->entries; i += 16) {
+        const step *end        = r->steps + r->steps_end[i / 16];
+        const __mmask16 stored = first_lanes(r->entries - i);
+        __m512 sum[GROUP];
+        for (int g = 0; g < GROUP; g++)
+            sum[g] = _mm512_setzero_ps();
+        for (; s < end; s++) {
+            const __mmask16 lanes = first_lanes(_mm_popcnt_u32(s->mask));
+#pragma GCC unroll 4
+            for (int g = 0; g < GROUP; g++) {
+                const float *b = (const float *)w->b_val + w->terms[g][s->term].begin;
+                const __m512 a = _mm512_set1_ps(((const float *)w->a[g])[s->term]);
+                const __m512 p =
+                    _mm512_mul_ps(a, _mm512_maskz_loadu_ps(lanes, b + s->at));
+                sum[g] = _mm512_mask_add_ps(sum[g], s->mask, sum[g],
+                                            _mm512_maskz_expand_ps(s->mask, p));
+            }
+        }
+        for (int g = 0; g < GROUP; g++)
+            _mm512_mask_storeu_ps((float *)w->val[g] + i, stored, sum[g]);
+    }
+}
+
+HY_AVX512 static void make_f64(const pending *w)
+{
+    const recipe *r = w->recipe;
+    const step *s   = r->steps;
+
+    for (int i = 0; i < r->entries; i += 8) {
+        const step *end       = r->steps + r->steps_end[i / 8];
+        const __mmask8 stored = (__mmask8)first_lanes(r->entries - i);
+        __m512d sum[GROUP];
+        for (int g = 0; g < GROUP; g++)
+            sum[g] = _mm512_setzero_pd();
+        for (; s < end; s++) {
+            const __mmask8 mask  = (__mmask8)s->mask;
+            const __mmask8 lanes = (__mmask8)first_lanes(_mm_popcnt_u32(mask));
+#pragma GCC unroll 4
+            for (int g = 0; g < GROUP; g++) {
+                const double *b = (const double *)w->b_val + w->terms[g][s->term].begin;
+                const __m512d a = _mm512_set1_pd(((const double *)w->a[g])[s->term]);
+                const __m512d p =
+                    _mm512_mul_pd(a, _mm512_maskz_loadu_pd(lanes, b + s->at));
+                sum[g] = _mm512_mask_add_pd(sum[g], mask, sum[g],
+                                            _mm512_maskz_expand_pd(mask, p));
+            }
+        }
+        for (int g = 0; g < GROUP; g++)
+            _mm512_mask_storeu_pd((double *)w->val[g] + i, stored, sum[g]);
+    }
+}
+
+/* Make the values of rows that wait. The last stands in for those that are missing. */
+static void make_pending(pending *w)
+{
+    if (w->rows == 0)
+        return;
+    for (int g = w->rows; g < GROUP; g++) {
+        w->terms[g] = w->terms[w->rows - 1];
+        w->a[g]     = w->a[w->rows - 1];
+        w->val[g]   = w->val[w->rows - 1];
+    }
+    if (w->type == HYBRID_F64)
+        make_f64(w);
+    else
+        make_f32(w);
+    w->rows = 0;
+}
+
+static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row *row)
+{
+    if (w->rows == GROUP || w->recipe != r)
+        make_pending(w);
+    w->recipe         = r;
+    w->type           = type;
+    w->b_val          = row->b_val;
+    w->terms[w->rows] = row->terms;
+    w->a[w->rows]     = row->a[0];
+    w->val[w->rows++] = row->val[0];
+}
+
+/* ---- writing ------------------------------------------------------------------------
+ */
+
+/* What a vector of entries takes of one term, from product `at` of it on; returns how
+   many, or -1 if the term names a column twice. */
+static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
+                uint16_t *mask)
+{
+    int lane = 0, taken = 0;
+
+    *mask = 0;
+    for (; taken < n && col[taken] <= entry[lanes - 1]; taken++) {
+        while (entry[lane] < col[taken])
+            lane++;
+        if (*mask >> lane & 1)
+            return -1;
+        *mask = (uint16_t)(*mask | 1u << lane);
+    }
+    return taken;
+}
+
+static int write_steps(recipe *r, const hy_row *row, const int32_t *entries, int width)
+{
+    int32_t at[TERMS] = {0};
+    int steps         = 0;
+
+    for (int i = 0; i < r->entries; i += width) {
+        const int lanes = r->entries - i < width ? r->entries - i : width;
+        for (int t = 0; t < row->count; t++) {
+            const int64_t first = row->terms[t].begin + at[t];
+            uint16_t mask;
+            const int taken = take(row->b_col + first, row->terms[t].end - first,
+                                   entries + i, lanes, &mask);
+            if (taken < 0 || steps == STEPS)
+                return 0;
+            if (taken > 0)
+                r->steps[steps++] = (step){(uint32_t)at[t], (uint16_t)t, mask};
+            at[t] += taken;
+        }
+        r->steps_end[i / width] = steps;
+    }
+    return steps * GAIN <= row->products;
+}
+
+/* From a row and its entries of C. */
+static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t nnz)
+{
+    int32_t *product = r->product;
+
+    for (int64_t t = 0; t < row->count; t++) {
+        const hy_term term = row->terms[t];
+        r->length[t]       = (int32_t)(term.end - term.begin);
+        for (int64_t k = term.begin; k < term.end; k++)
+            *product++ = row->b_col[k] - row->col_min;
+    }
+    for (int64_t i = 0; i < nnz; i++)
+        r->col[i] = row->col[0][i] - row->col_min;
+    r->entries = (int)nnz;
+    if (!write_steps(r, row, row->col[0], LINE / (int)hy_value_size(type)))
+        r->entries = 0;
+}
+
+/* ---- recipes of a worker
+ * ------------------------------------------------------------------------
+ */
+
+static recipe *slot_of(hy_recipes *b, const hy_row *row)
+{
+    const int64_t range = (int64_t)row->col_max - row->col_min;
+    const uint64_t hash =
+        (uint64_t)(row->count * 31 + row->products * 1031 + range) * 0x9e3779b97f4a7c15u;
+    recipe *r = &b->recipes[hash >> 32 & (RECIPES - 1)];
+
+    if (r->count == row->count && r->products == row->products && r->range == range)
+        return r;
+    if (r->credit-- > 0)
+        return NULL;
+    make_pending(&b->waiting);
+    r->count    = row->count;
+    r->products = row->products;
+    r->range    = range;
+    r->seen = r->credit = r->entries = 0;
+    return r;
+}
+
+/* 1: made; 0: the recipe does not suit, and is forgotten when that happens often. */
+static int follow(hy_recipes *b, recipe *r, hybrid_type type, const hy_row *row)
+{
+    if (!suits(r, row)) {
+        if (r->credit-- <= 0) {
+            make_pending(&b->waiting);
+            r->entries  = 0;
+            r->seen     = 0;
+            b->patience = b->patience < PATIENCE ? 2 * b->patience : PATIENCE;
+        }
+        return 0;
+    }
+    make_cols(r, row);
+    put_off(&b->waiting, r, type, row);
+    r->credit   = CREDIT;
+    b->patience = 1;
+    return 1;
+}
+
+hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
+                            int64_t *nnz)
+{
+    hy_recipes *b = seat->recipes;
+
+    if (!b || row->lanes > 1 || row->count > TERMS || row->products > PRODUCTS)
+        return make(seat, row, nnz);
+    recipe *r = slot_of(b, row);
+    if (r && r->entries > 0 && follow(b, r, seat->type, row)) {
+        *nnz = r->entries;
+        return HYBRID_OK;
+    }
+    HY_TRY(make(seat, row, nnz));
+    if (r && r->entries == 0 && r->seen++ == b->patience && *nnz <= ENTRIES)
+        write_recipe(r, seat->type, row, *nnz);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_recipes_open(hy_seat *seat)
+{
+    const int f64 = seat->type == HYBRID_F64; /* steps are for vectors of 8 or 16 */
+    void *made    = NULL;
+    size_t fresh;
+
+    seat->recipes = NULL;
+    if (hy_target_best() < HY_TARGET_AVX512)
+        return HYBRID_OK;
+    HY_TRY(hy_host_workspace(seat->lane,
+                             f64 ? HY_SCRATCH_RECIPES_F64 : HY_SCRATCH_RECIPES_F32,
+                             sizeof(hy_recipes), &made, &fresh));
+    seat->recipes = made;
+    if (fresh) {
+        memset(seat->recipes, 0, sizeof(hy_recipes));
+        seat->recipes->patience = 1;
+    }
+    return HYBRID_OK;
+}
+
+void hy_recipes_finish(const hy_seat *seat)
+{
+    if (seat->recipes)
+        make_pending(&seat->recipes->waiting);
+}
+
+#else
+
+hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
+                            int64_t *nnz)
+{
+    return make(seat, row, nnz);
+}
+
+hybrid_status hy_recipes_open(hy_seat *seat)
+{
+    seat->recipes = NULL;
+    return HYBRID_OK;
+}
+
+void hy_recipes_finish(const hy_seat *seat)
+{
+    (void)seat;
+}
+
+#endif

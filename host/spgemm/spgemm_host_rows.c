@@ -1,0 +1,399 @@
+/* host/spgemm/spgemm_host_rows.c - C = A*B row by row (Gustavson), on all cores.
+
+   The plan's profile says how many products and entries at most each row has. So rows are
+   cut into pieces of equal products before anything is read, each piece has room of its
+   own, and one parallel loop makes them all: a row starts where the one before it in its
+   piece ended. What is left is a prefix sum of the rows' lengths. There is no other
+   barrier, and chunks on other lanes fill this one.
+
+   A piece takes the entries of A in batches: the offsets of all rows of B that a batch
+   names are prefetched, then the rows themselves, and then the batch before is computed.
+   That hides most of the latency of matrices whose rows name each other at random.
+
+   A row with more than a worker's share of the chunk's products is made by all of them
+   (spgemm_host_huge.c), before the loop.
+
+   Rows whose entries of A have the same columns (several unknowns a mesh node) go to
+   the dense accumulator together: B is read once for all of them. */
+#include "host/spgemm/spgemm_host.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "host/backend/target.h"
+#include "partition/pattern/inspect.h"
+#include "partition/format/pack.h"
+
+enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
+enum { PIECE = 1 << 12 };            /* work of one, at least: some 15 us */
+enum { FEW_WORKERS = 8, LONG = 32 }; /* entries of a row of B, on average */
+enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
+enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
+enum { FETCHED = 256 };           /* bytes of each array of a row of B */
+enum { RECENT_BITS = 8 };         /* rows of B that need not be fetched again */
+
+typedef struct product {
+    hy_lane *lane;
+    const hybrid_csr *A, *B;
+    const int64_t *products, *bound; /* of rows before a row of the chunk */
+    int64_t row0, rows;
+    hy_rows out;
+    hy_row_fn make;
+    int lanes;
+    int64_t pieces, cut[PIECES + 1];
+    int64_t huge; /* products of a row from which on it is made by all workers */
+} product;
+
+/* ---- pieces of equal work ---------------------------------------------------------- */
+
+/* First row whose products and rows before it reach `work`. */
+static int64_t row_at_work(const product *p, int64_t work)
+{
+    int64_t low = 0, high = p->rows;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p->products[middle] - p->products[0] + middle < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void cut_pieces(product *p, int threads)
+{
+    const int64_t work = p->products[p->rows] - p->products[0] + p->rows;
+    int64_t n          = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_WORKER;
+
+    n         = n < PIECES ? n : PIECES;
+    p->pieces = n <= work / PIECE ? n : work / PIECE + 1;
+    p->huge   = work / p->pieces * PIECES_PER_WORKER;
+    p->huge   = p->huge > HUGE_PRODUCTS ? p->huge : HUGE_PRODUCTS;
+    for (int64_t i = 0; i < p->pieces; i++)
+        p->cut[i] = row_at_work(p, work / p->pieces * i);
+    p->cut[p->pieces] = p->rows;
+}
+
+static int64_t first_entry(const product *p, int64_t row)
+{
+    return hy_offset(p->A, p->row0 + row);
+}
+
+/* Whether the last row of a piece is huge. No other can be: it has more work than a piece
+   is to have, so the next one begins after it. Long rows of B are added as fast by one
+   worker as their products are sorted by a few. */
+static int ends_huge(const product *p, int64_t piece)
+{
+    const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
+
+    if (p->pieces == 1 || begin == end)
+        return 0;
+    const int64_t products = p->products[end] - p->products[end - 1];
+    const int64_t entries  = first_entry(p, end) - first_entry(p, end - 1);
+    return products > p->huge &&
+           (p->pieces > FEW_WORKERS * PIECES_PER_WORKER || products / LONG < entries);
+}
+
+/* ---- batches --------------------------------------------------------------------- */
+
+/* A worker in a piece. */
+typedef struct maker {
+    const product *p;
+    hy_seat seat;
+    int64_t at, stop;                 /* room that is left for entries of C */
+    int64_t rows, work;               /* since it last told of rows that are done */
+    int32_t recent[1 << RECENT_BITS]; /* row of B last fetched, of those with this hash */
+} maker;
+
+/* Rows whose terms are known. */
+typedef struct batch {
+    hy_term *terms; /* of rows [begin, end) */
+    int64_t begin, end;
+    int64_t k0; /* entry of A that is terms[0] */
+} batch;
+
+static const char *a_val(const product *p, int64_t k)
+{
+    return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
+}
+
+/* The first cache lines of an array, not empty; the hardware follows once it is read. */
+static inline void fetch(const void *array, int64_t bytes)
+{
+    const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
+
+    for (const char *line = first; line < last; line += 64)
+        HY_PREFETCH(line);
+    HY_PREFETCH(last);
+}
+
+static void fetch_row(maker *m, int32_t row, hy_term term)
+{
+    const hybrid_csr *B = m->p->B;
+    const int64_t size  = (int64_t)hy_value_size(B->type);
+    int32_t *recent     = &m->recent[(uint32_t)row * 2654435769u >> (32 - RECENT_BITS)];
+
+    if (*recent == row)
+        return;
+    *recent = row;
+    if (term.begin == term.end) /* B may have no arrays */
+        return;
+    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
+    fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
+}
+
+/* Take as many rows as fit, at least one, and fetch what they name. */
+static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scratch kind,
+                                batch *b)
+{
+    const product *p    = m->p;
+    const hybrid_csr *B = p->B;
+    const int64_t room  = B->offset_type == HYBRID_I32 ? 4 : 8;
+    void *made          = NULL;
+    size_t fresh;
+
+    b->begin = begin;
+    b->end   = begin + 1;
+    b->k0    = first_entry(p, begin);
+    while (b->end < limit && first_entry(p, b->end + 1) - b->k0 <= BATCH)
+        b->end++;
+    const int64_t n    = first_entry(p, b->end) - b->k0;
+    const int32_t *col = hy_cols(p->A) + b->k0;
+    HY_TRY(hy_host_workspace(m->seat.lane, kind,
+                             (size_t)(n > BATCH ? n : BATCH) * sizeof(hy_term), &made,
+                             &fresh));
+    b->terms = made;
+    for (int64_t k = 0; k < n; k++)
+        HY_PREFETCH((const char *)B->row_ptr + col[k] * room);
+    for (int64_t k = 0; k < n; k++) {
+        b->terms[k] = (hy_term){hy_offset(B, col[k]), hy_offset(B, (int64_t)col[k] + 1)};
+        fetch_row(m, col[k], b->terms[k]);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* How many rows from i on have entries of A in the same columns; at most p->lanes. */
+static int equal_rows(const product *p, const batch *b, int64_t i)
+{
+    const int32_t *col   = p->A->col;
+    const int64_t k0     = first_entry(p, i);
+    const int64_t length = first_entry(p, i + 1) - k0;
+    int lanes            = 1;
+
+    while (lanes < p->lanes && i + lanes < b->end) {
+        const int64_t k = first_entry(p, i + lanes);
+        if (first_entry(p, i + lanes + 1) - k != length || length == 0 ||
+            col[k] != col[k0] ||
+            memcmp(col + k0, col + k, (size_t)length * sizeof *col) != 0)
+            break;
+        lanes++;
+    }
+    return lanes;
+}
+
+/* Point the rows to their entries of A and to room for their bounds. */
+static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
+{
+    const product *p   = m->p;
+    const int64_t size = (int64_t)hy_value_size(p->A->type);
+    const int64_t k    = first_entry(p, i);
+
+    row->terms = b->terms + (k - b->k0);
+    row->count = first_entry(p, i + 1) - k;
+    row->lanes = equal_rows(p, b, i);
+    hy_row_measure(p->B, row);
+    if (row->bound > (m->stop - m->at) / row->lanes)
+        return hy_row_too_long(p->lane, p->row0 + i, row->lanes, row->bound,
+                               m->stop - m->at);
+    for (int r = 0; r < row->lanes; r++) {
+        row->a[r]   = a_val(p, k + r * row->count);
+        row->col[r] = p->out.col + m->at + r * row->bound;
+        row->val[r] = (char *)p->out.val + (m->at + r * row->bound) * size;
+    }
+    return HYBRID_OK;
+}
+
+/* Rows that were made together, each in room for its bound, move together. */
+static void keep_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
+{
+    const hy_rows *out = &m->p->out;
+    const size_t size  = hy_value_size(m->seat.type);
+
+    for (int r = 0; r < row->lanes; r++, m->at += nnz) {
+        out->row_ptr[i + r] = nnz;
+        out->row_at[i + r]  = m->at;
+        if (r == 0 || nnz == row->bound)
+            continue;
+        memmove(out->col + m->at, row->col[r], (size_t)nnz * 4);
+        memmove((char *)out->val + (size_t)m->at * size, row->val[r], (size_t)nnz * size);
+    }
+}
+
+static hybrid_status make_rows(maker *m, const batch *b)
+{
+    const product *p = m->p;
+    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val};
+
+    for (int64_t i = b->begin; i < b->end; i += row.lanes) {
+        int64_t nnz = 0;
+        HY_TRY(take_rows(m, b, i, &row));
+        if (row.products > 0)
+            HY_TRY(p->make(&m->seat, &row, &nnz));
+        keep_rows(m, i, &row, nnz);
+        m->rows += row.lanes;
+        m->work += row.products * row.lanes + 1;
+        if (m->work <= HY_UNCHECKED)
+            continue;
+        HY_TRY(hy_seat_check(&m->seat, m->rows));
+        m->rows = m->work = 0;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status make_piece(maker *m, int64_t row, int64_t end)
+{
+    static const hy_scratch kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
+    hybrid_status status           = HYBRID_OK;
+    batch ahead, now;
+
+    if (row < end)
+        HY_TRY(load_batch(m, row, end, kind[0], &ahead));
+    for (int turn = 1; row < end && status == HYBRID_OK; row = now.end, turn = 1 - turn) {
+        now = ahead;
+        if (now.end < end)
+            HY_TRY(load_batch(m, now.end, end, kind[turn], &ahead));
+        status = make_rows(m, &now);
+        hy_recipes_finish(&m->seat);
+    }
+    return status;
+}
+
+static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const product *p = arg;
+    maker m          = {.p = p, .seat = {p->lane, p->A->type, NULL}};
+
+    (void)part;
+    memset(m.recent, 0xff, sizeof m.recent);
+    if (p->lanes > 1)
+        HY_TRY(hy_recipes_open(&m.seat));
+    for (int64_t k = begin; k < end; k++) {
+        m.at   = p->bound[p->cut[k]] - p->bound[0];
+        m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
+        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1] - ends_huge(p, k)));
+        HY_TRY(hy_seat_check(&m.seat, m.rows));
+        m.rows = 0;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status make_huge(const product *p, int64_t i)
+{
+    const int64_t at = p->bound[i] - p->bound[0];
+    const hy_huge h  = {.lane = p->lane,
+                        .A    = p->A,
+                        .B    = p->B,
+                        .row  = p->row0 + i,
+                        .make = p->make,
+                        .room = p->bound[i + 1] - p->bound[i],
+                        .col  = p->out.col + at,
+                        .val =
+                            (char *)p->out.val + at * (int64_t)hy_value_size(p->A->type)};
+
+    p->out.row_at[i] = at;
+    HY_TRY(hy_row_huge(&h, &p->out.row_ptr[i]));
+    return hy_seat_check(&(hy_seat){.lane = p->lane}, 1);
+}
+
+/* ---- all rows of a chunk --------------------------------------------------------- */
+
+hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes)
+{
+    hy_context *ctx           = lane->backend->ctx;
+    const hy_chunk *chunk     = job->chunk;
+    const hy_profile *profile = job->problem->profile;
+    product p                 = {.lane     = lane,
+                                 .A        = job->problem->A,
+                                 .B        = job->problem->B,
+                                 .products = profile->products + chunk->row_begin,
+                                 .bound    = profile->bound + chunk->row_begin,
+                                 .row0     = chunk->row_begin,
+                                 .rows     = chunk->row_end - chunk->row_begin,
+                                 .out      = job->out,
+                                 .make     = make,
+                                 .lanes    = lanes};
+
+    *job->out_nnz    = 0;
+    p.out.row_ptr[0] = 0;
+    if (p.rows == 0)
+        return HYBRID_OK;
+    cut_pieces(&p, hy_pool_threads(ctx->pool));
+    for (int64_t k = 0; k < p.pieces; k++)
+        if (ends_huge(&p, k))
+            HY_TRY(make_huge(&p, p.cut[k + 1] - 1));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, p.pieces, 1, make_pieces, &p));
+    HY_TRY(hy_prefix_sum(ctx, p.out.row_ptr, p.rows));
+    *job->out_nnz = p.out.row_ptr[p.rows];
+    return HYBRID_OK;
+}
+
+/* ---- spgemm.host.rows: an accumulator for each row ------------------------------- */
+
+enum { NEAR = 256 };   /* columns a product up to which a window is cheapest */
+enum { SPREAD = 512 }; /* and from which on it loses to a hash table */
+enum { WINDOW_COLUMNS = 4 << 20 }; /* beyond, the window no longer fits a share of L3 */
+
+static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *nnz)
+{
+    const int64_t range = (int64_t)rows->col_max - rows->col_min + 1;
+    const int dense     = range <= rows->products * SPREAD && range <= WINDOW_COLUMNS;
+    const int few       = !rows->shuffled && rows->products <= HY_FEW &&
+                    rows->products == rows->bound &&
+                    (rows->count == 1 || range > rows->products * NEAR);
+
+    if (dense && !few)
+        return hy_row_recipe(seat, rows, hy_row_dense, nnz);
+    for (int r = 0; r < rows->lanes; r++) {
+        hy_row row = *rows;
+        row.lanes  = 1;
+        row.a[0]   = rows->a[r];
+        row.col[0] = rows->col[r];
+        row.val[0] = rows->val[r];
+        HY_TRY((few ? hy_row_few : hy_row_hash)(seat, &row, nnz));
+    }
+    return HYBRID_OK;
+}
+
+static const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)f, (void)r;
+    return NULL;
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    return hy_spgemm_host_cost(f, r, 1.9);
+}
+
+static hybrid_status run(hy_lane *lane, void *job)
+{
+    return hy_spgemm_host_run(lane, job, make_any, LANES);
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    return hy_host_enqueue(lane, run, job);
+}
+
+const hy_variant hy_spgemm_host_rows = {
+    .name     = "spgemm.host.rows",
+    .summary  = "the accumulator that suits it, for each row",
+    .source   = "Gustavson 1978; choice of accumulator by row after spECK (Parger 2020)",
+    .op       = HY_SPGEMM,
+    .refuse   = refuse,
+    .cost     = cost,
+    .multiply = multiply,
+};

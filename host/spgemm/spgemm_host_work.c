@@ -1,0 +1,102 @@
+/* host/spgemm/spgemm_host_work.c - how much work a row of C is, and a chunk. */
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "host/spgemm/spgemm_host.h"
+#include "partition/format/pack.h"
+
+void hy_row_measure(const hybrid_csr *B, hy_row *row)
+{
+    row->products = 0;
+    row->col_min  = INT32_MAX;
+    row->col_max  = -1;
+    for (int64_t t = 0; t < row->count; t++) {
+        const hy_term term = row->terms[t];
+        if (term.begin == term.end)
+            continue;
+        const int32_t first = hy_cols(B)[term.begin], last = hy_cols(B)[term.end - 1];
+        row->products += term.end - term.begin;
+        row->col_min = first < row->col_min ? first : row->col_min;
+        row->col_max = last > row->col_max ? last : row->col_max;
+    }
+    row->bound = row->products < B->cols ? row->products : B->cols;
+}
+
+/* Terms that fit into a stretch; 0: the first of them is too long for that. */
+static int64_t count_terms(const hy_stretch *s)
+{
+    const hy_term *terms = s->whole->terms;
+    int64_t products = 0, t = s->term;
+
+    for (; t < s->whole->count && s->at == 0; t++) {
+        products += terms[t].end - terms[t].begin;
+        if (products > HY_UNCHECKED)
+            break;
+    }
+    return t - s->term;
+}
+
+/* A part of the next term, of which `at` products are behind. */
+static void take_part(hy_stretch *s)
+{
+    const hy_term term  = s->whole->terms[s->term];
+    const int64_t begin = term.begin + s->at;
+
+    s->part      = (hy_term){begin, hy_lesser(begin + HY_UNCHECKED, term.end)};
+    s->at        = s->part.end < term.end ? s->part.end - term.begin : 0;
+    s->row.terms = &s->part;
+    s->row.count = 1;
+}
+
+int hy_stretch_next(hy_stretch *s, hybrid_type type)
+{
+    const int64_t first = s->term, size = (int64_t)hy_value_size(type);
+
+    if (first == s->whole->count)
+        return 0;
+    s->row       = *s->whole;
+    s->row.terms = s->whole->terms + first;
+    s->row.count = count_terms(s);
+    for (int r = 0; r < s->row.lanes; r++)
+        s->row.a[r] = (const char *)s->whole->a[r] + first * size;
+    s->term += s->row.count;
+    if (s->row.count == 0) {
+        take_part(s);
+        s->term += s->at == 0;
+    }
+    return 1;
+}
+
+hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows)
+{
+    hy_progress *progress = &seat->lane->backend->ctx->progress;
+
+    hy_progress_add(progress, rows);
+    return hy_progress_check(progress);
+}
+
+hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
+                              int64_t room)
+{
+    return hy_fail(
+        lane->backend->ctx, HYBRID_BAD_STATE,
+        "%d rows of C from %lld on may have %lld entries each, planned were at "
+        "most %lld: the patterns are not those of the plan",
+        lanes, (long long)row, (long long)bound, (long long)room);
+}
+
+hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
+{
+    const double size = f->type == HYBRID_F64 ? 8 : 4;
+    const double hz =
+        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
+    const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
+    const double compute =
+        ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /
+        (hz * (r->width > 0 ? r->width : 1));
+    const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
+    hy_cost c           = {0};
+
+    c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 1);
+    c.multiply_s = r->launch_s + (compute > memory ? compute : memory);
+    return c;
+}

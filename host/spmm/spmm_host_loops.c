@@ -1,0 +1,165 @@
+/* host/spmm/spmm_host_loops.c - a piece of Y = alpha*A*X + beta*Y, with the vectors that
+   this CPU has.
+
+   A row of Y is made in registers, up to twelve vectors of columns at a time, from the
+   rows of X that the row of A names, in its order. Wider rows are made panel by panel,
+   one row after the other: all panels of a row before the next row, because a part of
+   each row of X, a power of two apart, would share few sets of the caches.
+
+   Many workers store a Y that is too large to stay in the caches with X past them: it is
+   not read before it is written, and does not displace X. Rows of X are fetched ahead
+   only where rows of A name them far and wide. */
+#include "host/spmm/spmm_host.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "host/backend/vectors.h"
+
+enum {
+    MOST      = 12,      /* vectors of columns that are made at once */
+    ROWS      = 64,      /* short rows that are made together */
+    PART_WORK = 1 << 22, /* products, rows and entries of a part of a piece */
+    PAIRED    = 8        /* entries of a row, from which on two are summed side by side */
+};
+
+/* Of the first segment of the long row that begins at entry k; the next ones follow. No
+   two segments have the same, because segments have HY_SEGMENT entries or more. */
+static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
+{
+    return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
+}
+
+/* Where up to ROWS rows before `stop` begin, and where the last ends; returns how many
+   there are before the first long one. */
+static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
+                                int64_t *begin)
+{
+    const int64_t most = hy_lesser(stop - row, ROWS);
+    int64_t n          = 0;
+
+    begin[0] = hy_offset(p->A, row);
+    for (; n < most; n++) {
+        begin[n + 1] = hy_offset(p->A, row + n + 1);
+        if (hy_segments(begin[n + 1] - begin[n]) > 1)
+            break;
+    }
+    return n;
+}
+
+#define T float
+#define INT int32_t
+#define VEC f32x4
+#define NAME(x) x##_f32x4
+#define TARGET HY_PORTABLE
+#define LANES 4
+#include "host/spmm/spmm_host_loops.inc"
+
+#if HY_X86
+#define VEC f32x8
+#define NAME(x) x##_f32x8
+#define TARGET HY_AVX2
+#define LANES 8
+#include "host/spmm/spmm_host_loops.inc"
+
+#define VEC f32x16
+#define NAME(x) x##_f32x16
+#define TARGET HY_AVX512
+#define LANES 16
+#include "host/spmm/spmm_host_loops.inc"
+#endif
+#undef T
+#undef INT
+
+#define T double
+#define INT int64_t
+#define VEC f64x2
+#define NAME(x) x##_f64x2
+#define TARGET HY_PORTABLE
+#define LANES 2
+#include "host/spmm/spmm_host_loops.inc"
+
+#if HY_X86
+#define VEC f64x4
+#define NAME(x) x##_f64x4
+#define TARGET HY_AVX2
+#define LANES 4
+#include "host/spmm/spmm_host_loops.inc"
+
+#define VEC f64x8
+#define NAME(x) x##_f64x8
+#define TARGET HY_AVX512
+#define LANES 8
+#include "host/spmm/spmm_host_loops.inc"
+#endif
+#undef T
+#undef INT
+
+/* ---- pieces -------------------------------------------------------------------------
+ */
+
+/* Begin of a piece: the first row, or segment of a long row, before which there is its
+   share of the work, or nearly so. */
+static hy_row_cut find_cut(const hy_dense_product *p, int64_t k)
+{
+    const int64_t total = hy_work_before(p, p->row_end);
+    const int64_t share = total / p->pieces * k + total % p->pieces * k / p->pieces;
+    int64_t low = p->row_begin, high = p->row_end;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (hy_work_before(p, middle) < share)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > p->row_begin && hy_work_before(p, low) > share) {
+        const int64_t all  = hy_segments(hy_offset(p->A, low) - hy_offset(p->A, low - 1));
+        const int64_t into = (share - hy_work_before(p, low - 1)) / HY_SEGMENT;
+        if (all > 1 && into < all)
+            return (hy_row_cut){low - 1, into};
+    }
+    return (hy_row_cut){low, 0};
+}
+
+void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
+{
+    const int f64 = p->A->type == HYBRID_F64;
+
+    switch (p->target) {
+#if HY_X86
+    case HY_TARGET_AVX512:
+        (f64 ? product_f64x8 : product_f32x16)(p, w);
+        return;
+    case HY_TARGET_AVX2:
+        (f64 ? product_f64x4 : product_f32x8)(p, w);
+        return;
+#endif
+    default:
+        (f64 ? product_f64x2 : product_f32x4)(p, w);
+    }
+}
+
+/* Parts of a piece that take a worker some ms each. */
+static int64_t count_parts(const hy_dense_product *p)
+{
+    const double work = (double)hy_work_before(p, p->row_end) * (double)(p->n + 1);
+
+    return (int64_t)(work / (double)p->pieces / PART_WORK) + 1;
+}
+
+hybrid_status hy_dense_product_make_piece(const hy_dense_product *all,
+                                          hy_progress *progress, int64_t k)
+{
+    const int64_t parts    = hy_progress_asked(progress) ? count_parts(all) : 1;
+    const int64_t elements = (all->row_end - all->row_begin) * all->n;
+    hy_dense_product p     = *all;
+
+    p.pieces *= parts;
+    for (int64_t i = k * parts; i < (k + 1) * parts; i++) {
+        const hy_piece w = {find_cut(&p, i), find_cut(&p, i + 1)};
+        HY_TRY(hy_progress_check(progress));
+        (p.y_col == 1 ? hy_dense_product_piece : hy_dense_product_columns)(&p, &w);
+        hy_progress_add(progress, elements / p.pieces + (i < elements % p.pieces));
+    }
+    return HYBRID_OK;
+}

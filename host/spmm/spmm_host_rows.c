@@ -1,0 +1,343 @@
+/* host/spmm/spmm_host_rows.c - Y = alpha*A*X + beta*Y on the CPU, row by row. */
+#include <math.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "host/spmm/spmm_host.h"
+
+enum {
+    PIECES_PER_WORKER = 16,
+    MOST_PIECES       = 4096,
+    PIECE_WORK        = 1 << 15,  /* at least: some 2 us of products, */
+    FINE              = 4,        /* of which so many are worth waking a worker, */
+    FEW               = 10,       /* but of so many in all none, if they stand alone, */
+    ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
+    NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
+    FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
+    NEIGHBOURS        = 4,        /* columns: as far as a row of A lends X to the next */
+    SAMPLES           = 64,       /* rows by which these are estimated, */
+    LOOK              = 8,        /* by so many entries of each */
+    STREAM_SHARE      = 8, /* a Y of this part of the last-level cache is streamed */
+    STREAM_WORKERS    = 8  /* by so many, who saturate memory */
+};
+
+/* A product and what of it nobody has begun. */
+typedef struct shares {
+    const hy_dense_product *product;
+    hy_progress *progress;
+    int threads;
+    uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
+} shares;
+
+/* The first piece from `from` on that nobody has begun, or INT64_MAX. */
+static int64_t first_left(const shares *s, int64_t from)
+{
+    for (int64_t word = from / 64; word < MOST_PIECES / 64; word++) {
+        const uint64_t left =
+            ~__atomic_load_n(&s->begun[word], __ATOMIC_RELAXED) &
+            (word == from / 64 ? ~(uint64_t)0 << from % 64 : ~(uint64_t)0);
+        if (left)
+            return 64 * word + __builtin_ctzll(left);
+    }
+    return INT64_MAX;
+}
+
+/* A piece of the part's share, or else of the shares after it. There is one: pieces are
+   begun as often as this is asked. */
+static int64_t begin_piece(shares *s, int part)
+{
+    const int64_t pieces = s->product->pieces;
+    int64_t piece        = pieces * part / s->threads;
+
+    for (;;) {
+        piece = first_left(s, piece);
+        if (piece >= pieces) {
+            piece = 0;
+            continue;
+        }
+        const uint64_t bit = (uint64_t)1 << piece % 64;
+        if (!(__atomic_fetch_or(&s->begun[piece / 64], bit, __ATOMIC_RELAXED) & bit))
+            return piece;
+    }
+}
+
+/* Each of the workers begins with its share of the rows, which is the same in each run:
+   what of A and Y its caches hold from the last one is read there. */
+static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    shares *s = arg;
+
+    for (; begin < end; begin++) {
+        const int64_t piece = begin_piece(s, part);
+        HY_TRY(hy_dense_product_make_piece(s->product, s->progress, piece));
+    }
+    return HYBRID_OK;
+}
+
+/* Enough for all workers to end together. */
+static int64_t count_pieces(const hy_dense_product *p, int threads)
+{
+    const int64_t most =
+        threads == 1 ? 1 : hy_lesser((int64_t)threads * PIECES_PER_WORKER, MOST_PIECES);
+    const double work =
+        (double)hy_work_before(p, p->row_end) * (double)(p->n + ENTRY_WORK);
+
+    return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
+}
+
+/* Room for the sums of segments, if there are long rows. */
+static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
+{
+    const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
+    const size_t ids      = (size_t)(entries / HY_SEGMENT + 1);
+    size_t fresh;
+    void *memory;
+
+    const int64_t longest = job->chunk->features.row_max;
+    if (hy_segments(longest > 0 ? longest : entries) == 1) /* 0: unknown */
+        return HYBRID_OK;
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SUMS,
+                             ids * (8 + (size_t)p->n * hy_value_size(p->A->type)),
+                             &memory, &fresh));
+    p->done = memory;
+    p->sums = p->done + ids;
+    memset(p->done, 0, ids * 8);
+    return HYBRID_OK;
+}
+
+/* Bytes of X from the first row that a row of A names to the last, on average. */
+static double near_bytes(const hy_dense_product *p)
+{
+    const hybrid_csr *A = p->A;
+    const int64_t step  = (p->row_end - p->row_begin) / SAMPLES + 1;
+    double span = 0, count = 0;
+
+    for (int64_t i = p->row_begin; i < p->row_end; i += step, count++) {
+        const int64_t k = hy_offset(A, i), end = hy_offset(A, i + 1);
+        if (k < end)
+            span += (double)hy_cols(A)[end - 1] - (double)hy_cols(A)[k];
+    }
+    return span / count * (double)p->n * (double)hy_value_size(A->type);
+}
+
+/* How many of the first entries of row i > 0 are alone, with none of the row before
+   within NEIGHBOURS columns, less how many are not. */
+static int64_t count_alone(const hybrid_csr *A, int64_t i)
+{
+    const int64_t begin = hy_offset(A, i);
+    const int64_t end   = hy_lesser(hy_offset(A, i + 1), begin + LOOK);
+    int64_t k = hy_offset(A, i - 1), count = 0;
+    const int64_t last = hy_lesser(begin, k + 2 * LOOK);
+
+    for (int64_t j = begin; j < end; j++) {
+        const int64_t col = hy_cols(A)[j];
+        while (k < last && hy_cols(A)[k] < col - NEIGHBOURS)
+            k++;
+        count += k == last || hy_cols(A)[k] > col + NEIGHBOURS ? 1 : -1;
+    }
+    return count;
+}
+
+/* Whether most entries of A are alone. */
+static int scattered(const hy_dense_product *p)
+{
+    const int64_t step = (p->row_end - p->row_begin) / SAMPLES + 1;
+    int64_t count      = 0;
+
+    for (int64_t i = p->row_begin + 1; i < p->row_end; i += step)
+        count += count_alone(p->A, i);
+    return count > 0;
+}
+
+/* Whether rows of X are fetched ahead: not where they are in a core's caches anyway, and
+   not values of one column. */
+static int fetches_ahead(const hy_dense_product *p)
+{
+    const double bytes = p->single ? 0 : near_bytes(p);
+
+    return bytes >= FAR_BYTES || (bytes >= NEAR_BYTES && scattered(p));
+}
+
+/* Whether Y is stored past the caches: that spares memory the reading of Y, and makes a
+   worker wait for memory. By 16 workers, with 300 MB of cache, products with a Y of 72
+   and 262 MB took 0.84 of the time; by 2, with 32 MB, those with 4 to 9 MB 1.1 to 1.3
+   times as long, and with 86 MB 1.3 times. In between nothing is known but that 8 workers
+   saturate memory. */
+static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
+{
+    const double bytes =
+        (double)Y->rows * (double)Y->cols * (double)hy_value_size(Y->type);
+    const size_t cache = hy_pool_threads(pool) < STREAM_WORKERS
+                             ? 0
+                             : hy_topology_llc_bytes(hy_pool_topology(pool));
+
+    return p->beta == 0 && hy_target_streams(STREAM_SHARE * bytes, cache);
+}
+
+/* The set for n columns: wide vectors of which little is used reach into the next cache
+   line for nothing. One column uses none. */
+static hy_target target_for(int64_t n, hybrid_type type)
+{
+    const int64_t bytes  = n * (int64_t)hy_value_size(type);
+    const hy_target most = n == 1 || bytes > 32 ? HY_TARGET_AVX512
+                           : bytes == 16        ? HY_TARGET_PORTABLE
+                                                : HY_TARGET_AVX2;
+    const hy_target best = hy_target_best();
+
+    return best < most ? best : most;
+}
+
+static hy_dense_product product_of(const hy_problem *problem, const hy_chunk *chunk)
+{
+    const hybrid_dense *X = problem->X, *Y = problem->Y;
+    const int x_rows   = X->order == HYBRID_ROW_MAJOR;
+    const int y_rows   = Y->order == HYBRID_ROW_MAJOR;
+    const int64_t size = (int64_t)hy_value_size(problem->A->type);
+    hy_dense_product p = {.A         = problem->A,
+                          .x_row     = x_rows ? X->ld : 1,
+                          .y_row     = y_rows ? Y->ld : 1,
+                          .y_col     = y_rows ? 1 : Y->ld,
+                          .n         = chunk->col_end - chunk->col_begin,
+                          .alpha     = problem->alpha,
+                          .beta      = problem->beta,
+                          .row_begin = chunk->row_begin,
+                          .row_end   = chunk->row_end};
+
+    p.x      = (const char *)X->data + chunk->col_begin * (x_rows ? 1 : X->ld) * size;
+    p.y      = (char *)Y->data + chunk->col_begin * p.y_col * size;
+    p.single = p.n == 1;
+    p.target = target_for(p.n, p.A->type);
+    p.y_col  = p.single ? 1 : p.y_col; /* one column lies side by side in any order */
+    return p;
+}
+
+hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_product *p)
+{
+    hy_pool *pool = lane->backend->ctx->pool;
+
+    p->ahead  = fetches_ahead(p) ? hy_offset(p->A, p->row_end) - HY_AHEAD : 0;
+    p->pieces = count_pieces(p, hy_pool_threads(pool));
+    HY_TRY(find_room(lane, job, p));
+
+    shares all      = {.product  = p,
+                       .progress = &lane->backend->ctx->progress,
+                       .threads  = hy_pool_threads(pool)};
+    const int alone = p->pieces <= FEW && !hy_pool_goes_on(pool);
+    return hy_pool_for_fine(pool, HY_COMPUTE, 0, p->pieces, 1, alone ? FEW : FINE,
+                            make_pieces, &all);
+}
+
+static hybrid_status run(hy_lane *lane, void *arg)
+{
+    const hy_job *job     = arg;
+    const hybrid_dense *X = job->problem->X;
+    hy_dense_product p    = product_of(job->problem, job->chunk);
+
+    if (p.row_begin == p.row_end || p.n == 0)
+        return HYBRID_OK;
+    p.stream = streams(&p, job->problem->Y, lane->backend->ctx->pool);
+    if (X->order == HYBRID_COL_MAJOR && !p.single)
+        return hy_dense_product_turned(lane, job, &p);
+    return hy_dense_product_make(lane, job, &p);
+}
+
+/* ---- the variant
+ * ------------------------------------------------------------------------ */
+
+static const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)f, (void)r;
+    return NULL;
+}
+
+/* What a core does meanwhile, in operations of hy_rates.flops. With one column: for a
+   row, and for an entry. With more: for a row of A and of Y, an element of Y, and an
+   entry, if its row of X has no more than WIDE bytes. All constants here are fitted, in
+   logarithms, to every second matrix of a collection of 43, with 1, 8 and 64 columns, on
+   16 cores (docs/lab/planning-in-proportion.md). */
+static const double SINGLE_ROW = 130, SINGLE_ENTRY = 21;
+static const double ROW = 82, Y_ELEMENT = 12.2, ENTRY = 35, WIDE = 256;
+
+/* And to fetch X: for a line of a row that comes from a core's second cache; for one from
+   beyond it, where X exceeds it REACH times; and for a row where X has more pages than a
+   core has addresses of at hand. */
+static const double LINE_NEAR = 55, LINE_FAR = 52, ROW_FAR = 170;
+static const double FIRST = 32 << 10, REACH = 2.2, PAGES = 30e6;
+
+/* Rows of X that BLOCK_ROWS rows of A name find room in the first cache. */
+static const double BLOCK_ROWS = 16, ROOM = 64 << 10;
+
+/* Of entries of neighbouring rows of A, the part whose row of X no entry before names,
+   where nobody has looked (hy_inspect_fill()). */
+static const double APART = 0.39;
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* From 0 to 1: how much of so many bytes a cache of that size does not hold. */
+static double beyond(double bytes, double cache)
+{
+    return square(bytes) / (square(bytes) + square(fmax(1, cache)));
+}
+
+/* For an entry. Of BLOCK_ROWS times as many neighbours the part apart is its square. */
+static double fetching(const hy_features *f, const hy_rates *r, double x_row)
+{
+    const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);
+    const double apart = f->tile_fill > 0 ? 1 / fmax(1, 16 * f->tile_fill) : APART;
+    const double near =
+        apart + (1 - apart) * beyond(apart * BLOCK_ROWS * f->row_mean * x_row, ROOM);
+
+    return LINE_NEAR * lines * near * x / (x + FIRST) +
+           square(apart) * (LINE_FAR * lines * beyond(x, REACH * (double)r->core_cache) +
+                            ROW_FAR * beyond(square(x), square(PAGES)));
+}
+
+static double operations(const hy_features *f, const hy_rates *r)
+{
+    const double rows = (double)f->rows, nnz = (double)f->nnz, n = (double)f->out_cols;
+    const double x_row = n * (double)hy_value_size(f->type);
+    const double own   = f->out_cols == 1 ? SINGLE_ROW * rows + SINGLE_ENTRY * nnz
+                                          : (ROW + Y_ELEMENT * n) * rows +
+                                              ENTRY * fmax(1, x_row / WIDE) * nnz;
+
+    return own + nnz * fetching(f, r, x_row);
+}
+
+/* Of A, X and Y, what the last-level cache does not hold from one run to the next. */
+static double bytes_of_memory(const hy_features *f, const hy_rates *r)
+{
+    const double size  = (double)hy_value_size(f->type);
+    const double dense = ((double)f->rows + (double)f->cols) * (double)f->out_cols * size;
+    const double all   = (double)f->nnz * (4 + size) + (double)f->rows * 8 + dense;
+
+    return fmax(0, all - (double)r->cache);
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    hy_cost c = {0};
+
+    c.multiply_s = operations(f, r) / r->flops + bytes_of_memory(f, r) / r->mem_Bps;
+    return c;
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    return hy_host_enqueue(lane, run, job);
+}
+
+const hy_variant hy_spmm_host_rows = {
+    .name     = "spmm.host.rows",
+    .summary  = "rows of Y in vector registers, columns of X as rows",
+    .source   = "Gustavson 1978, row by row",
+    .op       = HY_SPMM,
+    .in_place = 1,
+    .refuse   = refuse,
+    .cost     = cost,
+    .multiply = multiply,
+};

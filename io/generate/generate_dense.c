@@ -1,0 +1,47 @@
+/* io/generate/generate_dense.c - a dense matrix of random values: hybrid_dense_random().
+ */
+#include "base/threads/pool.h"
+#include "io/generate/generate.h"
+#include "io/generate/random.h"
+
+typedef struct fill {
+    const hybrid_dense *X;
+    uint64_t seed;
+} fill;
+
+/* [-1, 1), with as few bits as make every value exact in the type. */
+static void set_element(const hybrid_dense *X, int64_t at, uint64_t draw)
+{
+    if (X->type == HYBRID_F64)
+        ((double *)X->data)[at] = (double)(draw >> 11) * 0x1p-52 - 1;
+    else
+        ((float *)X->data)[at] = (float)(draw >> 40) * 0x1p-23f - 1;
+}
+
+/* Lines are rows or columns, whichever are contiguous. */
+static hybrid_status fill_lines(void *arg, int part, int64_t begin, int64_t end)
+{
+    const fill *f         = arg;
+    const hybrid_dense *X = f->X;
+    const int by_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t length  = by_rows ? X->cols : X->rows;
+
+    (void)part;
+    for (int64_t line = begin; line < end; line++)
+        for (int64_t k = 0; k < length; k++) {
+            const int64_t i = by_rows ? line : k, j = by_rows ? k : line;
+            const uint64_t key = hy_key(f->seed, HY_RANDOM_DENSE, (uint64_t)i);
+            set_element(X, line * X->ld + k, hy_draw(key, (uint64_t)j));
+        }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_dense_random(hy_context *ctx, uint64_t seed, hybrid_dense *X)
+{
+    const int by_rows   = X->order == HYBRID_ROW_MAJOR;
+    const int64_t lines = by_rows ? X->rows : X->cols;
+    const int64_t grain = 65536 / ((by_rows ? X->cols : X->rows) + 1) + 1;
+    fill f              = {X, seed};
+
+    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, lines, grain, fill_lines, &f);
+}

@@ -1,0 +1,170 @@
+/* io/generate/generate_grid.c - stencils, finite elements, roads and bands: patterns of a
+ * grid. */
+#include "io/generate/generate.h"
+#include "io/generate/random.h"
+
+/* ---- neighbours on an N x N x N grid ------------------------------------------------
+ */
+
+typedef struct node {
+    int64_t x, y, z; /* x runs fastest */
+} node;
+
+static node node_at(int64_t i, int64_t n)
+{
+    return (node){i % n, i / n % n, i / (n * n)};
+}
+
+/* Neighbour k of 27, in ascending order of its number: -1 if there is none. */
+static int64_t neighbour(node at, int k, int64_t n)
+{
+    const int64_t x = at.x + k % 3 - 1, y = at.y + k / 3 % 3 - 1, z = at.z + k / 9 - 1;
+
+    if (x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= n)
+        return -1;
+    return (z * n + y) * n + x;
+}
+
+/* A coin that both ends of an edge see alike. */
+static int keep_edge(uint64_t seed, int64_t a, int64_t b, double probability)
+{
+    const int64_t low = a < b ? a : b, high = a < b ? b : a;
+    const uint64_t key = hy_key(seed, HY_RANDOM_COLUMNS, (uint64_t)low);
+
+    return hy_unit(hy_draw(key, (uint64_t)high)) < probability;
+}
+
+/* ---- stencils -----------------------------------------------------------------------
+ */
+
+static int64_t stencil27_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    const node at = node_at(i, recipe->arg[0]);
+    int64_t used  = 0;
+
+    for (int k = 0; k < 27; k++) {
+        const int64_t j = neighbour(at, k, recipe->arg[0]);
+        if (j >= 0)
+            col[used++] = (int32_t)j;
+    }
+    return used;
+}
+
+static int64_t stencil7_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    static const int cross[7] = {4, 10, 12, 13, 14, 16, 22}; /* of the 27, by faces */
+    const node at             = node_at(i, recipe->arg[0]);
+    int64_t used              = 0;
+
+    for (int k = 0; k < 7; k++) {
+        const int64_t j = neighbour(at, cross[k], recipe->arg[0]);
+        if (j >= 0)
+            col[used++] = (int32_t)j;
+    }
+    return used;
+}
+
+hybrid_status hy_recipe_stencil7(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    recipe->rows     = recipe->arg[0] * recipe->arg[0] * recipe->arg[0];
+    recipe->row_most = 7;
+    recipe->expected = recipe->rows * 7;
+    recipe->least    = recipe->expected - 6 * recipe->arg[0] * recipe->arg[0];
+    recipe->row      = stencil7_row;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    recipe->rows     = recipe->arg[0] * recipe->arg[0] * recipe->arg[0];
+    recipe->row_most = 27;
+    recipe->expected = recipe->rows * 27;
+    recipe->least =
+        (3 * recipe->arg[0] - 2) * (3 * recipe->arg[0] - 2) * (3 * recipe->arg[0] - 2);
+    recipe->row = stencil27_row;
+    return HYBRID_OK;
+}
+
+/* ---- finite elements: 3 unknowns a node, dense 3 x 3 blocks ---------------------------
+ */
+
+static int64_t fem3_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    const int64_t self = i / 3, n = recipe->arg[0];
+    const node at = node_at(self, n);
+    int64_t used  = 0;
+
+    for (int k = 0; k < 27; k++) {
+        const int64_t j = neighbour(at, k, n);
+        if (j < 0 || (j != self && !keep_edge(recipe->seed, self, j, 0.55)))
+            continue;
+        for (int unknown = 0; unknown < 3; unknown++)
+            col[used++] = (int32_t)(3 * j + unknown);
+    }
+    return used;
+}
+
+hybrid_status hy_recipe_fem3(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    recipe->rows     = 3 * recipe->arg[0] * recipe->arg[0] * recipe->arg[0];
+    recipe->row_most = 81;
+    recipe->expected = recipe->rows * 46;
+    recipe->row      = fem3_row;
+    return HYBRID_OK;
+}
+
+/* ---- roads: a grid with a part of its edges -------------------------------------------
+ */
+
+static int64_t road_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    const int64_t n = recipe->arg[0], x = i % n, y = i / n;
+    const int64_t to[4] = {i - n, i - 1, i + 1, i + n};
+    const int inside[4] = {y > 0, x > 0, x < n - 1, y < n - 1};
+    int64_t used        = 0;
+
+    for (int k = 0; k < 4; k++)
+        if (inside[k] && keep_edge(recipe->seed, i, to[k], 0.62))
+            col[used++] = (int32_t)to[k];
+    return used;
+}
+
+hybrid_status hy_recipe_road(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    recipe->rows     = recipe->arg[0] * recipe->arg[0];
+    recipe->row_most = 4;
+    recipe->expected = recipe->rows * 3;
+    recipe->row      = road_row;
+    return HYBRID_OK;
+}
+
+/* ---- full band
+ * ------------------------------------------------------------------------- */
+
+static int64_t band_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    const int64_t half = recipe->arg[1], last = recipe->rows - 1;
+    const int64_t begin = i > half ? i - half : 0;
+    const int64_t end   = last - i > half ? i + half : last;
+
+    for (int64_t j = begin; j <= end; j++)
+        col[j - begin] = (int32_t)j;
+    return end - begin + 1;
+}
+
+hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
+{
+    const int64_t width = 2 * recipe->arg[1] + 1;
+
+    (void)ctx;
+    recipe->rows     = recipe->arg[0];
+    recipe->row_most = width < recipe->rows ? width : recipe->rows;
+    recipe->expected = recipe->rows * recipe->row_most;
+    recipe->least    = recipe->expected / 2; /* a band that is cut off at the corners */
+    recipe->row      = band_row;
+    return HYBRID_OK;
+}

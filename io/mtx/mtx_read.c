@@ -1,0 +1,301 @@
+/* io/mtx/mtx_read.c - Matrix Market coordinate files.
+
+   Lines are read in parallel to entries "row column value" in the order of the file.
+   There is room for those that the header claims or, if it claims more, those that the
+   file is long enough for, where that is known. */
+#include "io/mtx/mtx.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory/pages.h"
+#include "base/memory/results.h"
+
+typedef struct entry {
+    int32_t row, col;
+    double val;
+} entry;
+
+typedef struct reader {
+    const hy_mtx_header *header;
+    hybrid_type type;
+    hy_numbers *numbers;
+    hy_entries *out;
+    int descend;      /* entries that do not ascend were met */
+    int below, above; /* entries on this side of the diagonal were */
+} reader;
+
+/* ---- one line ------------------------------------------------------------------------
+ */
+
+static void explain_index(const char *p, const char *end, const char *what, int64_t value,
+                          int64_t size, char *why)
+{
+    if (hy_word_ends(p))
+        snprintf(why, HY_WHY_BYTES, "the %s index is missing", what);
+    else if (!end || !hy_word_ends(end))
+        snprintf(why, HY_WHY_BYTES, "%s index '%s' is not an integer", what,
+                 hy_mtx_word(p).text);
+    else if (value < 1)
+        snprintf(why, HY_WHY_BYTES, "%s index %s is below 1", what, hy_mtx_word(p).text);
+    else
+        snprintf(why, HY_WHY_BYTES, "%s index %s is beyond the %lld %ss", what,
+                 hy_mtx_word(p).text, (long long)size, what);
+}
+
+/* An index from 1 to `size` at `p`, less 1. Returns the next word or NULL. */
+static const char *read_any_index(const char *p, const char *what, int64_t size,
+                                  int32_t *out, char *why)
+{
+    int64_t value   = 0;
+    const char *end = hy_parse_int(p, &value);
+
+    if (!end || !hy_word_ends(end) || value < 1 || value > size) {
+        explain_index(p, end, what, value, size, why);
+        return NULL;
+    }
+    *out = (int32_t)(value - 1);
+    return hy_skip_blanks(end);
+}
+
+/* The same, quickly for up to seven digits; none at all are 0, which is no index. */
+static inline const char *read_index(const char *p, const char *what, int64_t size,
+                                     int32_t *out, char *why)
+{
+    const uint64_t x     = hy_load8(p);
+    const int n          = hy_count_digits(x);
+    const uint64_t value = hy_digits_value(x, n) - 1;
+
+    if (n == 8 || value >= (uint64_t)size || !hy_word_ends(p + n))
+        return read_any_index(p, what, size, out, why);
+    *out = (int32_t)value;
+    return hy_skip_blanks(p + n);
+}
+
+/* A value of the usual kind quickly, all others by hy_mtx_value(). */
+static inline const char *read_value(const reader *r, const char *p, double *value,
+                                     char *why)
+{
+    if (r->header->field == HY_MTX_REAL) {
+        const char *end = hy_parse_real(p, r->numbers, value);
+        if (end && hy_word_ends(end) &&
+            isfinite(r->type == HYBRID_F32 ? (double)(float)*value : *value))
+            return end;
+    }
+    return hy_mtx_value(p, r->header->field, r->type, r->numbers, value, why);
+}
+
+static inline const char *read_entry(void *arg, const char *p, void *item, char *why)
+{
+    const reader *r        = arg;
+    const hy_mtx_header *h = r->header;
+    entry *e               = item;
+
+    if (!(p = read_index(p, "row", h->rows, &e->row, why)) ||
+        !(p = read_index(p, "column", h->cols, &e->col, why)))
+        return NULL;
+    e->val = 1;
+    if (h->field != HY_MTX_PATTERN)
+        p = read_value(r, p, &e->val, why);
+    if (p && h->symmetry == HY_MTX_SKEW && e->row == e->col && e->val != 0) {
+        snprintf(why, HY_WHY_BYTES,
+                 "diagonal entry (%d,%d) of a skew-symmetric matrix is not 0", e->row + 1,
+                 e->col + 1);
+        return NULL;
+    }
+    return p;
+}
+
+static void read_block(void *arg, hy_block *block)
+{
+    hy_block_read(block, sizeof(entry), read_entry, arg);
+}
+
+/* ---- entries of a block --------------------------------------------------------------
+ */
+
+static uint64_t key(int32_t row, int32_t col)
+{
+    return (uint64_t)row << 32 | (uint32_t)col;
+}
+
+/* Written once, read after the loop. */
+static void note(int *flag, int holds)
+{
+    if (holds)
+        __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+}
+
+static void put_entries(void *arg, const void *items, int64_t count, int64_t first)
+{
+    reader *r             = arg;
+    const entry *e        = items;
+    const hy_entries *out = r->out;
+    int descend = 0, below = 0, above = 0;
+
+    for (int64_t k = 0; k < count; k++) {
+        out->row[first + k] = e[k].row;
+        out->col[first + k] = e[k].col;
+        out->val[first + k] = e[k].val;
+        below |= e[k].col < e[k].row;
+        above |= e[k].col > e[k].row;
+    }
+    for (int64_t k = 1; k < count; k++)
+        descend |= key(e[k].row, e[k].col) <= key(e[k - 1].row, e[k - 1].col);
+    note(&r->descend, descend);
+    note(&r->below, below);
+    note(&r->above, above);
+}
+
+/* Do entries ascend from block to block, and from the window before? */
+static void compare_blocks(void *arg, const hy_lines *lines)
+{
+    reader *r            = arg;
+    const hy_entries *in = r->out;
+
+    for (int64_t b = 0; b < lines->blocks; b++) {
+        const int64_t k = lines->first[b];
+        note(&r->descend,
+             k > 0 && k < lines->first[lines->blocks] &&
+                 key(in->row[k], in->col[k]) <= key(in->row[k - 1], in->col[k - 1]));
+    }
+}
+
+/* ---- an entry and its mirror ---------------------------------------------------------
+ */
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The first entry above the diagonal of which the mirror is among `keys`; -1 if none. */
+static int64_t find_mirrored(const hy_entries *in, const uint64_t *keys, int64_t count)
+{
+    for (int64_t k = 0; k < in->count; k++) {
+        const uint64_t want = key(in->col[k], in->row[k]);
+        if (in->col[k] > in->row[k] &&
+            bsearch(&want, keys, (size_t)count, sizeof want, compare_keys))
+            return k;
+    }
+    return -1;
+}
+
+/* Files store one triangle, so entries on both sides of the diagonal are rare, and time
+   does not matter then. */
+static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
+                                    const hy_entries *in)
+{
+    int64_t count = 0;
+    void *array;
+    char why[HY_WHY_BYTES];
+
+    HY_TRY(
+        hy_array(ctx, in->count, sizeof(uint64_t), "entries below the diagonal", &array));
+    uint64_t *keys = array;
+    for (int64_t k = 0; k < in->count; k++)
+        if (in->col[k] < in->row[k])
+            keys[count++] = key(in->row[k], in->col[k]);
+    qsort(keys, (size_t)count, sizeof *keys, compare_keys);
+    const int64_t bad = find_mirrored(in, keys, count);
+    hy_array_free(ctx, array);
+    if (bad < 0)
+        return HYBRID_OK;
+
+    const int row = in->row[bad] + 1, col = in->col[bad] + 1;
+    snprintf(why, sizeof why,
+             "entry (%d,%d) and its mirror (%d,%d) are both stored in a symmetric file",
+             row, col, col, row);
+    return hy_mtx_fail(ctx, lines->input, hy_lines_at(lines, bad), why);
+}
+
+/* ---- the file ------------------------------------------------------------------------
+ */
+
+static hybrid_status open_entries(hy_context *ctx, int64_t count, hy_entries *out)
+{
+    void *array;
+
+    out->count = count;
+    HY_TRY(hy_array(ctx, count, sizeof *out->row, "rows of entries", &array));
+    out->row = array;
+    hy_pages_wish(array, (size_t)count * sizeof *out->row);
+    HY_TRY(hy_results_array(ctx, count, sizeof *out->col, "columns of entries", &array));
+    out->col = array;
+    HY_TRY(hy_results_array(ctx, count, sizeof *out->val, "values of entries", &array));
+    out->val = array;
+    return HYBRID_OK;
+}
+
+static hybrid_status read_entries(hy_context *ctx, hy_input *input,
+                                  const hy_mtx_header *header, hybrid_type type,
+                                  hy_entries *out)
+{
+    const int general = header->symmetry == HY_MTX_GENERAL;
+    reader r          = {.header = header, .type = type, .out = out};
+    hy_lines lines    = {.input      = input,
+                         .body       = header->body,
+                         .announced  = header->count,
+                         .noun       = "entries",
+                         .item_bytes = sizeof(entry),
+                         .least_bytes =
+                          header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1",
+                         .read   = read_block,
+                         .put    = put_entries,
+                         .joined = compare_blocks,
+                         .arg    = &r};
+    hybrid_status status;
+
+    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.numbers));
+    HY_TRY_ELSE_DONE(open_entries(ctx, hy_lines_most(&lines), out));
+    HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
+    if (!general && r.below && r.above)
+        HY_TRY_ELSE_DONE(refuse_mirrors(ctx, &lines, out));
+    out->ascend = general && !r.descend;
+done:
+    hy_lines_close(ctx, &lines);
+    hy_numbers_close(ctx, r.numbers);
+    return status;
+}
+
+static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,
+                                hybrid_csr *out)
+{
+    hy_mtx_header header;
+    hy_entries entries = {0};
+    hybrid_status status;
+
+    hy_input_begin(ctx, input);
+    HY_TRY_ELSE_DONE(hy_mtx_read_header(ctx, input, &header));
+    if (header.array)
+        HY_TRY_ELSE_DONE(hy_mtx_fail(ctx, input, input->text,
+                                     "an array file is dense; a sparse matrix needs the "
+                                     "format 'coordinate'"));
+    HY_TRY_ELSE_DONE(read_entries(ctx, input, &header, type, &entries));
+    hy_input_close(ctx, input);
+    HY_TRY_ELSE_DONE((entries.ascend ? hy_mtx_build_ascending
+                                     : hy_mtx_build)(ctx, &header, &entries, type, out));
+done:
+    hy_entries_free(ctx, &entries);
+    hy_input_close(ctx, input);
+    return status;
+}
+
+hybrid_status hy_read_mtx(hy_context *ctx, const char *path, hybrid_type type,
+                          hybrid_csr *out)
+{
+    hy_input input;
+
+    HY_TRY(hy_input_open(ctx, path, &input));
+    return read_input(ctx, &input, type, out);
+}
+
+hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *data,
+                                 size_t bytes, hybrid_type type, hybrid_csr *out)
+{
+    hy_input input;
+
+    HY_TRY(hy_input_copy(ctx, name, data, bytes, &input));
+    return read_input(ctx, &input, type, out);
+}

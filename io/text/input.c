@@ -1,0 +1,370 @@
+/* io/text/input.c - the text of a file: mapped, or read and inflated a window at a time.
+ */
+#include "base/memory/shortage.h"
+#include "io/text/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "io/text/digits.h"
+
+enum {
+    AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
+    INFLATE_BYTES = 44 << 10         /* that zlib allocates for its largest window */
+};
+
+size_t hy_window_bytes = (size_t)16 << 20;
+
+/* Where windows come from: bytes of the file, which are the text or its gzip data. */
+typedef struct hy_stream {
+    int fd; /* -1: all bytes are in [next, end) */
+    int gzip;
+    int ended;              /* nothing follows what is in the window */
+    const char *next, *end; /* gzip: bytes that are not inflated yet */
+    char *array;            /* gzip: NULL, or HY_HEAD_BYTES that they lie in */
+    z_stream z;
+} hy_stream;
+
+static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
+{
+    return hy_fail(ctx, HYBRID_IO_FAILED, "cannot %s '%s': %s", verb, path,
+                   strerror(errno));
+}
+
+/* ---- bytes ------------------------------------------------------------------------ */
+
+/* Up to `room` bytes; fewer only at the end of the file, none if it was reached. */
+static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to,
+                                size_t room, size_t *bytes)
+{
+    *bytes = 0;
+    while (*bytes < room) {
+        const ssize_t got = read(input->stream->fd, to + *bytes, room - *bytes);
+        if (got < 0 && errno != EINTR)
+            return fail_system(ctx, input->path, "read");
+        if (got == 0)
+            break;
+        if (got > 0)
+            *bytes += (size_t)got;
+        hy_progress_add(&ctx->progress, got > 0 ? got : 0);
+        HY_TRY(hy_progress_check(&ctx->progress));
+    }
+    return HYBRID_OK;
+}
+
+/* ---- gzip ------------------------------------------------------------------------- */
+
+static int is_gzip(const char *text, size_t bytes)
+{
+    return bytes >= 2 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
+}
+
+/* At least one byte is in [next, end), unless the file has ended. */
+static hybrid_status refill(hy_context *ctx, const hy_input *input)
+{
+    hy_stream *s = input->stream;
+    size_t bytes;
+
+    if (s->next < s->end || s->fd < 0)
+        return HYBRID_OK;
+    HY_TRY(read_bytes(ctx, input, s->array, HY_HEAD_BYTES, &bytes));
+    s->next = s->array;
+    s->end  = s->array + bytes;
+    return HYBRID_OK;
+}
+
+static hybrid_status fail_memory(hy_context *ctx, const hy_input *input)
+{
+    char what[HY_MESSAGE_BYTES / 2];
+
+    snprintf(what, sizeof what, "the window that inflates '%s'", input->path);
+    return hy_memory_refused(ctx, what, INFLATE_BYTES, NULL);
+}
+
+static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
+{
+    const z_stream *z = &input->stream->z;
+
+    if (code == Z_MEM_ERROR)
+        return fail_memory(ctx, input);
+    if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
+        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
+                       input->path, z->msg ? z->msg : "dictionary needed");
+    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
+}
+
+/* A member has ended: another one follows, or nothing but a padding of zeros. */
+static hybrid_status next_member(hy_context *ctx, const hy_input *input)
+{
+    hy_stream *s = input->stream;
+
+    HY_TRY(refill(ctx, input));
+    if (s->next < s->end && (unsigned char)*s->next == 0x1f) {
+        inflateReset(&s->z);
+        return HYBRID_OK;
+    }
+    while (s->next < s->end && *s->next == 0) {
+        s->next++;
+        HY_TRY(refill(ctx, input));
+    }
+    s->ended = s->next == s->end;
+    return s->ended ? HYBRID_OK
+                    : hy_fail(ctx, HYBRID_BAD_FILE, "%s: bytes follow the gzip data",
+                              input->path);
+}
+
+/* `room` bytes at `to`; fewer only at the end. */
+static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char *to,
+                                   size_t room, size_t *bytes)
+{
+    const size_t at_once = (size_t)1 << 30; /* zlib counts in unsigned int */
+    hy_stream *s         = input->stream;
+    z_stream *z          = &s->z;
+
+    z->next_out = (Bytef *)to;
+    while ((*bytes = (size_t)((char *)z->next_out - to)) < room && !s->ended) {
+        HY_TRY(refill(ctx, input));
+        z->next_in     = (z_const Bytef *)s->next;
+        z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
+        z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
+        const int code = inflate(z, Z_NO_FLUSH);
+        if (s->fd < 0) /* other bytes were counted when they were read */
+            hy_progress_add(&ctx->progress, (const char *)z->next_in - s->next);
+        s->next = (const char *)z->next_in;
+        if (code == Z_STREAM_END)
+            HY_TRY(next_member(ctx, input));
+        else if (code != Z_OK)
+            return fail_gzip(ctx, input, code);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- windows ---------------------------------------------------------------------- */
+
+/* A window of `room` bytes that begins with `left` bytes from `from` on. */
+static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
+                             const char *from, size_t left)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "text of a file", &array));
+    if (left > 0)
+        memcpy(array, from, left);
+    hy_array_free(ctx, input->array);
+    input->array = array;
+    input->room  = room;
+    return HYBRID_OK;
+}
+
+/* Fill the window behind the `left` bytes that are in it. */
+static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
+{
+    hy_stream *s = input->stream;
+    char *text   = input->array;
+    size_t bytes;
+
+    HY_TRY((s->gzip ? inflate_bytes : read_bytes)(ctx, input, text + left,
+                                                  input->room - left, &bytes));
+    input->text  = text;
+    input->bytes = left + bytes;
+    input->last  = input->bytes < input->room;
+    memset(text + input->bytes, 0, AFTER);
+    return HYBRID_OK;
+}
+
+/* By counts in a byte, of which compilers make vectors. */
+static int64_t count_lines(const char *p, const char *end)
+{
+    int64_t lines = 0;
+
+    while (p < end) {
+        const char *stop    = p + hy_smaller((size_t)(end - p), UINT8_MAX);
+        unsigned char count = 0;
+        for (; p < stop; p++)
+            count = (unsigned char)(count + (*p == '\n'));
+        lines += count;
+    }
+    return lines;
+}
+
+hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from)
+{
+    const size_t left = (size_t)(input->text + input->bytes - from);
+
+    input->lines += count_lines(input->text, from);
+    if (input->room < hy_window_bytes)
+        HY_TRY(enlarge(ctx, input, hy_window_bytes, from, left));
+    else
+        memmove(input->array, from, left);
+    return fill(ctx, input, left);
+}
+
+/* ---- three ways to get at the bytes ------------------------------------------------ */
+
+/* The pages of the file lie over an anonymous mapping that is one page longer when
+   needed: what follows the file's last byte are always readable zeros. */
+static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_input *input)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t all  = ((bytes + AFTER - 1) / page + 1) * page;
+
+    void *map = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return fail_system(ctx, input->path, "map");
+    input->map       = map;
+    input->map_bytes = all;
+    if (bytes > 0 &&
+        mmap(map, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+        return fail_system(ctx, input->path, "map");
+    input->text       = map;
+    input->bytes      = bytes;
+    input->file_bytes = (int64_t)bytes;
+    input->last       = 1;
+    return HYBRID_OK;
+}
+
+static hybrid_status open_stream(hy_context *ctx, int fd, hy_input *input)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_stream), "a stream of bytes", &array));
+    input->stream  = array;
+    *input->stream = (hy_stream){.fd = fd};
+    return HYBRID_OK;
+}
+
+/* The stream has the descriptor, and closes it. */
+static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
+{
+    const hybrid_status status = open_stream(ctx, fd, input);
+
+    if (status != HYBRID_OK) {
+        close(fd);
+        return status;
+    }
+    HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, input, 0);
+}
+
+static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *input)
+{
+    struct stat st;
+    hybrid_status status;
+
+    const int fd = hy_open(path, O_RDONLY);
+    if (fd < 0)
+        return fail_system(ctx, path, "open");
+    if (fstat(fd, &st) != 0) {
+        status = fail_system(ctx, path, "open");
+    } else if (S_ISDIR(st.st_mode)) {
+        errno  = EISDIR;
+        status = fail_system(ctx, path, "read");
+    } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
+        status = map_file(ctx, fd, (size_t)st.st_size, input);
+    } else {
+        return read_pipe(ctx, fd, input);
+    }
+    close(fd);
+    return status;
+}
+
+/* The text is gzip data: from now on it is what they stand for. */
+static hybrid_status gunzip(hy_context *ctx, hy_input *input)
+{
+    if (!input->stream)
+        HY_TRY(open_stream(ctx, -1, input));
+    hy_stream *s = input->stream;
+    s->next      = input->text;
+    s->end       = input->text + input->bytes;
+    s->array     = input->array;
+    input->array = NULL;
+    if (inflateInit2(&s->z, 15 + 16) != Z_OK) /* largest window, gzip header */
+        return fail_memory(ctx, input);
+    s->gzip = 1;
+    HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
+    return fill(ctx, input, 0);
+}
+
+/* ---- what the readers call ------------------------------------------------------ */
+
+hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
+{
+    hybrid_status status;
+
+    *out = (hy_input){.path = path, .file_bytes = -1};
+    HY_TRY_ELSE_DONE(open_bytes(ctx, path, out));
+    if (is_gzip(out->text, out->bytes))
+        HY_TRY_ELSE_DONE(gunzip(ctx, out));
+    return HYBRID_OK;
+done:
+    hy_input_close(ctx, out);
+    return status;
+}
+
+hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
+                            size_t bytes, hy_input *out)
+{
+    hybrid_status status;
+
+    *out = (hy_input){.path = name, .last = 1, .file_bytes = (int64_t)bytes};
+    HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
+    out->text  = out->array;
+    out->bytes = bytes;
+    memset((char *)out->array + bytes, 0, AFTER);
+    if (is_gzip(out->text, out->bytes))
+        HY_TRY_ELSE_DONE(gunzip(ctx, out));
+    return HYBRID_OK;
+done:
+    hy_input_close(ctx, out);
+    return status;
+}
+
+/* Bytes of the file that streams have taken in before the call began. */
+static int64_t taken(const hy_input *input)
+{
+    const hy_stream *s = input->stream;
+
+    if (!s)
+        return 0;
+    if (s->gzip)
+        return s->fd < 0 ? input->file_bytes - (s->end - s->next) : s->end - s->array;
+    return (int64_t)input->bytes;
+}
+
+void hy_input_begin(hy_context *ctx, const hy_input *input)
+{
+    hy_progress_begin_file(&ctx->progress, input->file_bytes);
+    hy_progress_add(&ctx->progress, taken(input));
+}
+
+void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes)
+{
+    if (!input->stream)
+        hy_progress_add(&ctx->progress, bytes);
+}
+
+static void close_stream(hy_context *ctx, hy_stream *stream)
+{
+    if (stream->gzip)
+        inflateEnd(&stream->z);
+    if (stream->fd >= 0)
+        close(stream->fd);
+    hy_array_free(ctx, stream->array);
+    hy_array_free(ctx, stream);
+}
+
+void hy_input_close(hy_context *ctx, hy_input *input)
+{
+    if (input->stream)
+        close_stream(ctx, input->stream);
+    if (input->map)
+        munmap(input->map, input->map_bytes);
+    hy_array_free(ctx, input->array);
+    *input = (hy_input){0};
+}

@@ -1,0 +1,45 @@
+/* io/text/number.h - decimal numbers, read from text and written as text.
+
+   A text that is read ends in a 0, with HY_TEXT_PAD bytes after it. */
+#ifndef HY_NUMBER_H
+#define HY_NUMBER_H
+
+#include <locale.h>
+
+#include "base/contract/context.h"
+#include "io/text/digits.h"
+
+/* Powers of ten that a finite number not 0 is read or written with. */
+enum { HY_LEAST_POWER = -342, HY_MOST_POWER = 324 };
+
+/* Tables that the conversions share. */
+typedef struct hy_numbers {
+    /* Leading 128 bits of 10^e for each e, the first one set; the rest is cut off. */
+    uint64_t high[HY_MOST_POWER - HY_LEAST_POWER + 1];
+    uint64_t low[HY_MOST_POWER - HY_LEAST_POWER + 1];
+    locale_t c; /* the C locale: a point, never a comma */
+} hy_numbers;
+
+hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out);
+void hy_numbers_close(hy_context *ctx, hy_numbers *numbers); /* NULL is fine */
+
+/* Parse [+-]digits[.digits][e[+-]digits], inf, infinity or nan at `p`, rounded
+   correctly (to infinity on overflow). Returns where the number ends, or NULL if there
+   is none. */
+const char *hy_parse_real(const char *p, const hy_numbers *numbers, double *value);
+
+/* Parse [+-]digits at `p`; what does not fit becomes INT64_MAX or -INT64_MAX. */
+const char *hy_parse_int(const char *p, int64_t *value);
+
+/* Bytes that the two writers below may touch from `p` on; the text itself is shorter. */
+enum { HY_NUMBER_ROOM = 40 };
+
+/* Writes the decimal digits of x at `p`. Returns the end of the text. */
+char *hy_write_uint(char *p, uint64_t x);
+
+/* Writes `value` at `p` with the fewest digits that read back as the same value of `type`,
+   and of these the closest to it: at most 24 bytes, such as 7, -0.125, 1e-300, inf or nan.
+   A value of HYBRID_F32 is a float. Returns the end of the text. */
+char *hy_write_real(char *p, double value, hybrid_type type, const hy_numbers *numbers);
+
+#endif /* HY_NUMBER_H */

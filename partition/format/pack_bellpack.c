@@ -1,0 +1,340 @@
+/* partition/format/pack_bellpack.c - A as slices of block rows, a lane to each.
+
+   Blocked ELLPACK (Choi, Singh and Vuduc, section 5): block rows are sorted by length,
+   cut into slices of R lanes, and each slice is padded to its longest row, step after
+   step; the order is kept, so that results go where they belong. Rows are sorted within
+   panels only, so that neighbours stay near each other and share X in the caches. Beyond
+   the paper, lanes in a power of two share a row that is long, so that a slice of long
+   rows is no taller than others, and R is the one that pads least.
+
+       4 block rows of 3, 1, 3 and 2 blocks, R = 4     step 0    step 1    step 2
+       A B C |                                         A E G D   B F H -   C I J -
+       D     |   in the order 0, 2, 3, 1:  ABC EFI
+       E F I |                             GH  D       (a letter: word e of the block,
+       G H   |                                          then word e + 1 of all four) */
+#include "partition/format/pack.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "partition/format/blocking.h"
+#include "partition/format/gather.h"
+
+enum {
+    PANEL         = 4096, /* block rows that are sorted together; a multiple of R */
+    MIN_LOG_LANES = 5,    /* R: 32 to 256 */
+    MAX_LOG_LANES = 8,
+    MOST_LOG_WAYS = 5, /* lanes of a warp */
+    ALIGN_CELLS   = 32 /* slices begin where a warp's words are aligned */
+};
+
+/* ---- layout ------------------------------------------------------------------ */
+
+static size_t layout(const hy_features *f, const hy_bellpack_head *head,
+                     size_t at[HY_ARRAYS])
+{
+    const size_t size     = hy_value_size(f->type);
+    const size_t elements = hy_block_elements(head->shape);
+    const size_t cells    = (size_t)head->cells;
+
+    at[HY_BELLPACK_SLICES] = 0;
+    at[HY_BELLPACK_ORDER]  = hy_align((size_t)head->slices * sizeof(hy_bellpack_slice));
+    at[HY_BELLPACK_COL]    = at[HY_BELLPACK_ORDER] + hy_align((size_t)head->rows * 4);
+    at[HY_BELLPACK_VAL]    = at[HY_BELLPACK_COL] + hy_align(cells * 4);
+    at[HY_BELLPACK_X]      = at[HY_BELLPACK_VAL] + hy_align(cells * elements * size);
+    return at[HY_BELLPACK_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
+}
+
+/* Blocks of a lane, unless all lanes of a warp are not enough. */
+static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
+{
+    const int64_t share = blocks / rules->wave + 1;
+    return share > rules->least ? share : rules->least;
+}
+
+/* Every chunk can fall back on blocks of 1 x 1, sorted as one panel, R = 32. Then a slice
+   takes no more lanes x steps than the one before has blocks, except the first of each
+   number of ways, which is 32 lanes x S steps at most (S = steps_for()), less the last,
+   whose slices are single rows. In shares of 2^w > 1 lanes a row of n > S 2^(w-1) blocks
+   is rounded up by less than 2^w < 2 n / S of them. Slices of shared rows, but for the
+   first of each kind, follow one that has 16 S blocks or more. */
+size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules)
+{
+    const int64_t steps = steps_for(rules, f->nnz);
+    const int64_t most =
+        hy_lesser(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
+    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
+    const hy_bellpack_head single = {.rows   = f->rows,
+                                     .slices = hy_lesser(f->rows, slices),
+                                     .cells =
+                                         most + 2 * most / rules->least + ALIGN_CELLS,
+                                     .shape = {1, 1}};
+    size_t at[HY_ARRAYS];
+    return layout(f, &single, at);
+}
+
+/* What the steps of one call share. */
+typedef struct packing {
+    hy_blocking b;
+    int64_t panel;          /* block rows of one */
+    int64_t steps;          /* of a slice, unless its ways are exhausted */
+    int32_t *order, *spare; /* rows each */
+    hy_bellpack_head head;
+    hy_bellpack_slice *slice;
+    int32_t *col;
+    char *val;
+} packing;
+
+/* ---- order ------------------------------------------------------------------- */
+
+/* One pass of a radix sort of block rows by `most - count`, stable. */
+static void sort_pass(const int64_t *count, int64_t most, int shift, const int32_t *from,
+                      int32_t *to, int64_t n)
+{
+    int64_t start[257] = {0};
+
+    for (int64_t k = 0; k < n; k++)
+        start[((most - count[from[k]]) >> shift & 255) + 1]++;
+    for (int d = 0; d < 256; d++)
+        start[d + 1] += start[d];
+    for (int64_t k = 0; k < n; k++)
+        to[start[(most - count[from[k]]) >> shift & 255]++] = from[k];
+}
+
+/* Block rows [begin, end) by length, the longest first, equal ones as they were. */
+static void sort_panel(const packing *p, int64_t begin, int64_t end)
+{
+    int32_t *from = p->order + begin, *to = p->spare + begin;
+    int64_t most = 0;
+
+    for (int64_t k = begin; k < end; k++) {
+        p->order[k] = (int32_t)k;
+        most        = p->b.count[k] > most ? p->b.count[k] : most;
+    }
+    for (int shift = 0; most >> shift > 0; shift += 8) {
+        int32_t *sorted = to;
+        sort_pass(p->b.count, most, shift, from, to, end - begin);
+        to   = from;
+        from = sorted;
+    }
+    if (from != p->order + begin)
+        memcpy(p->order + begin, from, (size_t)(end - begin) * sizeof *from);
+}
+
+static hybrid_status sort_panels(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        sort_panel(p, k * p->panel, hy_lesser((k + 1) * p->panel, p->b.rows));
+    return HYBRID_OK;
+}
+
+/* ---- slices ------------------------------------------------------------------ */
+
+static int32_t log_ways_for(const packing *p, int64_t longest)
+{
+    int32_t w = 0;
+    while (w < MOST_LOG_WAYS && p->steps << w < longest)
+        w++;
+    return w;
+}
+
+/* The slice that begins at place `first`, and how many places it has. */
+static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
+                        hy_bellpack_slice *s)
+{
+    const int64_t beyond  = hy_lesser((first / p->panel + 1) * p->panel, p->b.rows);
+    const int64_t longest = p->b.count[p->order[first]];
+
+    s->first           = (int32_t)first;
+    s->log_ways        = log_ways_for(p, longest);
+    const int64_t most = (int64_t)1 << (log_lanes - s->log_ways);
+    const int64_t rows = hy_lesser(most, beyond - first);
+    s->lanes           = (int32_t)(rows << s->log_ways);
+    s->steps = (int32_t)((longest + ((int64_t)1 << s->log_ways) - 1) >> s->log_ways);
+    return rows;
+}
+
+/* All slices with R = 2^log_lanes, to `slice` unless it is NULL. */
+static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
+                                   hy_bellpack_slice *slice)
+{
+    hy_bellpack_head head = {.rows      = p->b.rows,
+                             .shape     = p->b.shape,
+                             .log_lanes = log_lanes,
+                             .before    = hy_blocking_before(&p->b)};
+    hy_bellpack_slice s;
+
+    for (int64_t first = 0; first < p->b.rows; head.slices++) {
+        first += slice_at(p, first, log_lanes, &s);
+        s.at = head.cells;
+        if (slice)
+            slice[head.slices] = s;
+        head.cells += (int64_t)s.lanes * s.steps;
+        head.cells = (head.cells + ALIGN_CELLS - 1) / ALIGN_CELLS * ALIGN_CELLS;
+    }
+    return head;
+}
+
+/* The R that takes the fewest bytes; of equal ones the largest. */
+static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
+{
+    const hy_features *f = &p->b.job->chunk->features;
+    size_t least         = SIZE_MAX;
+
+    for (int s = MAX_LOG_LANES; s >= MIN_LOG_LANES; s--) {
+        const hy_bellpack_head head = cut_slices(p, s, NULL);
+        const size_t bytes          = layout(f, &head, at);
+        if (bytes < least) {
+            least   = bytes;
+            p->head = head;
+        }
+    }
+    return layout(f, &p->head, at);
+}
+
+static hybrid_status arrange(packing *p, const hy_bellpack_rules *rules, int64_t panel,
+                             size_t at[HY_ARRAYS], size_t *bytes)
+{
+    int64_t blocks = 0;
+
+    for (int64_t k = 0; k < p->b.rows; k++)
+        blocks += p->b.count[k];
+    p->steps = steps_for(rules, blocks);
+    p->panel = panel;
+    HY_TRY(hy_blocking_for(&p->b, (p->b.rows + panel - 1) / panel, sort_panels, p));
+    *bytes = choose_lanes(p, at);
+    return HYBRID_OK;
+}
+
+/* ---- cells ------------------------------------------------------------------- */
+
+/* One lane's cells from step `step` on hold nothing. */
+static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
+                     int64_t step)
+{
+    const size_t elements = hy_block_elements(p->head.shape);
+
+    for (; step < s->steps; step++) {
+        const int64_t row  = s->at + step * s->lanes;
+        p->col[row + lane] = 0;
+        hy_block_store_none(&p->b,
+                            p->val + ((size_t)row * elements + (size_t)lane) * p->b.size,
+                            s->lanes);
+    }
+}
+
+/* The lanes of place `place` of the slice. */
+static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place)
+{
+    const size_t elements = hy_block_elements(p->head.shape);
+    const int64_t ways = (int64_t)1 << s->log_ways, first = place << s->log_ways;
+    hy_block_walk walk;
+    int64_t block = 0;
+    int32_t col;
+
+    hy_block_walk_start(&p->b, p->order[s->first + place], &walk);
+    for (; hy_block_next(&walk, &col); block++) {
+        const int64_t lane = first + (block & (ways - 1));
+        const int64_t row  = s->at + (block >> s->log_ways) * s->lanes;
+        p->col[row + lane] = col;
+        hy_block_store(&walk, col,
+                       p->val + ((size_t)row * elements + (size_t)lane) * p->b.size,
+                       s->lanes);
+    }
+    for (int64_t way = 0; way < ways; way++)
+        pad_lane(p, s, first + way, (block - way + ways - 1) >> s->log_ways);
+}
+
+/* The slice, and what lies between it and the next. */
+static hybrid_status pack_slices(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p      = arg;
+    const size_t elements = hy_block_elements(p->head.shape);
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        const hy_bellpack_slice *s = &p->slice[k];
+        const int64_t used         = s->at + (int64_t)s->lanes * s->steps;
+        const int64_t beyond       = k + 1 < p->head.slices ? s[1].at : p->head.cells;
+        for (int64_t place = 0; place < s->lanes >> s->log_ways; place++)
+            pack_row(p, s, place);
+        for (int64_t cell = used; cell < beyond; cell++) {
+            p->col[cell] = 0;
+            hy_block_store_none(&p->b, p->val + (size_t)cell * elements * p->b.size, 1);
+        }
+    }
+    return HYBRID_OK;
+}
+
+/* ---- the pack ---------------------------------------------------------------- */
+
+static hybrid_status fill(packing *p, hy_job *job)
+{
+    char *base       = job->pack.mem.ptr;
+    const size_t *at = job->pack.at;
+
+    p->slice = (void *)(base + at[HY_BELLPACK_SLICES]);
+    p->col   = (void *)(base + at[HY_BELLPACK_COL]);
+    p->val   = base + at[HY_BELLPACK_VAL];
+    memcpy(job->pack.head, &p->head, sizeof p->head);
+    memcpy(base + at[HY_BELLPACK_ORDER], p->order, (size_t)p->b.rows * sizeof *p->order);
+    cut_slices(p, p->head.log_lanes, p->slice);
+    HY_TRY(hy_blocking_for(&p->b, p->head.slices, pack_slices, p));
+    if (p->b.touched.count == 0)
+        return HYBRID_OK;
+    return hy_pack_x(job, &p->b.touched, base + at[HY_BELLPACK_X]);
+}
+
+/* Room for the order of as many block rows as blocks of 1 x 1 have. */
+static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "order of block rows", &array));
+    p->order = array;
+    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "order of block rows", &array));
+    p->spare = array;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
+{
+    const hy_features *f = &job->chunk->features;
+    const size_t most    = hy_pack_bellpack_bytes(f, rules);
+    hy_context *ctx      = job->problem->ctx;
+    size_t *at = job->pack.at, *bytes = &job->pack.bytes;
+    packing p = {0};
+    hybrid_status status;
+
+    HY_TRY_ELSE_DONE(hy_blocking_open(job, &p.b));
+    HY_TRY_ELSE_DONE(alloc_order(&p, ctx, f->rows));
+    HY_TRY_ELSE_DONE(arrange(&p, rules, PANEL, at, bytes));
+    if (*bytes > most) {
+        HY_TRY_ELSE_DONE(hy_blocking_single(&p.b));
+        HY_TRY_ELSE_DONE(arrange(&p, rules, f->rows, at, bytes));
+    }
+    HY_TRY_ELSE_DONE(hy_pack_check(job, *bytes));
+    HY_TRY_ELSE_DONE(fill(&p, job));
+done:
+    hy_blocking_close(&p.b);
+    hy_array_free(ctx, p.order);
+    hy_array_free(ctx, p.spare);
+    return status;
+}
+
+hy_bellpack_view hy_packed_bellpack(const hy_job *job)
+{
+    const hy_pack *pack   = &job->pack;
+    const char *base      = job->in.ptr;
+    hy_bellpack_view view = {.slice = (const void *)(base + pack->at[HY_BELLPACK_SLICES]),
+                             .order = (const void *)(base + pack->at[HY_BELLPACK_ORDER]),
+                             .col   = (const void *)(base + pack->at[HY_BELLPACK_COL]),
+                             .val   = base + pack->at[HY_BELLPACK_VAL]};
+
+    memcpy(&view.head, pack->head, sizeof view.head);
+    return view;
+}

@@ -1,0 +1,426 @@
+/* partition/format/pack_csr.c - rows of A, and the rows of B or X that they touch. */
+#include "partition/format/pack.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/threads/pool.h"
+#include "partition/format/gather.h"
+#include "partition/format/ring.h"
+
+enum {
+    PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
+    PACK_ENTRIES = 1 << 16
+};
+
+/* ---- layout ------------------------------------------------------------------ */
+
+/* Offsets of the arrays; returns the bytes used. Without gathered rows, the
+   offsets of that part are the one word 0 that A's offsets begin with. */
+static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
+{
+    const size_t size = hy_value_size(f->type);
+    const size_t rows = (size_t)f->gather_rows, entries = (size_t)f->gather_nnz;
+
+    at[HY_A_ROW_PTR]      = 0;
+    at[HY_A_COL]          = hy_align(((size_t)f->rows + 1) * 8);
+    at[HY_A_VAL]          = at[HY_A_COL] + hy_align((size_t)f->nnz * 4);
+    const size_t end_a    = at[HY_A_VAL] + (size_t)f->nnz * size;
+    at[HY_GATHER_ROW_PTR] = at[HY_GATHER_COL] = at[HY_GATHER_VAL] = 0;
+    if (rows == 0)
+        return end_a;
+    if (op == HY_SPMM) {
+        at[HY_GATHER_VAL] = hy_align(end_a);
+        return at[HY_GATHER_VAL] + rows * (size_t)f->out_cols * size;
+    }
+    at[HY_GATHER_ROW_PTR] = hy_align(end_a);
+    at[HY_GATHER_COL]     = at[HY_GATHER_ROW_PTR] + hy_align((rows + 1) * 8);
+    at[HY_GATHER_VAL]     = at[HY_GATHER_COL] + hy_align(entries * 4);
+    return at[HY_GATHER_VAL] + entries * size;
+}
+
+size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
+{
+    size_t at[HY_ARRAYS];
+    return layout(op, f, at);
+}
+
+/* What the loops of one call share. */
+typedef struct packing {
+    const hy_job *job;
+    const hybrid_csr *A;
+    int64_t first; /* entry of A */
+    size_t size;   /* of a value */
+    int64_t *row_ptr;
+    int32_t *col;
+    char *val;
+    hy_touched touched;
+    hy_ring ring;
+    int64_t *gather_row_ptr;
+    int32_t *gather_col;
+    char *gather_val;
+} packing;
+
+/* ---- A ----------------------------------------------------------------------- */
+
+static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const int64_t first = p->job->chunk->row_begin;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++)
+        p->row_ptr[i] = hy_offset(p->A, first + i) - p->first;
+    return HYBRID_OK;
+}
+
+/* Columns as places in a ring. What the plan did not know of is not to be read. */
+static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
+                                int64_t end)
+{
+    const hy_ring ring = p->ring;
+    int inside         = 1;
+
+    for (int64_t k = begin; k < end; k++) {
+        inside &= hy_ring_has(&ring, col[k]);
+        p->col[k] = hy_ring_place(&ring, col[k]);
+    }
+    return inside ? HYBRID_OK : hy_pack_outside(p->job);
+}
+
+static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p   = arg;
+    const int32_t *col = hy_cols(p->A) + p->first;
+    const size_t n     = (size_t)(end - begin);
+
+    (void)part;
+    if (p->ring.rows > 0)
+        HY_TRY(place_cols(p, col, begin, end));
+    else if (p->touched.rows)
+        hy_renumber(&p->touched, col + begin, end - begin, p->col + begin);
+    else
+        memcpy(p->col + begin, col + begin, n * 4);
+    memcpy(p->val + (size_t)begin * p->size,
+           (const char *)p->A->val + (size_t)(p->first + begin) * p->size, n * p->size);
+    return HYBRID_OK;
+}
+
+static hybrid_status pack_a(packing *p)
+{
+    const hy_features *f = &p->job->chunk->features;
+    hy_pool *pool        = p->job->problem->ctx->pool;
+
+    HY_TRY(hy_pool_for(pool, HY_PACK, 0, f->rows + 1, PACK_ROWS, pack_row_ptr, p));
+    return hy_pool_for(pool, HY_PACK, 0, f->nnz, PACK_ENTRIES, pack_entries, p);
+}
+
+/* ---- rows of B --------------------------------------------------------------- */
+
+static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const hybrid_csr *B = p->job->problem->B;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t from = hy_offset(B, p->touched.rows[r]);
+        const int64_t to   = p->gather_row_ptr[r];
+        const size_t n     = (size_t)(p->gather_row_ptr[r + 1] - to);
+        memcpy(p->gather_col + to, hy_cols(B) + from, n * 4);
+        memcpy(p->gather_val + (size_t)to * p->size,
+               (const char *)B->val + (size_t)from * p->size, n * p->size);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const hybrid_csr *B = p->job->problem->B;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t row    = p->touched.rows[r];
+        p->gather_row_ptr[r] = hy_offset(B, row + 1) - hy_offset(B, row);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status gather_b(packing *p)
+{
+    const hy_features *f = &p->job->chunk->features;
+    hy_context *ctx      = p->job->problem->ctx;
+    const int64_t rows   = p->touched.count;
+
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
+    HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
+    if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "rows %lld to %lld of A touch %lld entries of B, %lld were planned",
+            (long long)p->job->chunk->row_begin, (long long)p->job->chunk->row_end,
+            (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
+    const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
+    return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
+}
+
+/* ---- the pack ---------------------------------------------------------------- */
+
+/* Rows of a chunk in sentences: the caller's. */
+static long long first_row(const hy_job *job)
+{
+    return (long long)hy_row_of(job->problem, job->chunk->row_begin);
+}
+
+static long long end_row(const hy_job *job)
+{
+    return (long long)hy_row_of(job->problem, job->chunk->row_end - 1) + 1;
+}
+
+hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hybrid_csr *A   = job->problem->A;
+    const int64_t nnz     = hy_offset(A, chunk->row_end) - hy_offset(A, chunk->row_begin);
+
+    if (nnz != chunk->features.nnz)
+        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                       "rows %lld to %lld of A have %lld entries, %lld were planned",
+                       first_row(job), end_row(job), (long long)nnz,
+                       (long long)chunk->features.nnz);
+    if (bytes > job->pack.mem.bytes)
+        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                       "chunk %lld packs into %zu bytes, its block has %zu",
+                       (long long)chunk->id, bytes, job->pack.mem.bytes);
+    return HYBRID_OK;
+}
+
+int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned)
+{
+    return job->chunk->trimmed ? count <= planned : count == planned;
+}
+
+hybrid_status hy_pack_outside(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+
+    return hy_fail(
+        job->problem->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
+        "which were planned",
+        first_row(job), end_row(job), (long long)chunk->first,
+        (long long)chunk->needs - 1);
+}
+
+hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
+{
+    const hy_chunk *chunk = job->chunk;
+    hy_context *ctx       = job->problem->ctx;
+    const int32_t *listed = job->problem->source.listed;
+
+    HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
+    if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "rows %lld to %lld of A touch %lld columns, %lld were planned",
+                       first_row(job), end_row(job), (long long)out->count,
+                       (long long)chunk->features.gather_rows);
+    for (int64_t r = 0; listed && r < out->count; r++)
+        out->rows[r] = listed[out->rows[r]];
+    return HYBRID_OK;
+}
+
+static hybrid_status gather(packing *p)
+{
+    HY_TRY(hy_pack_touched(p->job, &p->touched));
+    if (p->touched.count == 0)
+        return HYBRID_OK;
+    return p->job->problem->op == HY_SPMM ? hy_pack_x(p->job, &p->touched, p->gather_val)
+                                          : gather_b(p);
+}
+
+/* Rows of A that are on the device are not packed. */
+hybrid_status hy_pack_csr(hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+    const hy_chunk *chunk     = job->chunk;
+    char *base                = job->pack.mem.ptr;
+    hy_pack *pack             = &job->pack;
+    hybrid_status status      = HYBRID_OK;
+
+    pack->bytes = layout(problem->op, &chunk->features, pack->at);
+    HY_TRY(hy_pack_check(job, pack->bytes));
+    if (job->shared_a)
+        return HYBRID_OK;
+    packing p = {.job            = job,
+                 .A              = problem->A,
+                 .first          = hy_offset(problem->A, chunk->row_begin),
+                 .size           = hy_value_size(problem->A->type),
+                 .row_ptr        = (void *)(base + pack->at[HY_A_ROW_PTR]),
+                 .col            = (void *)(base + pack->at[HY_A_COL]),
+                 .val            = base + pack->at[HY_A_VAL],
+                 .gather_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]),
+                 .gather_col     = (void *)(base + pack->at[HY_GATHER_COL]),
+                 .gather_val     = base + pack->at[HY_GATHER_VAL]};
+    if (problem->image.axis == HY_AXIS_ROWS)
+        p.ring = hy_ring_of(&problem->image, chunk);
+    if (chunk->gathered)
+        HY_TRY_ELSE_DONE(gather(&p));
+    HY_TRY_ELSE_DONE(pack_a(&p));
+done:
+    hy_touched_free(problem->ctx, &p.touched);
+    return status;
+}
+
+/* ---- on the device ------------------------------------------------------------- */
+
+static size_t offsets_bytes(const hy_features *f)
+{
+    return hy_align(((size_t)f->rows + 1) * 8);
+}
+
+hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job)
+{
+    const hybrid_csr *A   = job->problem->device_a;
+    const hy_rebasing all = {.to        = job->in.ptr,
+                             .from      = A->row_ptr,
+                             .to_type   = HYBRID_I64,
+                             .from_type = A->offset_type,
+                             .count     = A->rows + 1};
+
+    job->pack.bytes = job->pack.rest = offsets_bytes(&job->chunk->features);
+    return lane->backend->ops->rebase(lane, &all);
+}
+
+size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost)
+{
+    const size_t csr = hy_align(hy_pack_csr_bytes(op, f));
+
+    return offsets_bytes(f) + (cost->pack_bytes > csr ? cost->pack_bytes - csr : 0);
+}
+
+/* ---- views ------------------------------------------------------------------- */
+
+static const void *packed(const hy_job *job, int array)
+{
+    return (const char *)job->in.ptr + job->pack.at[array];
+}
+
+hy_csr_view hy_image_b(const hy_image *image, const void *base)
+{
+    const char *at      = base;
+    const hy_region col = hy_image_region(image, HY_CSR_COLS);
+    const hy_region val = hy_image_region(image, HY_CSR_VALUES);
+
+    return (hy_csr_view){.rows    = image->rows,
+                         .nnz     = image->nnz,
+                         .row_ptr = base,
+                         .col     = (const void *)(at + col.at),
+                         .val     = at + val.at};
+}
+
+int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B)
+{
+    return variant->prepare == hy_pack_csr && A->row_ptr == B->row_ptr &&
+           A->col == B->col && A->val == B->val;
+}
+
+int hy_pack_csr_shares(const hy_job *job)
+{
+    const hy_problem *p = job->problem;
+
+    return p->op == HY_SPGEMM && !job->chunk->gathered && p->shared.ptr &&
+           hy_pack_csr_same(job->variant, p->A, p->B);
+}
+
+/* On the device, with offsets of 64 bits, unless nobody reads them there. */
+static hy_csr_view view_of(const hybrid_csr *A)
+{
+    return (hy_csr_view){.rows    = A->rows,
+                         .nnz     = A->nnz,
+                         .row_ptr = A->row_ptr,
+                         .col     = A->col,
+                         .val     = A->val};
+}
+
+hy_csr_view hy_packed_b(const hy_job *job)
+{
+    if (job->problem->device_b)
+        return view_of(job->problem->device_b);
+    if (!job->chunk->gathered)
+        return hy_image_b(&job->problem->image, job->problem->shared.ptr);
+    return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
+                         .nnz     = job->chunk->features.gather_nnz,
+                         .row_ptr = packed(job, HY_GATHER_ROW_PTR),
+                         .col     = packed(job, HY_GATHER_COL),
+                         .val     = packed(job, HY_GATHER_VAL)};
+}
+
+hy_csr_view hy_packed_a(const hy_job *job)
+{
+    hy_csr_view a = {.rows    = job->chunk->features.rows,
+                     .nnz     = job->chunk->features.nnz,
+                     .row_ptr = packed(job, HY_A_ROW_PTR),
+                     .col     = packed(job, HY_A_COL),
+                     .val     = packed(job, HY_A_VAL)};
+
+    if (job->shared_a) {
+        const hy_csr_view b =
+            job->problem->device_a ? view_of(job->problem->device_a) : hy_packed_b(job);
+        const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
+        a.col               = b.col + first;
+        a.val =
+            (const char *)b.val + (size_t)first * hy_value_size(job->problem->A->type);
+    }
+    return a;
+}
+
+/* A chunk may have some of the columns alone. */
+static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
+{
+    const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
+    const char *base    = (const char *)p->shared.ptr;
+    const int64_t lines = x.cols - x.tail;
+    const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
+    const int64_t skip = begin > lines ? begin - lines : 0; /* of the tail columns */
+    const char *tail = base + hy_image_tail_at(&p->image, &x, 0) + (size_t)skip * x.size;
+
+    if (begin >= lines && x.tail > 0)
+        return (hy_dense_view){.x = tail, .ld = x.tail_ld};
+    return (hy_dense_view){.x         = base + x.at + (size_t)begin * x.size,
+                           .ld        = x.ld,
+                           .rest      = tail,
+                           .rest_ld   = x.tail_ld,
+                           .rest_cols = end > lines ? end - lines : 0};
+}
+
+hy_dense_view hy_packed_x(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hy_problem *p   = job->problem;
+
+    if (p->device_x)
+        return (hy_dense_view){.x  = hy_dense_at(p->device_x, chunk->col_begin),
+                               .ld = p->device_x->ld};
+    if (chunk->gathered)
+        return (hy_dense_view){.x  = packed(job, HY_GATHER_VAL),
+                               .ld = chunk->col_end - chunk->col_begin};
+    return shared_x(p, chunk);
+}
+
+hy_cols_view hy_packed_x_cols(const hy_job *job)
+{
+    const hy_chunk *chunk = job->chunk;
+    const hy_image *image = &job->problem->image;
+
+    if (chunk->gathered)
+        return (hy_cols_view){.x     = packed(job, HY_GATHER_VAL),
+                              .rows  = chunk->features.gather_rows,
+                              .cols  = chunk->col_end - chunk->col_begin,
+                              .shift = 32};
+    return (hy_cols_view){.x     = job->problem->shared.ptr,
+                          .rows  = image->rows,
+                          .cols  = image->cols,
+                          .first = chunk->col_begin,
+                          .shift = HY_X_SHIFT};
+}

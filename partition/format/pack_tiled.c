@@ -1,0 +1,386 @@
+/* partition/format/pack_tiled.c - A as panels of portions, whose rows of X are staged in
+   tiles.
+
+   Inspection of Tiled SpMM (section 2.5): the rows of X that a panel of 256 portions
+   touches, in order, are cut into tiles that fit shared memory. Of each tile a stage has
+   the list of its rows, and the entries that find their row of X there, with 16-bit
+   indices into it. Entries are stored as sliced ELLPACK, a slice to a warp, so that its
+   lanes read neighbours at every step; but what the paper fills up with zeros is left
+   out: a lane's place at a step is the number of lanes before it that still have entries.
+   So Z of its Eq. 3 is 1, the pack is bounded by the number of entries, and no infinity
+   of X meets a zero that is not A's.
+
+   Two passes over the panels: how many rows of X each touches; then, knowing where
+   everything starts, stages and entries. */
+#include "partition/format/pack_tiled.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "partition/format/columns.h"
+#include "partition/format/gather.h"
+#include "partition/format/portions.h"
+
+enum { PACK_ENTRIES = 1 << 15 }; /* that one worker takes at a time, about */
+
+static int64_t ceil_of(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- layout ------------------------------------------------------------------ */
+
+/* Where the arrays of HY_TILED_A start. */
+typedef struct places {
+    size_t out, start, stage, count, map, split, index, val, bytes;
+} places;
+
+static size_t after(size_t at, int64_t count, size_t size)
+{
+    return hy_align(at + (size_t)count * size);
+}
+
+static places places_of(const hy_tiled_head *h, int64_t nnz, size_t size)
+{
+    places at;
+
+    at.out   = 0;
+    at.start = after(at.out, h->panels * HY_TILED_ROWS, 4);
+    at.stage = after(at.start, h->panels + 1, 4);
+    at.count = after(at.stage, h->stages, sizeof(hy_tiled_stage));
+    at.map   = after(at.count, h->stages * HY_TILED_ROWS, 2);
+    at.split = after(at.map, h->mapped, 4);
+    at.index = after(at.split, h->splits, sizeof(hy_tiled_split));
+    at.val   = after(at.index, nnz, 2);
+    at.bytes = after(at.val, nnz, size);
+    return at;
+}
+
+static size_t layout(const hy_features *f, const hy_tiled_head *head,
+                     size_t at[HY_ARRAYS])
+{
+    const size_t size = hy_value_size(f->type);
+
+    at[HY_TILED_A] = 0;
+    at[HY_TILED_X] = at[HY_TILED_A] + places_of(head, f->nnz, size).bytes;
+    return at[HY_TILED_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
+}
+
+/* A panel that touches d rows of X has less than d / 768 + 1 stages. */
+size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
+{
+    const int64_t panels     = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
+    const int narrow         = panels > 0 && f->cols <= f->nnz / panels;
+    const int64_t mapped     = narrow ? panels * f->cols : f->nnz;
+    const hy_tiled_head most = {.panels   = panels,
+                                .stages   = panels + f->nnz / HY_TILED_COLS,
+                                .mapped   = mapped,
+                                .splits   = rules->partials / 2,
+                                .partials = rules->partials};
+    size_t at[HY_ARRAYS];
+    return layout(f, &most, at);
+}
+
+/* What the loops of one call share. */
+typedef struct packing {
+    const hy_job *job;
+    const int32_t *col; /* of the chunk's entries */
+    const char *from;   /* their values */
+    size_t size;        /* of one */
+    hy_portions portions;
+    hy_touched touched;
+    int64_t first, end;  /* of the columns */
+    hy_columns *columns; /* of each worker; opened when it needs it */
+    int64_t panels;
+    int64_t *stages, *mapped, *entries; /* panels+1 each: how many before each */
+    int32_t *out, *map;
+    hy_tiled_stage *stage;
+    uint16_t *count, *index;
+    char *val;
+} packing;
+
+static int32_t x_row(const packing *p, int64_t entry)
+{
+    const int32_t col = p->col[entry];
+    return p->touched.rows ? hy_renumbered(&p->touched, col) : col;
+}
+
+/* ---- how many rows of X ------------------------------------------------------- */
+
+/* The panel's portions; returns how many. */
+static int64_t portions_of(const packing *p, int64_t panel, const hy_portion **out)
+{
+    *out = p->portions.list + panel * HY_TILED_ROWS;
+    return hy_lesser(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
+}
+
+/* Add the panel's columns to the worker's, which are empty; returns its entries. */
+static int64_t add_columns(const packing *p, int64_t panel, hy_columns *columns)
+{
+    const hy_portion *portion;
+    const int64_t count = portions_of(p, panel, &portion);
+    int64_t entries     = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        entries += portion[i].end - portion[i].begin;
+        for (int64_t k = portion[i].begin; k < portion[i].end; k++)
+            hy_columns_add(columns, x_row(p, k));
+    }
+    return entries;
+}
+
+static hybrid_status columns_of(const packing *p, int part, hy_columns **out)
+{
+    *out = &p->columns[part];
+    if ((*out)->used || p->first >= p->end)
+        return HYBRID_OK;
+    return hy_columns_open(p->job->problem->ctx, p->first, p->end, *out);
+}
+
+static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p = arg;
+    hy_columns *columns;
+
+    HY_TRY(columns_of(p, part, &columns));
+    for (int64_t k = begin; k < end; k++) {
+        p->entries[k] = add_columns(p, k, columns);
+        p->mapped[k]  = hy_columns_number(columns, NULL);
+        p->stages[k]  = ceil_of(p->mapped[k], HY_TILED_COLS);
+        hy_columns_clear(columns);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- entries --------------------------------------------------------------------- */
+
+/* A slice on its way through the stages. */
+typedef struct slice {
+    int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE]; /* of each portion */
+} slice;
+
+static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry)
+{
+    p->index[to] = (uint16_t)index;
+    if (p->size == 4)
+        memcpy(p->val + to * 4, p->from + entry * 4, 4);
+    else
+        memcpy(p->val + to * 8, p->from + entry * 8, 8);
+}
+
+/* Where the part of a portion ends whose rows of X are below `limit`. */
+static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit)
+{
+    if (limit == INT64_MAX)
+        return end;
+    while (at < end && x_row(p, at) < limit)
+        at++;
+    return at;
+}
+
+/* The slice's entries whose rows of X are below `limit`: at each step one of every
+   portion that has more. Returns where the next slice begins. */
+static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
+                          int64_t limit, int64_t below, uint16_t *count, int64_t next)
+{
+    int64_t stop[HY_TILED_SLICE];
+    uint32_t more = 0;
+
+    for (int l = 0; l < HY_TILED_SLICE; l++) {
+        stop[l]  = part_end(p, s->at[l], s->end[l], limit);
+        count[l] = (uint16_t)(stop[l] - s->at[l]);
+        more |= (uint32_t)(count[l] > 0) << l;
+    }
+    while (more != 0)
+        for (uint32_t left = more; left != 0; left &= left - 1) {
+            const int l     = __builtin_ctz(left);
+            const int64_t k = s->at[l]++;
+            const int64_t x = hy_columns_at(columns, x_row(p, k)) - below;
+            put_entry(p, next++, x, k);
+            if (s->at[l] == stop[l])
+                more &= ~(1u << l);
+        }
+    return next;
+}
+
+/* ---- panels ----------------------------------------------------------------------- */
+
+static void start_slices(const packing *p, int64_t panel, slice *slices)
+{
+    const hy_portion *portion;
+    const int64_t count = portions_of(p, panel, &portion);
+
+    for (int64_t i = 0; i < HY_TILED_ROWS; i++) {
+        slice *s                          = &slices[i / HY_TILED_SLICE];
+        const int l                       = (int)(i % HY_TILED_SLICE);
+        s->at[l]                          = i < count ? portion[i].begin : 0;
+        s->end[l]                         = i < count ? portion[i].end : 0;
+        p->out[panel * HY_TILED_ROWS + i] = i < count ? portion[i].out : HY_TILED_NONE;
+    }
+}
+
+static void pack_panel(const packing *p, int64_t panel, hy_columns *columns)
+{
+    const int64_t first  = p->mapped[panel];
+    const int64_t mapped = p->mapped[panel + 1] - first;
+    int64_t next         = p->entries[panel];
+    slice slices[HY_TILED_SLICES];
+
+    add_columns(p, panel, columns);
+    hy_columns_number(columns, p->map + first);
+    start_slices(p, panel, slices);
+    for (int64_t done = 0, k = p->stages[panel]; done < mapped;
+         done += HY_TILED_COLS, k++) {
+        const int64_t end   = done + HY_TILED_COLS;
+        const int64_t limit = end < mapped ? p->map[first + end] : INT64_MAX;
+        hy_tiled_stage *s   = &p->stage[k];
+        s->first            = (int32_t)(first + done);
+        s->columns          = (int32_t)(hy_lesser(end, mapped) - done);
+        for (int w = 0; w < HY_TILED_SLICES; w++) {
+            uint16_t *count = p->count + k * HY_TILED_ROWS + w * HY_TILED_SLICE;
+            s->entry[w]     = (int32_t)next;
+            next = pack_slice(p, columns, &slices[w], limit, done, count, next);
+        }
+    }
+    hy_columns_clear(columns);
+}
+
+static hybrid_status pack_panels(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p = arg;
+    hy_columns *columns;
+
+    HY_TRY(columns_of(p, part, &columns));
+    for (int64_t k = begin; k < end; k++)
+        pack_panel(p, k, columns);
+    return HYBRID_OK;
+}
+
+/* ---- the pack ---------------------------------------------------------------------- */
+
+static hybrid_status over_panels(packing *p, hy_loop_fn fn)
+{
+    const int64_t each = p->job->chunk->features.nnz / (p->panels + 1) + 1;
+    return hy_pool_for(p->job->problem->ctx->pool, HY_PACK, 0, p->panels,
+                       1 + PACK_ENTRIES / each, fn, p);
+}
+
+static hybrid_status count(packing *p)
+{
+    hy_context *ctx   = p->job->problem->ctx;
+    int64_t **array[] = {&p->stages, &p->mapped, &p->entries};
+    const int threads = hy_pool_threads(ctx->pool);
+    void *memory;
+
+    if (p->touched.rows)
+        p->end = p->touched.count;
+    else
+        hy_portions_range(&p->portions, p->col, &p->first, &p->end);
+    HY_TRY(hy_array(ctx, threads, sizeof *p->columns, "columns of workers", &memory));
+    p->columns = memory;
+    memset(p->columns, 0, (size_t)threads * sizeof *p->columns);
+    for (int i = 0; i < 3; i++) {
+        HY_TRY(hy_array(ctx, p->panels + 1, 8, "counts of panels", &memory));
+        *array[i] = memory;
+    }
+    HY_TRY(over_panels(p, count_panels));
+    for (int i = 0; i < 3; i++)
+        HY_TRY(hy_prefix_sum(ctx, *array[i], p->panels));
+    return HYBRID_OK;
+}
+
+static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
+{
+    const places at = places_of(head, p->job->chunk->features.nnz, p->size);
+    int32_t *start  = (void *)(base + at.start);
+
+    p->out   = (void *)(base + at.out);
+    p->stage = (void *)(base + at.stage);
+    p->count = (void *)(base + at.count);
+    p->map   = (void *)(base + at.map);
+    p->index = (void *)(base + at.index);
+    p->val   = base + at.val;
+    for (int64_t k = 0; k <= p->panels; k++)
+        start[k] = (int32_t)p->stages[k];
+    if (head->splits > 0)
+        memcpy(base + at.split, p->portions.split,
+               (size_t)head->splits * sizeof(hy_tiled_split));
+}
+
+static hybrid_status fill(packing *p, hy_job *job, int sorted)
+{
+    const hy_tiled_head head = {.panels    = p->panels,
+                                .stages    = p->stages[p->panels],
+                                .mapped    = p->mapped[p->panels],
+                                .splits    = p->portions.splits,
+                                .partials  = p->portions.partials,
+                                .reordered = sorted};
+    char *base               = job->pack.mem.ptr;
+
+    job->pack.bytes = layout(&job->chunk->features, &head, job->pack.at);
+    HY_TRY(hy_pack_check(job, job->pack.bytes));
+    memcpy(job->pack.head, &head, sizeof head);
+    place_arrays(p, &head, base + job->pack.at[HY_TILED_A]);
+    HY_TRY(over_panels(p, pack_panels));
+    return p->touched.count == 0
+               ? HYBRID_OK
+               : hy_pack_x(job, &p->touched, base + job->pack.at[HY_TILED_X]);
+}
+
+static void release(packing *p)
+{
+    hy_context *ctx = p->job->problem->ctx;
+
+    for (int i = 0; p->columns && i < hy_pool_threads(ctx->pool); i++)
+        hy_columns_close(ctx, &p->columns[i]);
+    hy_array_free(ctx, p->columns);
+    hy_array_free(ctx, p->stages);
+    hy_array_free(ctx, p->mapped);
+    hy_array_free(ctx, p->entries);
+    hy_portions_free(ctx, &p->portions);
+    hy_touched_free(ctx, &p->touched);
+}
+
+hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
+{
+    const hybrid_csr *A  = job->problem->A;
+    const int64_t first  = hy_offset(A, job->chunk->row_begin);
+    hybrid_status status = HYBRID_OK;
+    int sorted;
+    packing p = {.job = job, .col = hy_cols(A) + first, .size = hy_value_size(A->type)};
+
+    p.from = (const char *)A->val + (size_t)first * p.size;
+    HY_TRY(hy_pack_check(job, 0));
+    if (job->chunk->gathered)
+        HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
+    HY_TRY_ELSE_DONE(hy_portions_make(job, rules->segment, &p.portions));
+    HY_TRY_ELSE_DONE(hy_portions_order(job, &p.touched, &p.portions, &sorted));
+    p.panels = ceil_of(p.portions.count, HY_TILED_ROWS);
+    HY_TRY_ELSE_DONE(count(&p));
+    HY_TRY_ELSE_DONE(fill(&p, job, sorted));
+done:
+    release(&p);
+    return status;
+}
+
+hy_tiled_view hy_packed_tiled(const hy_job *job)
+{
+    const hy_pack *pack = &job->pack;
+    const char *base    = (const char *)job->in.ptr + pack->at[HY_TILED_A];
+    hy_tiled_view view;
+
+    memcpy(&view.head, pack->head, sizeof view.head);
+    const hy_features *f = &job->chunk->features;
+    const places at      = places_of(&view.head, f->nnz, hy_value_size(f->type));
+    view.out             = (const void *)(base + at.out);
+    view.start           = (const void *)(base + at.start);
+    view.stage           = (const void *)(base + at.stage);
+    view.count           = (const void *)(base + at.count);
+    view.map             = (const void *)(base + at.map);
+    view.index           = (const void *)(base + at.index);
+    view.val             = base + at.val;
+    view.split           = (const void *)(base + at.split);
+    return view;
+}

@@ -1,0 +1,99 @@
+/* partition/format/panel.h - 16 rows of A, column by column. */
+#ifndef HY_PANEL_H
+#define HY_PANEL_H
+
+#include "base/data/csr.h"
+
+enum {
+    HY_PANEL_ROWS = 16,
+    HY_PANEL_END  = INT32_MAX,
+    HY_MAP_WORDS  = 1 << 11 /* of 64 columns */
+};
+
+/* ---- merged: any panel ---- */
+
+/* Rows are in order, so the columns that a panel has entries in come out in order: the
+   least of 16 heads, and which rows have it. */
+typedef struct hy_panel {
+    const int32_t *col;          /* of A */
+    int32_t head[HY_PANEL_ROWS]; /* next column of each row, HY_PANEL_END: none */
+    int64_t at[HY_PANEL_ROWS];   /* its entry in A */
+    int64_t end[HY_PANEL_ROWS];
+} hy_panel;
+
+/* Rows [row, row + rows) of A, at most 16; the panel's other rows are empty. */
+static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows,
+                                  hy_panel *p)
+{
+    p->col = A->col;
+    for (int r = 0; r < HY_PANEL_ROWS; r++) {
+        p->at[r]   = r < rows ? hy_offset(A, row + r) : 0;
+        p->end[r]  = r < rows ? hy_offset(A, row + r + 1) : 0;
+        p->head[r] = p->at[r] < p->end[r] ? hy_cols(A)[p->at[r]] : HY_PANEL_END;
+    }
+}
+
+/* Pass over the next column: its number and, as bits, the rows that have it; 0 when
+   there is none left. */
+static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
+{
+    static const uint32_t bit[HY_PANEL_ROWS] = {
+        1u << 0, 1u << 1, 1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+        1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15};
+    int32_t least = HY_PANEL_END;
+    uint32_t rows = 0;
+
+    for (int r = 0; r < HY_PANEL_ROWS; r++)
+        least = p->head[r] < least ? p->head[r] : least;
+    if (least == HY_PANEL_END)
+        return 0;
+    for (int r = 0; r < HY_PANEL_ROWS; r++)
+        rows |= p->head[r] == least ? bit[r] : 0;
+    for (uint32_t left = rows; left != 0; left &= left - 1) {
+        const int r     = __builtin_ctz(left);
+        const int64_t k = ++p->at[r];
+        p->head[r]      = k < p->end[r] ? p->col[k] : HY_PANEL_END;
+    }
+    *col = least;
+    return rows;
+}
+
+/* ---- mapped: panels whose columns are near each other, several times faster ---- */
+
+/* A bit for each column that has an entry, and the number of each of these. */
+typedef struct hy_panel_map {
+    int64_t first; /* column of bit 0 */
+    int words;
+    uint64_t bits[HY_MAP_WORDS];
+    int32_t number[HY_MAP_WORDS * 64]; /* where the bit is set */
+} hy_panel_map;
+
+/* Set the bits; 0 if the columns are too far apart for that. */
+static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
+                                hy_panel_map *map)
+{
+    const int64_t begin = hy_offset(A, row), end = hy_offset(A, row + rows);
+    int32_t least = HY_PANEL_END, most = -1;
+
+    for (int64_t i = row; i < row + rows; i++) {
+        const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
+        if (from == to)
+            continue;
+        least = hy_cols(A)[from] < least ? hy_cols(A)[from] : least;
+        most  = hy_cols(A)[to - 1] > most ? hy_cols(A)[to - 1] : most;
+    }
+    const int64_t words = most < 0 ? 0 : most / 64 - least / 64 + 1;
+    if (words > HY_MAP_WORDS || words > 4 * (end - begin))
+        return 0;
+    map->first = least / 64 * 64;
+    map->words = (int)words;
+    for (int w = 0; w < map->words; w++)
+        map->bits[w] = 0;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t bit = hy_cols(A)[k] - map->first;
+        map->bits[bit / 64] |= (uint64_t)1 << (bit % 64);
+    }
+    return 1;
+}
+
+#endif /* HY_PANEL_H */

@@ -1,0 +1,187 @@
+/* partition/move/csr_file.c - a sparse matrix in a file, read by pieces. */
+#include "partition/move/csr_file.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+
+void hy_csr_file_close(hy_csr_file *file)
+{
+    if (!file->name)
+        return;
+    hy_stored_close(&file->row_ptr);
+    hy_stored_close(&file->col);
+    hy_stored_close(&file->val);
+    hy_array_free(file->ctx, file->name);
+    *file = (hy_csr_file){.name = NULL};
+}
+
+int64_t hy_csr_file_bytes(const hy_csr_file *file)
+{
+    return hy_csr_bytes(file->shape.rows, file->shape.nnz, file->shape.type);
+}
+
+enum {
+    PIECE_BYTES   = 8 << 20, /* that are read without asking whether the call is to end */
+    PIECE_OFFSETS = PIECE_BYTES / 8
+};
+
+/* ---- offsets ------------------------------------------------------------------------
+ */
+
+/* Offsets of 32 bits lie in the second half of the room of as many: each is read before
+   its place is written to. */
+static void widen(int64_t *out, int64_t count)
+{
+    const char *narrow = (const char *)out + count * 4;
+
+    for (int64_t i = 0; i < count; i++) {
+        int32_t offset;
+        memcpy(&offset, narrow + i * 4, 4);
+        out[i] = offset;
+    }
+}
+
+static hybrid_status read_piece(const hy_csr_file *file, int64_t begin, int64_t count,
+                                int64_t *out)
+{
+    const int is_narrow = file->shape.offset_type == HYBRID_I32;
+    const int64_t size  = is_narrow ? 4 : 8;
+    char *to            = (char *)out + (is_narrow ? count * 4 : 0);
+
+    HY_TRY(hy_progress_check(&file->ctx->progress));
+    HY_TRY(hy_stored_read(&file->row_ptr, begin * size, to, (size_t)(count * size)));
+    hy_progress_add_bytes(&file->ctx->progress, count * size);
+    if (is_narrow)
+        widen(out, count);
+    return HYBRID_OK;
+}
+
+static hybrid_status check_end(const hy_csr_file *file, const char *which, int64_t is,
+                               int64_t wanted)
+{
+    if (is == wanted)
+        return HYBRID_OK;
+    return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
+                   "%s: row offsets %s with %lld instead of %lld", file->name, which,
+                   (long long)is, (long long)wanted);
+}
+
+static hybrid_status report_row(const hy_csr_file *file, int64_t row, int64_t offset,
+                                int64_t next)
+{
+    return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
+                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
+                   file->name, (long long)row, (long long)offset, (long long)next,
+                   (long long)file->shape.nnz);
+}
+
+/* Checks a piece of offsets, out[0] being the offset of row `row`, and subtracts `first`
+   from each. *last is the offset before the piece, and becomes the last of the piece. */
+static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t count,
+                                 int64_t first, int64_t *out, int64_t *last)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t before = *last, offset = out[i];
+        if (offset < before || offset > file->shape.nnz)
+            return report_row(file, row + i - 1, before, offset);
+        out[i] = offset - first;
+        *last  = offset;
+    }
+    return HYBRID_OK;
+}
+
+/* The first offset of all is 0, and no other is out of range. */
+static hybrid_status check_first(const hy_csr_file *file, int64_t row, const int64_t *out)
+{
+    if (row == 0)
+        return check_end(file, "begin", out[0], 0);
+    return out[0] >= 0 && out[0] <= file->shape.nnz
+               ? HYBRID_OK
+               : report_row(file, row, out[0], out[1]);
+}
+
+hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
+                                  int64_t *first, int64_t *out)
+{
+    int64_t last = 0;
+
+    for (int64_t i = 0; i <= rows; i += PIECE_OFFSETS) {
+        const int64_t count = hy_lesser(PIECE_OFFSETS, rows + 1 - i);
+        HY_TRY(read_piece(file, begin + i, count, out + i));
+        if (i == 0) {
+            HY_TRY(check_first(file, begin, out));
+            *first = last = out[0];
+        }
+        HY_TRY(check_piece(file, begin + i, count, *first, out + i, &last));
+    }
+    return begin + rows < file->shape.rows
+               ? HYBRID_OK
+               : check_end(file, "end", last, file->shape.nnz);
+}
+
+/* ---- entries ------------------------------------------------------------------------
+ */
+
+static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_t count,
+                                  size_t size, char *to)
+{
+    const int64_t bytes = count * (int64_t)size, first = begin * (int64_t)size;
+
+    for (int64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        const int64_t piece = hy_lesser(PIECE_BYTES, bytes - at);
+        HY_TRY(hy_progress_check(&stored->ctx->progress));
+        HY_TRY(hy_stored_read(stored, first + at, to + at, (size_t)piece));
+        hy_progress_add_bytes(&stored->ctx->progress, piece);
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_csr_file_cols(const hy_csr_file *file, int64_t begin, int64_t count,
+                               int32_t *out)
+{
+    return read_numbers(&file->col, begin, count, 4, (char *)out);
+}
+
+hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t count,
+                               void *out)
+{
+    return read_numbers(&file->val, begin, count, hy_value_size(file->shape.type), out);
+}
+
+/* ---- all of it ----------------------------------------------------------------------
+ */
+
+static hybrid_status read_arrays(const hy_csr_file *file, const hybrid_csr *A)
+{
+    int64_t first;
+
+    HY_TRY(hy_csr_file_offsets(file, 0, A->rows, &first, A->row_ptr));
+    HY_TRY(hy_csr_file_cols(file, 0, A->nnz, A->col));
+    HY_TRY(hy_csr_file_vals(file, 0, A->nnz, A->val));
+    return hy_csr_check(file->ctx, A, file->name);
+}
+
+int64_t hy_csr_file_stored_bytes(const hy_csr_file *file)
+{
+    const hybrid_csr *shape = &file->shape;
+
+    return (shape->rows + 1) * (int64_t)hy_offset_size(shape) +
+           shape->nnz * (4 + (int64_t)hy_value_size(shape->type));
+}
+
+hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out)
+{
+    const hybrid_csr *shape = &file->shape;
+    hybrid_csr A;
+
+    HY_TRY(
+        hy_csr_alloc(file->ctx, shape->rows, shape->cols, shape->nnz, shape->type, &A));
+    const hybrid_status status = read_arrays(file, &A);
+    if (status != HYBRID_OK)
+        hy_csr_free(file->ctx, &A);
+    else
+        *out = A;
+    return status;
+}

@@ -1,0 +1,115 @@
+/* partition/move/empty_rows.c - rows of Y whose rows of A are empty. */
+#include "partition/move/storing.h"
+
+enum { STORE_BYTES = 256 << 10 }; /* of Y that one worker takes at a time, some 0.05 ms */
+
+/* Y = alpha*0 + beta*Y, rounded as what is computed is. */
+static void scale(const hy_update *u, void *y, int64_t count)
+{
+    const double none = u->alpha * 0.0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (u->Y->type == HYBRID_F64)
+            ((double *)y)[i] = none + u->beta * ((double *)y)[i];
+        else
+            ((float *)y)[i] = (float)(none + u->beta * (double)((float *)y)[i]);
+}
+
+/* With beta 0 it does not depend on Y: a line full of it. */
+typedef union line {
+    char bytes[HY_LINE];
+    float f32[HY_LINE / 4];
+    double f64[HY_LINE / 8];
+} line;
+
+static line line_of(const hy_update *u)
+{
+    const double none = u->alpha * 0.0;
+    line l;
+
+    for (int i = 0; i < HY_LINE / 8 && u->Y->type == HYBRID_F64; i++)
+        l.f64[i] = none;
+    for (int i = 0; i < HY_LINE / 4 && u->Y->type != HYBRID_F64; i++)
+        l.f32[i] = (float)none;
+    return l;
+}
+
+/* Empty rows of a word. */
+typedef struct lines {
+    int32_t of[64];
+    int64_t count;
+} lines;
+
+static lines empty_in(const hy_empty_rows *e, int64_t word)
+{
+    const int64_t left = e->update->Y->rows - word * 64;
+    uint64_t empty     = ~e->others->bits[word];
+    lines l            = {.count = 0};
+
+    if (left < 64)
+        empty &= ((uint64_t)1 << left) - 1;
+    for (; empty != 0; empty &= empty - 1)
+        l.of[l.count++] = (int32_t)(word * 64 + __builtin_ctzll(empty));
+    return l;
+}
+
+/* Those without a gap between them as one. */
+static void set_rows(const hy_update *u, const line *value, const lines *rows)
+{
+    const hybrid_dense *Y = u->Y;
+    const size_t size     = hy_value_size(Y->type);
+    const size_t bytes = (size_t)Y->cols * size, step = (size_t)Y->ld * size;
+    hy_range ranges[64];
+    size_t count = 0;
+
+    for (int64_t i = 0; i < rows->count; i++) {
+        const size_t at = (size_t)rows->of[i] * step;
+        if (count > 0 && ranges[count - 1].end == at)
+            count--;
+        else
+            ranges[count].begin = at;
+        ranges[count++].end = at + bytes;
+    }
+    hy_fill_past(Y->data, ranges, count, value->bytes);
+}
+
+static void scale_rows(const hy_update *u, const lines *rows)
+{
+    for (int64_t i = 0; i < rows->count; i++)
+        scale(u, hy_dense_at(u->Y, rows->of[i] * u->Y->ld), u->Y->cols);
+}
+
+/* Rows of words [begin, end) of the bits that are set for all others. */
+static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_empty_rows *e = arg;
+    const hy_update *u     = e->update;
+    const line value       = line_of(u);
+
+    (void)part;
+    for (int64_t w = begin; w < end; w++) {
+        const lines rows = empty_in(e, w);
+        if (u->beta != 0)
+            scale_rows(u, &rows);
+        else
+            set_rows(u, &value, &rows);
+    }
+    return HYBRID_OK;
+}
+
+void hy_empty_rows_begin(hy_empty_rows *rows, hy_pool *pool, const hy_update *update,
+                         const hy_touched *others)
+{
+    const hybrid_dense *Y = update->Y;
+    const int64_t word    = 64 * Y->cols * (int64_t)hy_value_size(Y->type);
+
+    rows->update = update;
+    rows->others = others;
+    hy_pool_begin(&rows->loop, pool, HY_COMPUTE, 0, others->words,
+                  1 + STORE_BYTES / (1 + word), store_words, rows);
+}
+
+hybrid_status hy_empty_rows_end(hy_empty_rows *rows)
+{
+    return hy_pool_end(&rows->loop);
+}

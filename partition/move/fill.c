@@ -1,0 +1,176 @@
+/* partition/move/fill.c - parts of an image, made from the operand's source. */
+#include "partition/move/fill.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+
+/* Columns of a region that lie line after line: all but the tail columns, or these. */
+typedef struct strip {
+    int64_t begin, cols, ld;
+    size_t size;
+} strip;
+
+static strip lines_of(const hy_region *r)
+{
+    return (strip){r->begin, r->cols - r->tail, r->ld, r->size};
+}
+
+static strip tails_of(const hy_region *r)
+{
+    return (strip){r->begin + r->cols - r->tail, r->tail, r->tail_ld, r->size};
+}
+
+/* Rows [row, row + rows) of a strip, elements [begin, end) of each, of which some may
+   fill it up. */
+static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t row,
+                                int64_t rows, int64_t begin, int64_t end, char *dst)
+{
+    const int64_t there = hy_greater(hy_lesser(end, s->cols) - begin, 0);
+    const hy_rect rect  = {row, rows, s->begin + begin, there};
+    const hy_grid to    = {dst, s->ld, 1};
+
+    if (there > 0)
+        HY_TRY(source->ops->fill(source, &rect, &to));
+    for (int64_t i = 0; i < rows && there < end - begin; i++)
+        memset(dst + (size_t)(i * s->ld + there) * s->size, 0,
+               (size_t)(end - begin - there) * s->size);
+    return HYBRID_OK;
+}
+
+/* Elements [begin, end) of a strip: the end of a row, whole rows, the beginning of a row.
+ */
+static hybrid_status fill_lines(const hy_source *source, const strip *s, int64_t begin,
+                                int64_t end, char *dst)
+{
+    int64_t row        = begin / s->ld;
+    const int64_t skip = begin % s->ld;
+
+    if (skip > 0 && begin < end) {
+        const int64_t n = hy_lesser(end - begin, s->ld - skip);
+        HY_TRY(fill_strip(source, s, row++, 1, skip, skip + n, dst));
+        dst += (size_t)n * s->size;
+        begin += n;
+    }
+    const int64_t whole = (end - begin) / s->ld;
+    const int64_t rest  = (end - begin) % s->ld;
+    HY_TRY(fill_strip(source, s, row, whole, 0, s->ld, dst));
+    if (rest == 0)
+        return HYBRID_OK;
+    return fill_strip(source, s, row + whole, 1, 0, rest,
+                      dst + (size_t)(whole * s->ld) * s->size);
+}
+
+hybrid_status hy_fill_rows(const hy_source *source, const hy_region *region, int64_t row,
+                           int64_t rows, char *lines, char *tails)
+{
+    const strip near = lines_of(region), tail = tails_of(region);
+
+    HY_TRY(fill_strip(source, &near, row, rows, 0, near.ld, lines));
+    return fill_strip(source, &tail, row, rows, 0, tail.ld, tails);
+}
+
+/* A region in rows: lines, and the tail columns behind all of them. */
+static hybrid_status fill_region(const hy_image *image, const hy_source *source,
+                                 const hy_region *region, int64_t begin, int64_t end,
+                                 char *dst)
+{
+    const strip lines = lines_of(region), tails = tails_of(region);
+    const int64_t behind = image->rows * region->ld;
+    const int64_t middle = begin > behind ? begin : hy_lesser(end, behind);
+
+    if (begin < middle)
+        HY_TRY(fill_lines(source, &lines, begin, middle, dst));
+    if (middle == end)
+        return HYBRID_OK;
+    return fill_lines(source, &tails, middle - behind, end - behind,
+                      dst + (size_t)(middle - begin) * region->size);
+}
+
+static hybrid_status fill_rect(const hy_source *source, hy_rect rect, char *dst,
+                               int64_t ld)
+{
+    const hy_grid to = {dst, 1, ld};
+
+    return rect.rows * rect.cols > 0 ? source->ops->fill(source, &rect, &to) : HYBRID_OK;
+}
+
+/* Elements [begin, end) of columns, of `height` rows from `row` on, first column `col`:
+   the end of a column, whole columns, the beginning of a column. */
+static hybrid_status fill_slab(const hy_source *source, hy_rect slab, size_t size,
+                               int64_t begin, int64_t end, char *dst)
+{
+    const int64_t height = slab.rows;
+    int64_t col          = slab.col + begin / height;
+    const int64_t skip   = begin % height;
+
+    if (skip > 0 && begin < end) {
+        const int64_t n = hy_lesser(end - begin, height - skip);
+        HY_TRY(fill_rect(source, (hy_rect){slab.row + skip, n, col++, 1}, dst, height));
+        dst += (size_t)n * size;
+        begin += n;
+    }
+    const int64_t whole = (end - begin) / height;
+    const int64_t rest  = (end - begin) % height;
+    HY_TRY(fill_rect(source, (hy_rect){slab.row, height, col, whole}, dst, height));
+    return fill_rect(source, (hy_rect){slab.row, rest, col + whole, 1},
+                     dst + (size_t)(whole * height) * size, height);
+}
+
+hybrid_status hy_fill_columns(const hy_source *source, const hy_region *region,
+                              int64_t row, int64_t rows, int64_t begin, int64_t end,
+                              char *dst)
+{
+    const hy_rect slab = {row, rows, region->begin, region->cols};
+
+    return fill_slab(source, slab, region->size, begin, end, dst);
+}
+
+/* A region in slabs. */
+static hybrid_status fill_slabs(const hy_image *image, const hy_source *source,
+                                const hy_region *region, int64_t begin, int64_t end,
+                                char *dst)
+{
+    const int64_t each = HY_X_SLAB * image->cols;
+
+    while (begin < end) {
+        const int64_t slab = begin / each, row = slab * HY_X_SLAB;
+        const int64_t stop = hy_lesser(end, (slab + 1) * each);
+        const hy_rect rect = {row, hy_lesser(HY_X_SLAB, image->rows - row), 0,
+                              image->cols};
+        HY_TRY(fill_slab(source, rect, region->size, begin - slab * each,
+                         stop - slab * each, dst));
+        dst += (size_t)(stop - begin) * region->size;
+        begin = stop;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_fill(const hy_image *image, const hy_source *source,
+                      const hy_region *region, int64_t begin, int64_t end, char *dst)
+{
+    const hy_rect array = {begin, end - begin, region->begin, 1};
+
+    if (begin == end)
+        return HYBRID_OK;
+    if (image->form == HY_FORM_CSR)
+        return fill_rect(source, array, dst, 1);
+    return (image->form == HY_FORM_SLABS ? fill_slabs : fill_region)(
+        image, source, region, begin, end, dst);
+}
+
+hybrid_status hy_fill_listed(const hy_source *source, const int32_t *listed,
+                             int64_t count, int64_t col, int64_t cols, const hy_grid *to)
+{
+    const size_t size = hy_value_size(source->dense->type);
+
+    for (int64_t i = 0, stop; i < count; i = stop) {
+        for (stop = i + 1; stop < count && listed[stop] == listed[stop - 1] + 1;)
+            stop++;
+        const hy_rect rect = {listed[i], stop - i, col, cols};
+        const hy_grid part = {to->at + (size_t)(i * to->row) * size, to->row, to->col};
+        HY_TRY(source->ops->fill(source, &rect, &part));
+    }
+    return HYBRID_OK;
+}

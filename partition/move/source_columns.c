@@ -1,0 +1,45 @@
+/* partition/move/source_columns.c - X in columns. */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/pinned.h"
+#include "partition/move/sources.h"
+#include "partition/move/turn.h"
+
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+{
+    const hybrid_dense *X = self->dense;
+    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->rows * size;
+    const char *from = hy_dense_at(X, rect->row + rect->col * X->ld);
+
+    if (to->row != 1)
+        hy_turn(from, X->ld, rect->rows, rect->cols, size, to->at, to->row);
+    else if (X->ld == rect->rows && to->col == rect->rows)
+        memcpy(to->at, from, (size_t)rect->cols * bytes);
+    else
+        for (int64_t j = 0; j < rect->cols; j++)
+            memcpy(to->at + (size_t)(j * to->col) * size,
+                   from + (size_t)(j * X->ld) * size, bytes);
+    return HYBRID_OK;
+}
+
+/* Columns are far from each other: all of them are pinned, or none is copied so. */
+static int lines(const hy_source *self, const hy_rect *rect, int64_t wrapped, char *to,
+                 hy_row_copy copies[HY_ROW_COPIES])
+{
+    const hybrid_dense *X = self->dense;
+    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->rows * size;
+    const int64_t all = (X->cols - 1) * X->ld + X->rows;
+
+    copies[0] = (hy_row_copy){.dst       = to,
+                              .src       = hy_dense_at(X, rect->row + rect->col * X->ld),
+                              .dst_pitch = bytes,
+                              .src_pitch = (size_t)X->ld * size,
+                              .bytes     = bytes,
+                              .rows      = rect->cols};
+    return wrapped == 0 && copies->src_pitch <= HY_MOST_PITCH &&
+           hy_pinned(self->ctx, X->data, (size_t)all * size);
+}
+
+const hy_source_ops hy_source_columns = {
+    .fill = fill, .run = hy_dense_run, .lines = lines};

@@ -1,0 +1,66 @@
+/* partition/move/source_csr.c - B in the caller's arrays; offsets are widened to 64 bits.
+ */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/contract/image.h"
+#include "base/memory/pinned.h"
+#include "partition/move/sources.h"
+
+static const char *array_of(const hybrid_csr *B, int64_t array)
+{
+    return array == HY_CSR_OFFSETS ? B->row_ptr
+           : array == HY_CSR_COLS  ? (const void *)B->col
+                                   : B->val;
+}
+
+static size_t element_size(const hybrid_csr *B, int64_t array)
+{
+    return array == HY_CSR_OFFSETS ? hy_offset_size(B)
+           : array == HY_CSR_COLS  ? 4
+                                   : hy_value_size(B->type);
+}
+
+static void widen(const hybrid_csr *B, const hy_rect *rect, char *dst)
+{
+    for (int64_t i = 0; i < rect->rows; i++) {
+        const int64_t offset = hy_offset(B, rect->row + i);
+        memcpy(dst + i * 8, &offset, 8);
+    }
+}
+
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+{
+    const hybrid_csr *B = self->csr;
+    const size_t size   = element_size(B, rect->col);
+
+    if (rect->rows == 0)
+        return HYBRID_OK;
+    if (rect->col == HY_CSR_OFFSETS && B->offset_type == HYBRID_I32)
+        widen(B, rect, to->at);
+    else
+        memcpy(to->at, array_of(B, rect->col) + (size_t)rect->row * size,
+               (size_t)rect->rows * size);
+    return HYBRID_OK;
+}
+
+static const char *run(const hy_source *self, hybrid_order order, int array,
+                       int64_t begin, int64_t end)
+{
+    const hybrid_csr *B = self->csr;
+    const size_t size   = element_size(B, array);
+    const char *at      = array_of(B, array) + (size_t)begin * size;
+
+    (void)order;
+    if (begin == end || (array == HY_CSR_OFFSETS && B->offset_type == HYBRID_I32))
+        return NULL;
+    return hy_pinned(self->ctx, at, (size_t)(end - begin) * size) ? at : NULL;
+}
+
+static const hy_source_ops ops = {.fill = fill, .run = run};
+
+hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B)
+{
+    return (hy_source){
+        .ops = &ops, .ctx = ctx, .rows = B->rows, .cols = B->cols, .csr = B};
+}

@@ -1,0 +1,73 @@
+/* partition/move/source_rows.c - X in rows. */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/pinned.h"
+#include "partition/format/pack.h"
+#include "partition/move/sources.h"
+#include "partition/move/turn.h"
+
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+{
+    const hybrid_dense *X = self->dense;
+    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
+    const char *from = hy_dense_at(X, rect->row * X->ld + rect->col);
+
+    if (to->col != 1 && (rect->cols > 1 || X->ld > 1))
+        hy_turn(from, X->ld, rect->cols, rect->rows, size, to->at, to->col);
+    else if (X->ld == rect->cols && to->row == rect->cols)
+        memcpy(to->at, from, (size_t)rect->rows * bytes);
+    else
+        for (int64_t i = 0; i < rect->rows; i++)
+            memcpy(to->at + (size_t)(i * to->row) * size,
+                   from + (size_t)(i * X->ld) * size, bytes);
+    return HYBRID_OK;
+}
+
+const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
+                         int64_t begin, int64_t end)
+{
+    const hybrid_dense *X = self->dense;
+    const char *at        = hy_dense_at(X, begin);
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int has_gaps    = in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1;
+
+    (void)array;
+    if (begin == end || has_gaps || (order != X->order && X->cols != 1))
+        return NULL;
+    return hy_pinned(self->ctx, at, (size_t)(end - begin) * hy_value_size(X->type))
+               ? at
+               : NULL;
+}
+
+static int lines(const hy_source *self, const hy_rect *rect, int64_t wrapped, char *to,
+                 hy_row_copy copies[HY_ROW_COPIES])
+{
+    const hybrid_dense *X = self->dense;
+    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
+    const hy_row_copy rows = {.dst       = to,
+                              .src       = hy_dense_at(X, rect->row * X->ld + rect->col),
+                              .dst_pitch = bytes,
+                              .src_pitch = (size_t)X->ld * size,
+                              .bytes     = bytes,
+                              .rows      = rect->rows};
+
+    if (rows.src_pitch > HY_MOST_PITCH)
+        return 0;
+    const int count = hy_wrap_rows(&rows, (size_t)wrapped * size, copies);
+    return hy_pinned_rows(self->ctx, copies, count, 0) ? count : 0;
+}
+
+const hy_source_ops hy_source_rows = {.fill = fill, .run = hy_dense_run, .lines = lines};
+
+hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
+{
+    const int in_rows = X->order == HYBRID_ROW_MAJOR;
+
+    return (hy_source){.ops   = in_rows ? &hy_source_rows : &hy_source_columns,
+                       .ctx   = ctx,
+                       .order = X->order,
+                       .rows  = X->rows,
+                       .cols  = X->cols,
+                       .dense = X};
+}

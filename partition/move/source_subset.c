@@ -1,0 +1,75 @@
+/* partition/move/source_subset.c - some rows of X: of an A without its empty columns
+   (hypersparse.h) those that it names. Workers gather them, also where they are pinned.
+ */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/memory.h"
+#include "partition/move/fill.h"
+#include "partition/move/sources.h"
+#include "partition/move/turn.h"
+
+enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of them, that are asked for */
+
+/* Nobody else sees which row is next. */
+static void expect(const char *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes && at < EXPECTED; at += HY_LINE)
+        __builtin_prefetch(from + at);
+}
+
+/* Rows of X as rows. */
+static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
+                   const hy_grid *to)
+{
+    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
+
+    for (int64_t i = 0; i < rect->rows; i++) {
+        if (i + AHEAD < rect->rows)
+            expect(hy_dense_at(X, listed[i + AHEAD] * X->ld + rect->col), bytes);
+        memcpy(to->at + (size_t)(i * to->row) * size,
+               hy_dense_at(X, listed[i] * X->ld + rect->col), bytes);
+    }
+}
+
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+{
+    const hybrid_dense *X = self->dense;
+    const int32_t *listed = self->listed + rect->row;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t step    = in_rows ? 1 : X->ld; /* from column to column */
+
+    if (!X->data)
+        return hy_fill_listed(self->all, listed, rect->rows, rect->col, rect->cols, to);
+    const hy_grid from = {hy_dense_at(X, rect->col * step), in_rows ? X->ld : 1, step};
+    if (in_rows && to->col == 1)
+        gather(X, listed, rect, to);
+    else
+        hy_copy_listed(to, &from, listed, rect->rows, rect->cols, hy_value_size(X->type));
+    return HYBRID_OK;
+}
+
+const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
+                      int64_t end)
+{
+    (void)self;
+    (void)order;
+    (void)array;
+    (void)begin;
+    (void)end;
+    return NULL;
+}
+
+static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
+
+hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows)
+{
+    return (hy_source){.ops    = &ops,
+                       .ctx    = all->ctx,
+                       .order  = all->order,
+                       .rows   = rows,
+                       .cols   = all->cols,
+                       .dense  = all->dense,
+                       .listed = listed,
+                       .all    = all};
+}

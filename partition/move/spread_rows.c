@@ -1,0 +1,139 @@
+/* partition/move/spread_rows.c - rows of a Y in columns that are not all of its rows.
+
+   Lines of the caches have parts of many rows: the empty rows between those of a part
+   are made with them, as if they had been computed, so that whole lines are stored, past
+   the caches. A part that lies in columns is spread column by column, in runs of as many
+   kilobytes as a worker takes; one that lies in rows is turned tile by tile first. */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+#include "partition/move/storing.h"
+#include "partition/move/turn.h"
+
+static int64_t rows_of(const hy_storing *s)
+{
+    return s->along ? s->length : s->lines;
+}
+
+static int64_t cols_of(const hy_storing *s)
+{
+    return s->along ? s->lines : s->length;
+}
+
+/* Where rows of Y begin that belong to the part, if k is 0, or to the next one, if k is
+   its rows: each has the empty ones behind it, the first of all also those before it. */
+static int64_t owned_begin(const hy_storing *s, int64_t k)
+{
+    const int64_t row = s->before + k;
+
+    return row == 0 ? 0 : row < s->listed ? s->rows[k] : s->update->Y->rows;
+}
+
+/* The first of the part's rows that is not before row `at` of Y. */
+static int64_t first_from(const hy_storing *s, int64_t at)
+{
+    int64_t low = 0, high = rows_of(s);
+
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (s->rows[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* to[rows[k] - first] = from[k] */
+#define DEFINE_SPREAD(name, word)                                                        \
+    static void name(const void *from, const int32_t *rows, int64_t count,               \
+                     int64_t first, void *to)                                            \
+    {                                                                                    \
+        const word *in = from;                                                           \
+        word *out      = to;                                                             \
+        for (int64_t k = 0; k < count; k++)                                              \
+            out[rows[k] - first] = in[k];                                                \
+    }
+
+DEFINE_SPREAD(spread_4, uint32_t)
+DEFINE_SPREAD(spread_8, uint64_t)
+
+/* Rows [begin, begin + count) of the part, which lie from `from` on, a column `step`
+   elements after the other, to the part's columns at `to`: these lie line by line, zeros
+   where other rows are. */
+static void spread(const hy_storing *s, int64_t begin, int64_t count, const char *from,
+                   int64_t step, const hy_parts *part, char *to)
+{
+    const size_t size  = hy_value_size(s->update->Y->type);
+    const size_t bytes = (size_t)part->length * size;
+
+    memset(to, 0, (size_t)part->count * bytes);
+    for (int64_t j = 0; j < part->count; j++)
+        (size == 8 ? spread_8 : spread_4)(from + (size_t)(j * step) * size,
+                                          s->rows + begin, count, part->after,
+                                          to + (size_t)j * bytes);
+}
+
+/* Elements [begin, end) of the columns of Y that are the part's, of as many rows as it
+   owns. */
+static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_storing *s = arg;
+    const int64_t row = owned_begin(s, 0), rows = owned_begin(s, rows_of(s)) - row;
+    const int64_t most = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
+    _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
+
+    (void)worker;
+    while (rows > 0 && begin < end) {
+        const int64_t col = begin / rows, at = row + begin % rows;
+        const int64_t left     = hy_lesser(end - begin, row + rows - at);
+        const hy_parts part    = {tile, col, 1, at, hy_lesser(most, left)};
+        const int64_t first    = first_from(s, at);
+        const int64_t count    = first_from(s, at + part.length) - first;
+        const char *const from = hy_element_at(s, col * s->length + first);
+        spread(s, first, count, from, 0, &part, tile);
+        hy_store_lines(s, &part);
+        begin += part.length;
+    }
+    return HYBRID_OK;
+}
+
+/* Rows [begin, end) of Y, of a part that lies in rows. */
+static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_storing *s = arg;
+    const size_t size   = hy_value_size(s->update->Y->type);
+    const int64_t most  = hy_tile_length(s);
+    _Alignas(HY_LINE) char tile[HY_TILE_BYTES], turned[HY_TILE_BYTES];
+
+    (void)worker;
+    for (int64_t at = begin; at < end; at += most) {
+        const int64_t length = hy_lesser(most, end - at);
+        const int64_t first  = first_from(s, at);
+        const int64_t count  = first_from(s, at + length) - first;
+        for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
+            const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), at,
+                                   length};
+            hy_turn(hy_element_at(s, first * s->length + j), s->length, part.count, count,
+                    size, turned, count);
+            spread(s, first, count, turned, count, &part, tile);
+            hy_store_lines(s, &part);
+        }
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_store_spread(hy_pool *pool, hy_storing *s)
+{
+    const int64_t begin = owned_begin(s, 0), end = owned_begin(s, rows_of(s));
+
+    if (s->lines * s->length == 0)
+        return HYBRID_OK;
+    if (s->along)
+        return hy_pool_for(pool, HY_PLACE, 0, (end - begin) * cols_of(s),
+                           HY_STORE_ELEMENTS, spread_columns, s);
+    return hy_pool_for(pool, HY_PLACE, begin, end, hy_whole_tiles(s, cols_of(s)),
+                       spread_tiles, s);
+}

@@ -1,0 +1,153 @@
+/* partition/pattern/blocks.c - how well A fits blocks of r x c, for each r and c up to 8.
+
+   The fill of 64 shapes is estimated from a hundredth of the block rows (Choi, Singh and
+   Vuduc, section 6.4; Vuduc's thesis), and the shape that holds A in the fewest bytes is
+   the one that streams fastest: SpMV is bound by that stream. For each height the rows
+   are merged once, and eight widths count the columns that they need. */
+#include "partition/pattern/inspect.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/threads/pool.h"
+#include "partition/format/pack.h"
+#include "partition/format/panel.h"
+
+enum {
+    SHARE   = 100,    /* one block row in so many is looked at, */
+    LEAST   = 256,    /* but so many of each height, if there are, */
+    MOST    = 2048,   /* and no more than that */
+    COLUMNS = 1 << 13 /* of each, from the left, at most */
+};
+
+#define GAIN 0.9 /* of the bytes of CSR: more are not worth the packing */
+
+/* What was counted in block rows of one height. */
+typedef struct tally {
+    int64_t entries;
+    int64_t blocks[HY_BLOCK_MOST]; /* of each width */
+} tally;
+
+typedef struct sample {
+    const hybrid_csr *A;
+    int height;
+    int64_t block_rows, count; /* looked at */
+    tally *tallies;
+} sample;
+
+/* ---- counting ---------------------------------------------------------------- */
+
+static void count_row(const sample *s, int64_t block_row, tally *t)
+{
+    const int64_t row             = block_row * s->height;
+    const int64_t rest            = s->A->rows - row;
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* the last block of each width */
+    hy_panel panel;
+    uint32_t bits;
+    int32_t col;
+
+    hy_panel_start(s->A, row, rest < s->height ? rest : s->height, &panel);
+    for (int k = 0; k < COLUMNS && (bits = hy_panel_next(&panel, &col)) != 0; k++) {
+        t->entries += __builtin_popcount(bits);
+        for (int c = 0; c < HY_BLOCK_MOST; c++) {
+            const int is_new = col >= beyond[c];
+            t->blocks[c] += is_new;
+            beyond[c] = is_new ? (int64_t)col + c + 1 : beyond[c];
+        }
+    }
+}
+
+static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sample *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        s->tallies[k] = (tally){0};
+        /* in 64 bits: fewer than 2^31 block rows times at most MOST */
+        count_row(s, (2 * k + 1) * s->block_rows / (2 * s->count), &s->tallies[k]);
+    }
+    return HYBRID_OK;
+}
+
+static int64_t sample_size(int64_t block_rows)
+{
+    int64_t count = block_rows / SHARE;
+
+    count = count > LEAST ? count : LEAST;
+    count = count < MOST ? count : MOST;
+    return count < block_rows ? count : block_rows;
+}
+
+/* ---- choosing ---------------------------------------------------------------- */
+
+double hy_csr_stream_bytes(const hy_features *f)
+{
+    return (double)f->nnz * (4 + (double)hy_value_size(f->type)) + (double)f->rows * 8;
+}
+
+double hy_block_count(const hy_features *f)
+{
+    const double elements = (double)(f->block_rows * f->block_cols);
+    return f->block_fill > 0 ? (double)f->nnz / (elements * f->block_fill) : 0;
+}
+
+double hy_block_rows(const hy_features *f)
+{
+    return f->block_rows > 0 ? (double)f->rows / f->block_rows : (double)f->rows;
+}
+
+double hy_block_stream_bytes(const hy_features *f)
+{
+    const double elements = (double)(f->block_rows * f->block_cols);
+    const double block    = 4 + elements * (double)hy_value_size(f->type);
+    return hy_block_count(f) * block + hy_block_rows(f) * 4;
+}
+
+const char *hy_block_refuse(const hy_features *f)
+{
+    if (f->block_fill == 0 && f->nnz > 0)
+        return "its blocks are not known: looking for them pays with HYBRID_RESIDENT";
+    if (f->block_fill > 0 && hy_block_stream_bytes(f) < GAIN * hy_csr_stream_bytes(f))
+        return NULL;
+    return "its blocks would be too empty: CSR takes about as few bytes";
+}
+
+/* The shapes of one height compete with the best so far. */
+static void compare(const tally *sum, int height, hy_features *best)
+{
+    for (int c = 1; c <= HY_BLOCK_MOST && sum->entries > 0; c++) {
+        const double elements = (double)(sum->blocks[c - 1] * height * c);
+        hy_features f         = *best;
+        f.block_rows          = height;
+        f.block_cols          = c;
+        f.block_fill          = (double)sum->entries / elements;
+        if (best->block_fill <= 0 ||
+            hy_block_stream_bytes(&f) < hy_block_stream_bytes(best))
+            *best = f;
+    }
+}
+
+hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *out)
+{
+    sample s             = {.A = A};
+    hybrid_status status = HYBRID_OK;
+    void *tallies;
+
+    HY_TRY(hy_array(ctx, MOST, sizeof(tally), "tallies of blocks", &tallies));
+    s.tallies = tallies;
+    for (s.height = 1; s.height <= HY_BLOCK_MOST && status == HYBRID_OK; s.height++) {
+        tally sum    = {0};
+        s.block_rows = (A->rows + s.height - 1) / s.height;
+        s.count      = sample_size(s.block_rows);
+        status       = hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, 16, count_rows, &s);
+        for (int64_t k = 0; k < s.count && status == HYBRID_OK; k++) {
+            sum.entries += s.tallies[k].entries;
+            for (int c = 0; c < HY_BLOCK_MOST; c++)
+                sum.blocks[c] += s.tallies[k].blocks[c];
+        }
+        compare(&sum, s.height, out);
+    }
+    hy_array_free(ctx, tallies);
+    return status;
+}

@@ -1,0 +1,399 @@
+/* partition/pattern/chunks.c - the work is cut into chunks that fit the device. */
+#include "partition/pattern/chunks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/shortage.h"
+#include "base/text/size_text.h"
+#include "partition/pattern/stamps.h"
+
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
+
+/* What a cut holds while it is made. */
+typedef struct cutter {
+    const hy_cut *cut;
+    hy_context *ctx;
+    int64_t width; /* columns of the widest panel */
+    hy_chunk *chunks;
+    int64_t count, capacity;
+    hy_stamps stamps; /* gathered: of rows of B or X, by the number of the chunk */
+} cutter;
+
+size_t hy_cost_bytes(const hy_cost *cost)
+{
+    return hy_align(cost->pack_bytes) + hy_align(cost->work_bytes) +
+           hy_align(cost->out_bytes);
+}
+
+/* X is on the device in column blocks. */
+static int in_blocks(const hy_cut *cut)
+{
+    return cut->image.axis == HY_AXIS_COLS;
+}
+
+/* ---- does it fit? ------------------------------------------------------------ */
+
+static size_t device_bytes(const hy_cut *cut, const hy_features *f)
+{
+    const hy_cost cost = cut->variant->cost(f, cut->rates);
+    return hy_cost_bytes(&cost);
+}
+
+int hy_chunk_is_counted(const hy_features *f)
+{
+    enum { MOST = INT32_MAX - 65536 }; /* threads past the end of a kernel count, too */
+
+    return f->products <= MOST && f->out_bound <= MOST && f->nnz <= MOST &&
+           f->gather_nnz <= MOST && f->rows <= MOST;
+}
+
+/* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
+static int is_moderate(const hy_cut *cut, const hy_features *f)
+{
+    return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
+}
+
+static int fits(const hy_cut *cut, const hy_features *f)
+{
+    return (f->rows == 1 || is_moderate(cut, f)) &&
+           device_bytes(cut, f) <= cut->slot_bytes;
+}
+
+/* One row and `cols` columns, with the rows of B or X that it touches: as many as it
+   has entries, and as many entries as it has products. */
+static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
+{
+    hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
+
+    if (cut->gathered) {
+        f.gather_rows = f.nnz;
+        f.gather_nnz  = cut->B ? f.products : 0;
+    }
+    return f;
+}
+
+static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
+                            const hy_features *f)
+{
+    char what[64], facts[64];
+
+    snprintf(what, sizeof what, "row %lld of the product with buffers", (long long)row);
+    snprintf(facts, sizeof facts, "a chunk may take %s of the budget",
+             hy_size((int64_t)cut->slot_bytes).s);
+    const hy_shortage s = {.memory = "memory",
+                           .what   = what,
+                           .bytes  = (int64_t)device_bytes(cut, f),
+                           .facts  = facts,
+                           .remedy =
+                               "raise device_bytes (--device-memory), or host_bytes "
+                               "(--host-memory) if the CPU computes"};
+    return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
+}
+
+/* ---- width of a panel -------------------------------------------------------- */
+
+/* Most columns, up to `width`, with which the row fits; 0 if it never does. */
+static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
+{
+    int64_t low = 0, high = width;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        const hy_features f  = row_features(cut, row, middle);
+        if (device_bytes(cut, &f) <= cut->slot_bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Whether a row with the maxima of all rows fits: then no row needs to be looked at. */
+static int every_row_fits(const hy_cut *cut, int64_t cols)
+{
+    const hy_features *all = &cut->profile->features;
+    hy_features f          = *all;
+
+    f.rows         = 1;
+    f.nnz          = all->row_max;
+    f.out_cols     = cols;
+    f.products_max = cut->B ? all->products_max : all->row_max * cols;
+    f.products     = f.products_max;
+    f.out_bound    = cut->B && f.products < cols ? f.products : cols;
+    if (cut->gathered) {
+        f.gather_rows = f.nnz;
+        f.gather_nnz  = cut->B ? f.products : 0;
+    }
+    return device_bytes(cut, &f) <= cut->slot_bytes;
+}
+
+/* Most columns with which every row fits. Only X can be cut: when its rows travel with
+   the chunks, as far as is needed; else into panels as wide as was asked for. */
+static hybrid_status find_width(cutter *c, int64_t *out)
+{
+    const hy_cut *cut  = c->cut;
+    const int64_t cols = in_blocks(cut) ? cut->image.last : cut->profile->out_cols;
+    const int can_cut  = cut->gathered && !cut->B;
+
+    *out = cols;
+    if (every_row_fits(cut, cols))
+        return HYBRID_OK;
+    for (int64_t row = cut->profile->begin; row < cut->profile->end; row++) {
+        HY_TRY(hy_progress_check(&c->ctx->progress));
+        hy_features f = row_features(cut, row, *out);
+        if (device_bytes(cut, &f) <= cut->slot_bytes)
+            continue;
+        *out = can_cut ? widest(cut, row, *out) : 0;
+        if (*out > 0)
+            continue;
+        f = row_features(cut, row, can_cut && cols > 0 ? 1 : cols);
+        return refuse(c->ctx, cut, row, &f);
+    }
+    return HYBRID_OK;
+}
+
+/* Panels of equal width, as few as can be; or as they were asked for. */
+static hybrid_status choose_width(cutter *c)
+{
+    const int64_t cols = c->cut->profile->out_cols;
+    int64_t width;
+
+    HY_TRY(find_width(c, &width));
+    const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
+    c->width             = in_blocks(c->cut) ? width : (cols + panels - 1) / panels;
+    return HYBRID_OK;
+}
+
+/* ---- rows of a chunk --------------------------------------------------------- */
+
+/* Features of the rows from `begin` to where the chunk ends: the last, or by doubling and
+   halving. */
+static hy_features resident_chunk(const cutter *c, int64_t begin)
+{
+    const hy_profile *p   = c->cut->profile;
+    const hy_features all = hy_profile_range(p, begin, p->end, c->width);
+    int64_t low = begin + 1, step = 1, high;
+
+    if (fits(c->cut, &all))
+        return all;
+
+    for (;; step *= 2) { /* low fits; high does not, or is past the end */
+        high = low + step;
+        if (high > p->end) {
+            high = p->end + 1;
+            break;
+        }
+        const hy_features f = hy_profile_range(p, begin, high, c->width);
+        if (!fits(c->cut, &f))
+            break;
+        low = high;
+    }
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const hy_features f  = hy_profile_range(p, begin, middle, c->width);
+        if (fits(c->cut, &f))
+            low = middle;
+        else
+            high = middle;
+    }
+    return hy_profile_range(p, begin, low, c->width);
+}
+
+static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
+                                  hy_reach sum)
+{
+    hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
+
+    f.gather_rows = sum.rows;
+    f.gather_nnz  = sum.entries;
+    return f;
+}
+
+/* How many of `count` rows from `end` on fit into a chunk that begins at `begin`; sum[i]
+   is what it touches with i of them. One row alone fits. */
+static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
+                       const hy_reach *sum)
+{
+    int64_t low = end > begin ? 0 : 1, high = count + 1;
+
+    for (int64_t tried = count; high - low > 1; tried = low + (high - low) / 2) {
+        const hy_features f = gathered_range(c, begin, end + tried, sum[tried]);
+        if (fits(c->cut, &f))
+            low = tried;
+        else
+            high = tried;
+    }
+    return low;
+}
+
+/* The same for a chunk that carries what it touches: a batch of rows is counted, then it
+   is asked whether they fit. Those that do not are counted again for the next chunk. */
+static hybrid_status gathered_chunk(const cutter *c, int64_t begin, hy_features *out)
+{
+    const int64_t rows      = c->cut->profile->end;
+    hy_reach sum[BATCH + 1] = {{0, 0}};
+    int64_t end             = begin, count, more;
+
+    do {
+        count = rows - end < BATCH ? rows - end : BATCH;
+        for (int64_t i = 0; i < count; i++) {
+            sum[i + 1] = sum[i];
+            HY_TRY(hy_stamps_touch(&c->stamps, end + i, c->count, &sum[i + 1]));
+        }
+        more = fitting(c, begin, end, count, sum);
+        end += more;
+        sum[0] = sum[more];
+    } while (more == count && end < rows);
+    *out = gathered_range(c, begin, end, sum[0]);
+    return HYBRID_OK;
+}
+
+/* ---- the array ---------------------------------------------------------------- */
+
+static hybrid_status reserve(cutter *c, int64_t capacity)
+{
+    void *chunks;
+
+    if (capacity <= c->capacity)
+        return HYBRID_OK;
+    HY_TRY(hy_array(c->ctx, capacity, sizeof(hy_chunk), "chunks", &chunks));
+    if (c->count > 0)
+        memcpy(chunks, c->chunks, (size_t)c->count * sizeof(hy_chunk));
+    hy_array_free(c->ctx, c->chunks);
+    c->chunks   = chunks;
+    c->capacity = capacity;
+    return HYBRID_OK;
+}
+
+/* Those of the chunk that begins with the row. */
+static hybrid_status features_from(const cutter *c, int64_t row, hy_features *out)
+{
+    if (c->cut->gathered)
+        return gathered_chunk(c, row, out);
+    *out = resident_chunk(c, row);
+    return hy_progress_check(&c->ctx->progress);
+}
+
+/* Chunks of all rows, for the first panel. */
+static hybrid_status cut_rows(cutter *c)
+{
+    const hy_cut *cut = c->cut;
+    int64_t row       = cut->profile->begin;
+
+    while (row < cut->profile->end) {
+        if (c->count == c->capacity)
+            HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
+        hy_chunk *chunk = &c->chunks[c->count];
+        *chunk          = (hy_chunk){.id        = c->count,
+                                     .row_begin = row,
+                                     .col_end   = c->width,
+                                     .gathered  = cut->gathered,
+                                     .variant   = cut->variant};
+        HY_TRY(features_from(c, row, &chunk->features));
+        row += chunk->features.rows;
+        chunk->row_end = row;
+        c->count++;
+    }
+    return HYBRID_OK;
+}
+
+hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count)
+{
+    return (hy_chunk_list){
+        .cut = cut, .ranges = hy_chunk_ranges(cut, count), .count = count};
+}
+
+hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image)
+{
+    hy_chunk_list other = *list;
+
+    other.image = *image;
+    other.count = list->ranges * hy_image_col_blocks(image);
+    return other;
+}
+
+hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i)
+{
+    const hy_image *image = &list->image;
+
+    if (image->axis != HY_AXIS_COLS)
+        return list->cut[i];
+    hy_chunk chunk          = list->cut[i % list->ranges];
+    chunk.id                = i;
+    chunk.col_begin         = hy_image_begin(image, i / list->ranges);
+    chunk.col_end           = chunk.col_begin + hy_image_width(image, i / list->ranges);
+    chunk.features.products = chunk.features.nnz * (chunk.col_end - chunk.col_begin);
+    return chunk;
+}
+
+static hybrid_status repeat_resident(cutter *c)
+{
+    const int64_t ranges      = c->count;
+    const hy_chunk_list first = {.cut = c->chunks, .ranges = ranges, .count = ranges};
+    hy_chunk_list list        = hy_chunks_in(&first, &c->cut->image);
+
+    HY_TRY(reserve(c, list.count));
+    list.cut = c->chunks;
+    for (int64_t i = list.count - 1; i >= 0; i--) /* the first ones are read to the end */
+        c->chunks[i] = hy_chunk_at(&list, i);
+    c->count = list.count;
+    return HYBRID_OK;
+}
+
+/* The other panels: the same rows, other columns. */
+static hybrid_status repeat_panels(cutter *c)
+{
+    const hy_profile *p   = c->cut->profile;
+    const int64_t a_panel = c->count;
+    const int64_t panels  = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
+
+    HY_TRY(reserve(c, a_panel * panels));
+    for (; c->count < a_panel * panels; c->count++) {
+        const hy_chunk *first = &c->chunks[c->count % a_panel];
+        const int64_t begin   = c->count / a_panel * c->width;
+        hy_chunk *chunk       = &c->chunks[c->count];
+
+        *chunk           = *first;
+        chunk->id        = c->count;
+        chunk->col_begin = begin;
+        chunk->col_end  = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
+        chunk->features = hy_profile_range(p, first->row_begin, first->row_end,
+                                           chunk->col_end - chunk->col_begin);
+        chunk->features.gather_rows = first->features.gather_rows;
+    }
+    return HYBRID_OK;
+}
+
+int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count)
+{
+    int64_t k = 0;
+
+    while (k < count && chunks[k].col_begin == chunks[0].col_begin)
+        k++;
+    return k;
+}
+
+hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
+                            int64_t *count)
+{
+    cutter c = {.cut = cut, .ctx = ctx};
+    hybrid_status status;
+
+    HY_TRY_ELSE_DONE(choose_width(&c));
+    if (cut->gathered)
+        HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
+    HY_TRY_ELSE_DONE(cut_rows(&c));
+    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));
+done:
+    hy_stamps_close(&c.stamps);
+    if (status != HYBRID_OK) {
+        hy_array_free(ctx, c.chunks);
+        return status;
+    }
+    *chunks = c.chunks;
+    *count  = c.count;
+    return HYBRID_OK;
+}

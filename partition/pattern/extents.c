@@ -1,0 +1,92 @@
+/* partition/pattern/extents.c - between which columns rows of A have their entries. */
+#include "partition/pattern/extents.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/threads/pool.h"
+
+enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* that one worker looks at */ };
+
+typedef struct looking {
+    const hybrid_csr *A;
+    hy_extent *blocks;
+    int64_t most;
+    int too_wide; /* some row is */
+} looking;
+
+static hy_extent joined(hy_extent a, hy_extent b)
+{
+    return (hy_extent){.first = a.first < b.first ? a.first : b.first,
+                       .end   = a.end > b.end ? a.end : b.end};
+}
+
+hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
+                          int64_t *widest)
+{
+    hy_extent all = {INT32_MAX, 0};
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
+        if (from == to)
+            continue;
+        const hy_extent row = {hy_cols(A)[from], hy_cols(A)[to - 1] + 1};
+        const int64_t width = (int64_t)row.end - row.first;
+        *widest             = width > *widest ? width : *widest;
+        all                 = joined(all, row);
+    }
+    return all;
+}
+
+static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
+{
+    looking *l         = arg;
+    const int64_t rows = l->A->rows;
+    int64_t widest     = 0;
+
+    (void)part;
+    for (int64_t b = begin; b < end && widest <= l->most; b++) {
+        if (__atomic_load_n(&l->too_wide, __ATOMIC_RELAXED))
+            return HYBRID_OK;
+        const int64_t stop = b < rows / BLOCK ? (b + 1) * BLOCK : rows;
+        l->blocks[b]       = hy_extents_look(l->A, b * BLOCK, stop, &widest);
+    }
+    if (widest > l->most)
+        __atomic_store_n(&l->too_wide, 1, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most,
+                              hy_extents *out)
+{
+    looking l = {.A = A, .most = most};
+    void *memory;
+
+    *out = (hy_extents){.A = A, .count = A->rows / BLOCK + (A->rows % BLOCK > 0)};
+    HY_TRY(hy_array(ctx, out->count + 1, sizeof(hy_extent), "extents of rows", &memory));
+    out->blocks = l.blocks = memory;
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->count, BLOCKS, look, &l));
+    if (l.too_wide)
+        hy_extents_free(ctx, out);
+    return HYBRID_OK;
+}
+
+void hy_extents_free(hy_context *ctx, hy_extents *extents)
+{
+    hy_array_free(ctx, extents->blocks);
+    memset(extents, 0, sizeof *extents);
+}
+
+hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
+{
+    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks */
+    int64_t widest = 0;
+
+    if (from >= to)
+        return hy_extents_look(extents->A, begin, end, &widest);
+    hy_extent all = joined(hy_extents_look(extents->A, begin, from * BLOCK, &widest),
+                           hy_extents_look(extents->A, to * BLOCK, end, &widest));
+    for (int64_t b = from; b < to; b++)
+        all = joined(all, extents->blocks[b]);
+    return all;
+}

@@ -1,0 +1,328 @@
+/* partition/pattern/ratio.c - how much a product compresses, from rows of C that are
+ * counted. */
+#include "partition/pattern/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+
+enum {
+    SAMPLES     = 512,     /* rows of C that are counted, at most, */
+    MIN_SAMPLES = 16,      /* at first, */
+    MORE        = 4,       /* and so many times as many if they differ much */
+    LOOKED_AT   = 1024,    /* their products: one in so many of all, */
+    SAMPLE_COST = 2 << 20, /* or so many, of those that are counted at first; */
+    BOUND_PART  = 8, /* but one in so many entries that C may have: bytes of the others
+                        take longer than to look at more; */
+    LEAST_COST = 1 << 12, /* so many may always be looked at */
+    DRAWS      = 64,      /* that one worker makes at a time, */
+    NEAR_ROWS  = 1 << 15, /* or all of so few rows, whose sums are in its caches */
+    PIECE      = 1 << 11, /* products that one worker counts at a time, some 8 us; */
+    FINE       = 4,       /* so many times is worth waking one; */
+    SHARE      = 1 << 13, /* of one row, if it has entries */
+    MANY       = 1 << 12, /* entries of which all are counted */
+    PLACES     = 4 * MANY /* that they take in a table, at most */
+};
+
+#define ALIKE 0.03 /* rows differ little: the standard error, in parts of the mean */
+
+/* Set of columns. Of a long row those alone are taken whose hash begins with `thin`
+   zeros: they stand for 2^thin times as many. */
+typedef struct column_set {
+    int32_t *table; /* mask + 1 columns, or -1 */
+    uint32_t mask;
+    int thin, shared; /* shared: the table, by several workers, */
+    int64_t count;    /* of whom each counts what it put in */
+} column_set;
+
+/* Rows of C drawn with a probability that grows with their products, so that the mean
+   of entries / products over the draws estimates nnz(C) / products. */
+typedef struct sample {
+    hy_context *ctx;
+    const hybrid_csr *A, *B;
+    const hy_profile *profile;
+    int draws;
+    int64_t drawn[SAMPLES]; /* rows, ascending */
+    int count;              /* different ones */
+    int64_t row[SAMPLES];
+    int weight[SAMPLES];        /* times drawn */
+    int64_t first[SAMPLES + 1]; /* of its shares among those of all rows */
+    column_set empty[SAMPLES];  /* a set for the row */
+    int64_t columns[SAMPLES];   /* that were put in, by all */
+    double density[SAMPLES];    /* entries / products */
+} sample;
+
+/* Of `count` items, of which number i begins at sums[i], the one that holds `at`. */
+static int64_t holder_of(const int64_t *sums, int64_t count, int64_t at)
+{
+    int64_t low = 0, high = count;
+
+    while (low + 1 < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (sums[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int64_t products_of(const hy_profile *p, int64_t row)
+{
+    return p->products[row + 1] - p->products[row];
+}
+
+static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    sample *s              = arg;
+    const int64_t products = s->profile->products[s->profile->rows];
+    const int64_t step = products / s->draws, rest = products % s->draws;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        s->drawn[k] = holder_of(s->profile->products, s->profile->rows,
+                                k * step + k * rest / s->draws + step / 2);
+    return HYBRID_OK;
+}
+
+/* The rows at `draws` evenly spaced scalar products, and the products in them. */
+static hybrid_status draw(sample *s, int draws, int64_t *cost)
+{
+    s->draws        = draws;
+    s->count        = 0;
+    *cost           = 0;
+    const int grain = s->profile->rows < NEAR_ROWS ? draws : DRAWS;
+    HY_TRY(hy_pool_for(s->ctx->pool, HY_PLAN, 0, draws, grain, draw_rows, s));
+    for (int k = 0; k < draws; k++) {
+        if (s->count > 0 && s->row[s->count - 1] == s->drawn[k]) {
+            s->weight[s->count - 1]++;
+            continue;
+        }
+        s->row[s->count]      = s->drawn[k];
+        s->weight[s->count++] = 1;
+        *cost += products_of(s->profile, s->drawn[k]);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- columns of a row -------------------------------------------------------- */
+
+static int is_full(const column_set *set)
+{
+    return set->count > set->mask / 4 * 3;
+}
+
+/* Put `col` where there was nothing; else say what is there. */
+static int put(column_set *set, uint32_t at, int32_t col, int32_t *there)
+{
+    if (!set->shared)
+        set->table[at] = col;
+    else if (!__atomic_compare_exchange_n(&set->table[at], there, col, 0,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return 0;
+    set->count++;
+    return 1;
+}
+
+static void insert(column_set *set, int32_t col)
+{
+    uint32_t at = (uint32_t)col * 0x85ebca6bu >> 7 & set->mask;
+
+    if (is_full(set))
+        return;
+    for (uint32_t seen = 0; seen <= set->mask; seen++, at = (at + 1) & set->mask) {
+        int32_t there = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
+        if ((there == -1 && put(set, at, col, &there)) || there == col)
+            return;
+    }
+    set->count = (int64_t)set->mask + 1; /* full of what others put in, too */
+}
+
+static int64_t bound_of(const sample *s, int k)
+{
+    const int64_t *bound = s->profile->bound + s->row[k];
+    return bound[1] - bound[0];
+}
+
+/* As many columns as there may be, or MANY to twice as many of them, fill half a table.
+ */
+static column_set set_for(const sample *s, int k)
+{
+    const int64_t bound = bound_of(s, k);
+    column_set set      = {.mask = 15};
+
+    while (bound >> set.thin > MANY)
+        set.thin++;
+    while ((bound >> set.thin) * 2 > set.mask)
+        set.mask = 2 * set.mask + 1;
+    return set;
+}
+
+static void clear(column_set *set, int32_t *table)
+{
+    set->table = table;
+    memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
+}
+
+/* Columns that the entries [begin, end) of A bring; returns how many were not there. */
+static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
+{
+    const hybrid_csr *A = s->A, *B = s->B;
+    const uint32_t most = UINT32_MAX >> set.thin;
+
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t last = hy_offset(B, (int64_t)hy_cols(A)[e] + 1);
+        for (int64_t l = hy_offset(B, hy_cols(A)[e]); l < last; l++)
+            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= most)
+                insert(&set, hy_cols(B)[l]);
+    }
+    return set.count;
+}
+
+/* A row that is too costly to count, or whose columns defy the hash, stands at its
+   bound. */
+static void note_density(sample *s, int k)
+{
+    const int64_t bound = bound_of(s, k);
+    column_set all      = s->empty[k];
+
+    all.count             = s->columns[k];
+    const int64_t counted = all.count << all.thin;
+    const int is_known    = all.count > 0 && !is_full(&all) && counted < bound;
+    s->density[k] =
+        (double)(is_known ? counted : bound) / (double)products_of(s->profile, s->row[k]);
+}
+
+/* ---- counting ---------------------------------------------------------------- */
+
+static int shares_of(const sample *s, int64_t row)
+{
+    const int64_t products = products_of(s->profile, row);
+    const int64_t entries  = hy_offset(s->A, row + 1) - hy_offset(s->A, row);
+    const int64_t shares   = products / SHARE + 1;
+
+    if (products > SAMPLE_COST)
+        return 0;
+    return (int)(shares < entries ? shares : entries);
+}
+
+/* Shares of all rows, and tables for the rows with several. */
+static hybrid_status share_out(sample *s, int32_t **tables)
+{
+    int64_t places = 0;
+    void *memory;
+
+    s->first[0] = 0;
+    for (int k = 0; k < s->count; k++) {
+        const int shares   = shares_of(s, s->row[k]);
+        s->first[k + 1]    = s->first[k] + shares;
+        s->empty[k]        = set_for(s, k);
+        s->empty[k].shared = shares > 1;
+        s->columns[k]      = 0;
+        places += shares > 1 ? (int64_t)s->empty[k].mask + 1 : 0;
+    }
+    HY_TRY(hy_array(s->ctx, places, sizeof **tables, "columns of sampled rows", &memory));
+    *tables = memory;
+    for (int k = s->count - 1; k >= 0; k--)
+        if (s->empty[k].shared)
+            clear(&s->empty[k], *tables + (places -= (int64_t)s->empty[k].mask + 1));
+    return HYBRID_OK;
+}
+
+static void count_share(sample *s, int k, int64_t share)
+{
+    const int64_t begin = hy_offset(s->A, s->row[k]);
+    const int64_t n     = hy_offset(s->A, s->row[k] + 1) - begin;
+    const int64_t parts = s->first[k + 1] - s->first[k];
+    column_set set      = s->empty[k];
+    int32_t own[PLACES];
+
+    if (!set.shared)
+        clear(&set, own);
+    const int64_t more = insert_entries(s, begin + n * share / parts,
+                                        begin + n * (share + 1) / parts, set);
+    __atomic_fetch_add(&s->columns[k], more, __ATOMIC_RELAXED);
+}
+
+static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t end)
+{
+    sample *s = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const int k = (int)holder_of(s->first, s->count, i);
+        count_share(s, k, i - s->first[k]);
+    }
+    return HYBRID_OK;
+}
+
+/* `cost`: products of all rows that were drawn. */
+static hybrid_status count_samples(sample *s, int64_t cost)
+{
+    hybrid_status status;
+    int32_t *tables = NULL;
+
+    HY_TRY_ELSE_DONE(share_out(s, &tables));
+    const int64_t shares = s->first[s->count], grain = shares * PIECE / (cost + 1) + 1;
+    HY_TRY_ELSE_DONE(
+        hy_pool_for_fine(s->ctx->pool, HY_PLAN, 0, shares, grain, FINE, count_shares, s));
+    for (int k = 0; k < s->count; k++)
+        note_density(s, k);
+done:
+    hy_array_free(s->ctx, tables);
+    return status;
+}
+
+/* The mean of entries / products over the draws, and how far off it may be, in parts of
+   it: the standard error. */
+static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *error)
+{
+    double sum = 0, squares = 0;
+    int weight = 0;
+
+    HY_TRY(count_samples(s, cost));
+    for (int k = 0; k < s->count; k++) {
+        sum += s->weight[k] * s->density[k];
+        squares += s->weight[k] * s->density[k] * s->density[k];
+        weight += s->weight[k];
+    }
+    *mean                 = sum / weight;
+    const double variance = squares / weight - *mean * *mean;
+    *error                = sqrt((variance > 0 ? variance : 0) / weight) / *mean;
+    return HYBRID_OK;
+}
+
+/* Products that may be looked at: `cost` or a part of all. */
+static int64_t worth(const hy_profile *p, int64_t cost)
+{
+    const int64_t most = hy_greater(cost, p->products[p->rows] / LOOKED_AT);
+
+    return hy_greater(hy_lesser(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+}
+
+/* A few rows are enough where they are alike. Where even these cost more than knowing C
+   better could bring, C is taken to be as large as it can be. */
+hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                const hy_profile *profile, double *ratio)
+{
+    const int64_t products = profile->products[profile->rows];
+    const int64_t bound    = profile->bound[profile->rows];
+    const int few          = products <= SAMPLES;
+    sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
+    double mean = (double)bound / (double)hy_greater(products, 1), error = 1;
+    int64_t most = worth(profile, SAMPLE_COST), cost;
+
+    for (int draws = few ? (int)products : MIN_SAMPLES;
+         products > 0 && draws <= SAMPLES && error > ALIKE; draws *= MORE) {
+        HY_TRY(draw(&s, draws, &cost));
+        if (cost > most)
+            break;
+        HY_TRY(estimate(&s, cost, &mean, &error));
+        most = worth(profile, 0);
+    }
+    *ratio = products > 0 ? 1 / mean : 1;
+    return HYBRID_OK;
+}

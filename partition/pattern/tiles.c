@@ -1,0 +1,92 @@
+/* partition/pattern/tiles.c - how well rows that are neighbours share their columns. */
+#include "partition/pattern/inspect.h"
+#include "partition/format/panel.h"
+
+#include "base/data/extremes.h"
+#include "base/threads/pool.h"
+
+enum {
+    SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
+    MIN_COUNT = 8,       /* and at least; */
+    COLUMNS   = 1 << 13, /* all of their columns, at most, */
+    LOOKED_AT = 256,     /* and one for so many entries; */
+    MOST      = 1 << 9,  /* of each, from the left, at most */
+    PIECE     = 1 << 8,  /* columns that one worker looks at, some 5 us; */
+    FINE      = 4        /* so many times is worth waking one */
+};
+
+/* To find the next column of a panel, on the CPUs where it was measured. */
+static const double COLUMN_S = 36e-9;
+
+typedef struct sample {
+    const hybrid_csr *A;
+    int64_t panels;
+    int count;
+    int64_t entries[SAMPLES], columns[SAMPLES]; /* that were looked at */
+} sample;
+
+static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t end)
+{
+    sample *s = arg;
+    hy_panel panel;
+    int32_t col;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t row  = (2 * k + 1) * s->panels / (2 * s->count) * HY_PANEL_ROWS;
+        const int64_t rows = s->A->rows - row;
+        uint32_t bits;
+        hy_panel_start(s->A, row, rows < HY_PANEL_ROWS ? rows : HY_PANEL_ROWS, &panel);
+        s->entries[k] = s->columns[k] = 0;
+        while (s->columns[k] < MOST && (bits = hy_panel_next(&panel, &col)) != 0) {
+            s->entries[k] += __builtin_popcount(bits);
+            s->columns[k]++;
+        }
+    }
+    return HYBRID_OK;
+}
+
+/* Columns that a panel has at most, on average. */
+static int64_t columns_of(const hybrid_csr *A)
+{
+    const int64_t mean = A->nnz / hy_greater(A->rows, 1) + 1;
+
+    return hy_lesser(mean * HY_PANEL_ROWS, MOST);
+}
+
+/* An even number, as many from either half of the rows. */
+static int64_t count_panels(const hybrid_csr *A)
+{
+    const int64_t columns = hy_lesser(A->nnz / LOOKED_AT, COLUMNS);
+    const int64_t count   = hy_lesser(columns / columns_of(A), SAMPLES);
+
+    return hy_greater(count / 2 * 2, MIN_COUNT);
+}
+
+double hy_tile_fill_s(const hybrid_csr *A)
+{
+    return (double)(count_panels(A) * columns_of(A)) * COLUMN_S;
+}
+
+hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
+{
+    sample s        = {.A = A, .panels = (A->rows + HY_PANEL_ROWS - 1) / HY_PANEL_ROWS};
+    int64_t entries = 0, columns = 0;
+
+    s.count             = (int)hy_lesser(s.panels, count_panels(A));
+    const int64_t grain = PIECE / columns_of(A) + 1; /* panels */
+    const int64_t fine  = FINE * PIECE / (grain * columns_of(A)) + 1;
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, grain, (int)fine,
+                            count_columns, &s));
+    for (int k = 0; k < s.count; k++) {
+        entries += s.entries[k];
+        columns += s.columns[k];
+    }
+    *fill = columns > 0 ? (double)entries / (double)(columns * HY_PANEL_ROWS) : 0;
+    return HYBRID_OK;
+}
+
+const char *hy_synergy_class(double tile_fill)
+{
+    return tile_fill < 0.125 ? "low" : tile_fill < 0.25 ? "medium" : "high";
+}

@@ -1,0 +1,264 @@
+/* pipeline/load/load.c - B or X to the device, piece by piece, ahead of the chunks. */
+#include "pipeline/load/load.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "pipeline/site/tenant.h"
+
+/* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
+   wait behind many bytes that they do not need; workers fill large ones faster. */
+enum { PIECE_BYTES = 8 << 20 };
+enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
+
+/* ---- progress ------------------------------------------------------------------------
+ */
+
+/* With the lock held. */
+static void tick(hy_load_progress *progress)
+{
+    progress->wanted = -1;
+    if (!progress->ticking)
+        hy_inbox_push(progress->inbox, &progress->tick);
+    progress->ticking = 1;
+}
+
+int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
+{
+    hy_load_progress *p = &loader->progress;
+
+    pthread_mutex_lock(&p->lock);
+    if (p->status == HYBRID_OK)
+        p->status = status;
+    if (p->status == HYBRID_OK) /* chunks must not touch what never came */
+        p->elements = elements;
+    if (p->wanted >= 0 && (elements >= p->wanted || status != HYBRID_OK))
+        tick(p);
+    const int goes_on = !p->stop && status == HYBRID_OK;
+    pthread_mutex_unlock(&p->lock);
+    return goes_on;
+}
+
+/* Elements of the image up to the last that a chunk touches; of B its entries. */
+static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
+{
+    return loader->source.csr
+               ? hy_offset(loader->source.csr, chunk->needs)
+               : hy_image_elements_for(&loader->image, chunk->needs, chunk->col_begin);
+}
+
+/* A plan that is made meanwhile shall not hear what goes wrong here. */
+static void load(hy_task *go, int worker)
+{
+    hy_loader *loader = (hy_loader *)go;
+
+    (void)worker;
+    hy_message_aside(&loader->said);
+    const hybrid_status status = hy_load_all(loader);
+    if (status != HYBRID_OK)
+        hy_load_tell(loader, 0, status);
+    hy_message_aside(NULL);
+    pthread_mutex_lock(&loader->progress.lock);
+    loader->progress.loading = 0;
+    pthread_cond_signal(&loader->progress.changed);
+    pthread_mutex_unlock(&loader->progress.lock);
+}
+
+/* ---- open and close ------------------------------------------------------------ */
+
+static hybrid_status open_ring(hy_loader *loader, size_t shared_bytes)
+{
+    hy_load_ring *ring  = &loader->ring;
+    hy_backend *backend = loader->backend;
+    const size_t share  = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
+    const size_t direct = hy_align(shared_bytes / DIRECT_PIECES + 1);
+
+    ring->piece_bytes  = hy_smaller(share, PIECE_BYTES);
+    ring->direct_bytes = hy_smaller(hy_smaller(ring->piece_bytes, DIRECT_MOST),
+                                    hy_larger(direct, DIRECT_LEAST));
+    HY_TRY(backend->ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * ring->piece_bytes,
+                               "pieces on their way to the device", &ring->buffer));
+    for (int i = 0; i < HY_LOAD_PIECES; i++) {
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].begin));
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].end));
+    }
+    return HYBRID_OK;
+}
+
+static const char *name_of(const hy_loader *loader)
+{
+    return loader->image.form == HY_FORM_CSR ? "B or a part of it" : "X or a part of it";
+}
+
+hybrid_status hy_loader_return(hy_loader *loader)
+{
+    return hy_tenants_alloc(loader->backend, loader->shared_bytes, name_of(loader),
+                            &loader->shared);
+}
+
+void hy_loader_leave(hy_loader *loader)
+{
+    hy_backend *backend = loader->backend;
+
+    backend->ops->free(backend, &loader->columns.room);
+    backend->ops->free(backend, &loader->shared);
+}
+
+static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
+{
+    loader->shared_bytes = shared_bytes;
+    HY_TRY(hy_loader_return(loader));
+    HY_TRY(open_ring(loader, shared_bytes));
+    loader->go.run = load;
+    return hy_lane_set_loader(loader->lane_set);
+}
+
+hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(lane_set->backend->ctx, 1, sizeof(hy_loader), "loader", &memory));
+    hy_loader *loader = memory;
+    memset(loader, 0, sizeof *loader);
+    loader->backend  = lane_set->backend;
+    loader->lane_set = lane_set;
+    pthread_mutex_init(&loader->progress.lock, NULL);
+    hy_progress_cond_init(&loader->progress.changed);
+    hy_message_init(&loader->said);
+    const hybrid_status status = open_parts(loader, shared_bytes);
+    if (status == HYBRID_OK)
+        *out = loader;
+    else
+        hy_loader_close(loader);
+    return status;
+}
+
+void hy_loader_close(hy_loader *loader)
+{
+    if (!loader)
+        return;
+    hy_backend *backend = loader->backend;
+    hy_loader_leave(loader);
+    backend->ops->free(backend, &loader->ring.buffer);
+    hy_message_destroy(&loader->said);
+    pthread_cond_destroy(&loader->progress.changed);
+    pthread_mutex_destroy(&loader->progress.lock);
+    hy_array_free(backend->ctx, loader);
+}
+
+/* ---- what the driver calls -------------------------------------------------------- */
+
+static void reset_ring(hy_load_ring *ring, int timed)
+{
+    ring->next   = 0;
+    ring->filled = NULL;
+    ring->timed  = timed;
+    for (int i = 0; i < HY_LOAD_PIECES; i++)
+        ring->pieces[i].bytes = 0;
+}
+
+/* The thread is not at it. */
+static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
+{
+    hy_load_progress *p = &loader->progress;
+
+    hy_message_clear(&loader->said);
+    loader->begun = 1;
+    loader->times = (hy_load_times){.bytes = 0};
+    reset_ring(&loader->ring, timed);
+    p->inbox    = inbox;
+    p->free     = free;
+    p->elements = -1; /* not even row offsets */
+    p->wanted   = -1;
+    p->stop = p->ticking = 0;
+    p->status            = HYBRID_OK;
+    p->loading           = 1;
+    hy_inbox_push(&loader->lane_set->loader.inbox, &loader->go);
+}
+
+void hy_loader_begin(hy_loader *loader, const hy_source *source, const hy_image *image,
+                     int first)
+{
+    loader->source = *source;
+    loader->image  = *image;
+    loader->first  = first;
+    begin(loader, 0, NULL, 1);
+}
+
+hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
+                              hy_inbox *inbox, int timed, size_t room)
+{
+    if (!loader->begun) {
+        loader->source = problem->source;
+        loader->image  = problem->image;
+        HY_TRY(hy_load_columns_begin(loader, room));
+        begin(loader, free, inbox, timed);
+        return HYBRID_OK;
+    }
+    pthread_mutex_lock(&loader->progress.lock);
+    loader->progress.inbox = inbox;
+    pthread_mutex_unlock(&loader->progress.lock);
+    return HYBRID_OK;
+}
+
+int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk)
+{
+    const int64_t need  = elements_for(loader, chunk);
+    hy_load_progress *p = &loader->progress;
+
+    pthread_mutex_lock(&p->lock);
+    const int reached = p->elements >= need;
+    p->wanted         = reached ? -1 : need;
+    if (!reached && p->status != HYBRID_OK) /* it has stopped already */
+        tick(p);
+    pthread_mutex_unlock(&p->lock);
+    return reached;
+}
+
+void hy_loader_free(hy_loader *loader, int64_t free)
+{
+    hy_load_progress *p = &loader->progress;
+
+    pthread_mutex_lock(&p->lock);
+    if (free > p->free)
+        pthread_cond_signal(&p->changed);
+    p->free = free;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Now it may be heard. */
+static hybrid_status tell(const hy_loader *loader, hybrid_status status)
+{
+    if (status == HYBRID_OK || loader->said.text[0] == '\0')
+        return status;
+    return hy_fail(loader->backend->ctx, status, "%s", loader->said.text);
+}
+
+hybrid_status hy_loader_ticked(hy_loader *loader)
+{
+    hy_load_progress *p = &loader->progress;
+
+    pthread_mutex_lock(&p->lock);
+    p->ticking                 = 0;
+    const hybrid_status status = p->status;
+    pthread_mutex_unlock(&p->lock);
+    return tell(loader, status);
+}
+
+hybrid_status hy_loader_finish(hy_loader *loader)
+{
+    hy_load_progress *p = &loader->progress;
+
+    if (!loader->begun)
+        return HYBRID_OK;
+    pthread_mutex_lock(&p->lock);
+    p->stop   = 1;
+    p->wanted = -1;
+    pthread_cond_signal(&p->changed);
+    while (p->loading)
+        hy_progress_wait(&loader->backend->ctx->progress, &p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    loader->begun              = 0;
+    const hybrid_status status = tell(loader, p->status);
+    return status == HYBRID_OK ? hy_load_retire(loader) : status;
+}

@@ -1,0 +1,132 @@
+/* pipeline/load/load_columns.c - X in columns, which the device transposes.
+
+   Kernels read rows. A core that makes rows of columns does so at a fraction of the speed
+   at which it copies, and workers' copies are what most products wait for; so they copy
+   parts of columns as they are, some thousand elements each, and the device transposes
+   what came at the speed of its memory: rows [r, r + n), column after column, to a room
+   of the loader, and from there to their place in the image. Pinned columns are copied
+   where they are. The lane goes on to the next part when one is transposed: 2 % of the
+   time of a copy over PCIe. */
+#include "base/data/csr.h"
+#include "base/memory/pinned.h"
+#include "partition/move/fill.h"
+#include "pipeline/load/load.h"
+#include "pipeline/site/tenant.h"
+
+enum {
+    DIRECT_LEAST = 4 << 20, /* of X that is copied from where it is at a time, */
+    DIRECT_PARTS = 32       /* but no less than one part in so many of it */
+};
+
+/* Copies of columns of a region to the room, for these rows. 0: they come through the
+   ring. */
+static int find_columns(const hy_loader *loader, const hy_rect *rect,
+                        hy_row_copy copies[HY_ROW_COPIES])
+{
+    const hy_source *source = &loader->source;
+
+    if (!source->ops->lines)
+        return 0;
+    return source->ops->lines(source, rect, 0, loader->columns.room.ptr, copies);
+}
+
+/* Bytes of a part of X, no more than the room and, through the ring, a piece have: these
+   begin where rows do, so they are of a row at least. 0: X is not transposed. */
+static size_t part_bytes(const hy_loader *loader, size_t room)
+{
+    const hy_image *image = &loader->image;
+    const hy_rect all     = {0, image->rows, 0, image->cols};
+    const size_t row      = (size_t)image->cols * hy_value_size(image->type);
+    hy_row_copy copies[HY_ROW_COPIES];
+
+    if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
+        loader->source.order != HYBRID_COL_MAJOR)
+        return 0;
+    if (find_columns(loader, &all,
+                     copies)) /* a chunk's turn comes after HY_LOAD_PIECES */
+        return hy_smaller(
+            room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
+    return loader->ring.piece_bytes < row ? 0
+                                          : hy_smaller(room, loader->ring.piece_bytes);
+}
+
+hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room)
+{
+    loader->columns.bytes = part_bytes(loader, room);
+    return loader->columns.bytes > 0
+               ? hy_tenants_alloc(loader->backend, room, "columns of X",
+                                  &loader->columns.room)
+               : HYBRID_OK;
+}
+
+static hybrid_status fill(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_load_piece *piece = arg;
+    const hy_load_part *part   = &piece->part;
+
+    (void)worker;
+    return hy_fill_columns(piece->source, &part->region, part->begin,
+                           part->end - part->begin, begin, end,
+                           piece->room + (size_t)begin * part->unit_bytes);
+}
+
+/* `cols` columns of a part, from column `col` of the room on, to rows at `at`. */
+static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
+                               const hy_load_part *part, int64_t col, int64_t cols,
+                               size_t at, int64_t ld)
+{
+    const int64_t rows       = part->end - part->begin;
+    const size_t size        = part->region.size;
+    const hy_turning turning = {.to   = (char *)loader->shared.ptr + at,
+                                .from = (char *)loader->columns.room.ptr +
+                                        (size_t)(col * rows) * size,
+                                .to_ld   = ld,
+                                .from_ld = rows,
+                                .lines   = rows,
+                                .length  = cols,
+                                .filled  = ld,
+                                .size    = size};
+
+    return lane->backend->ops->turn(lane, &turning);
+}
+
+static hybrid_status copy(const hy_loader *loader, hy_lane *lane,
+                          const hy_load_piece *piece)
+{
+    const hy_load_part *part = &piece->part;
+    const hy_region *r       = &part->region;
+    const hy_image *image    = &loader->image;
+    const int64_t near       = r->cols - r->tail;
+
+    HY_TRY(part->direct_count > 0
+               ? hy_pinned_copy_rows(lane, part->direct, part->direct->src)
+               : lane->backend->ops->copy(lane, loader->columns.room.ptr, piece->room,
+                                          part->bytes));
+    HY_TRY(transpose(loader, lane, part, 0, near, hy_image_row_at(image, r, part->begin),
+                     r->ld));
+    if (r->tail == 0)
+        return HYBRID_OK;
+    return transpose(loader, lane, part, near, r->tail,
+                     hy_image_tail_at(image, r, part->begin), r->tail_ld);
+}
+
+static const hy_load_way columns = {fill, copy};
+
+hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
+                                 int64_t rows)
+{
+    const hy_rect rect = {row, rows, region->begin, region->cols};
+    hy_load_part part  = {.way        = &columns,
+                          .region     = *region,
+                          .begin      = row,
+                          .end        = row + rows,
+                          .bytes      = (size_t)(rows * region->cols) * region->size,
+                          .units      = rows * region->cols,
+                          .unit_bytes = region->size};
+
+    part.direct_count = find_columns(loader, &rect, part.direct);
+    if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* it was at first */
+                       "X was unpinned while it was multiplied");
+    return hy_load_part_of(loader, &part);
+}

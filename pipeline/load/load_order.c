@@ -1,0 +1,141 @@
+/* pipeline/load/load_order.c - in which order an operand comes, and what it waits for. */
+#include "pipeline/load/load.h"
+
+/* It got so far, or will have when the piece that is filled now is sent. 0: nobody needs
+   more. */
+static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
+{
+    hy_load_progress *progress = &loader->progress;
+
+    if (status != HYBRID_OK || !loader->ring.filled)
+        return hy_load_tell(loader, elements, status);
+    loader->ring.filled->reached = elements;
+    pthread_mutex_lock(&progress->lock);
+    const int goes_on = !progress->stop;
+    pthread_mutex_unlock(&progress->lock);
+    return goes_on;
+}
+
+/* Whether somebody needs more, but not with so few blocks free. */
+static int must_wait(hy_load_progress *progress, int64_t least)
+{
+    pthread_mutex_lock(&progress->lock);
+    const int waits = !progress->stop && progress->free < least;
+    pthread_mutex_unlock(&progress->lock);
+    return waits;
+}
+
+/* Until so many blocks are free. A chunk that frees them may wait for the piece that is
+   filled now. 0: nobody needs more. */
+static int await_free(hy_loader *loader, int64_t least)
+{
+    hy_load_progress *progress = &loader->progress;
+
+    if (must_wait(progress, least)) {
+        loader->ring.paused        = 1;
+        const hybrid_status status = hy_load_flush(loader);
+        if (status != HYBRID_OK)
+            return hy_load_tell(loader, 0, status);
+    }
+    pthread_mutex_lock(&progress->lock);
+    while (!progress->stop && progress->free < least)
+        pthread_cond_wait(&progress->changed, &progress->lock);
+    const int goes_on = !progress->stop;
+    pthread_mutex_unlock(&progress->lock);
+    return goes_on;
+}
+
+/* ---- X ------------------------------------------------------------------------------
+ */
+
+/* It comes in whole rows: tail columns lie behind the others, rows of a column block may
+   come from where they are pinned, and columns become rows. */
+static int in_whole_rows(const hy_loader *loader, const hy_region *region)
+{
+    return region->tail > 0 || loader->image.axis == HY_AXIS_COLS ||
+           loader->columns.bytes > 0;
+}
+
+/* Elements that are loaded before others hear of it. */
+static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t done)
+{
+    const size_t columns = loader->columns.bytes;
+    const size_t most    = columns > 0 ? columns : loader->ring.piece_bytes;
+    const int64_t piece = (int64_t)(most / region->size), row = hy_region_row(region);
+
+    if (!in_whole_rows(loader, region))
+        return (int64_t)(hy_load_most(loader, region, done, region->elements) /
+                         region->size);
+    return piece > row ? piece / row * row : row;
+}
+
+static hybrid_status load_some(hy_loader *loader, const hy_region *region, int64_t begin,
+                               int64_t end)
+{
+    const int64_t row = hy_region_row(region);
+
+    if (!in_whole_rows(loader, region))
+        return hy_load_elements(loader, region, begin, end);
+    return hy_load_rows(loader, region, begin / row, (end - begin) / row);
+}
+
+/* Block or region k. 0: nobody needs more. */
+static int load_region(hy_loader *loader, int64_t k)
+{
+    const hy_image *image  = &loader->image;
+    const hy_region region = hy_image_region(image, k);
+
+    for (int64_t done = 0; done < region.elements;) {
+        const int64_t step = step_of(loader, &region, done);
+        const int64_t left = region.elements - done;
+        const int64_t stop =
+            hy_image_piece(image, &region, done, done + (step < left ? step : left));
+        if (!await_free(loader, hy_image_displaced(image, k, stop)))
+            return 0;
+        const hybrid_status status = load_some(loader, &region, done, stop);
+        if (!reach(loader, region.before + stop, status))
+            return 0;
+        done = stop;
+    }
+    return 1;
+}
+
+static void load_x(hy_loader *loader)
+{
+    const int64_t blocks = hy_image_col_blocks(&loader->image);
+    int goes_on          = hy_load_tell(loader, 0, HYBRID_OK);
+
+    for (int64_t k = 0; k < blocks && goes_on; k++)
+        goes_on = load_region(loader, k);
+}
+
+/* ---- B ------------------------------------------------------------------------------
+ */
+
+/* Row offsets, then entries: some columns, and their values. */
+static void load_b(hy_loader *loader)
+{
+    const hy_region offsets = hy_image_region(&loader->image, HY_CSR_OFFSETS);
+    const hy_region cols    = hy_image_region(&loader->image, HY_CSR_COLS);
+    const hy_region values  = hy_image_region(&loader->image, HY_CSR_VALUES);
+    const int64_t step      = (int64_t)(loader->ring.piece_bytes / values.size);
+    int goes_on =
+        reach(loader, 0, hy_load_elements(loader, &offsets, 0, offsets.elements));
+
+    for (int64_t done = 0; done < values.elements && goes_on;) {
+        const int64_t left   = values.elements - done;
+        const int64_t stop   = done + (step < left ? step : left);
+        hybrid_status status = hy_load_elements(loader, &cols, done, stop);
+        if (status == HYBRID_OK)
+            status = hy_load_elements(loader, &values, done, stop);
+        goes_on = reach(loader, stop, status);
+        done    = stop;
+    }
+}
+
+hybrid_status hy_load_all(hy_loader *loader)
+{
+    (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
+    HY_TRY(hy_load_flush(loader));
+    return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader); /* to see them end */
+}

@@ -1,0 +1,193 @@
+/* pipeline/load/load_ways.c - how parts of an image come: elements one after the other,
+   rows whose tail columns lie apart, or from where the operand lies. */
+#include "base/data/csr.h"
+#include "base/memory/pinned.h"
+#include "partition/move/fill.h"
+#include "pipeline/load/load.h"
+
+static char *on_device(const hy_loader *loader, size_t at)
+{
+    return (char *)loader->shared.ptr + at;
+}
+
+static hybrid_status copy_direct(hy_lane *lane, const hy_load_part *part)
+{
+    for (int i = 0; i < part->direct_count; i++)
+        HY_TRY(hy_pinned_copy_rows(lane, &part->direct[i], part->direct[i].src));
+    return HYBRID_OK;
+}
+
+/* ---- elements -----------------------------------------------------------------------
+ */
+
+static hybrid_status fill_elements(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_load_piece *piece = arg;
+    const hy_load_part *part   = &piece->part;
+
+    (void)worker;
+    return hy_fill(piece->image, piece->source, &part->region, part->begin + begin,
+                   part->begin + end, piece->room + (size_t)begin * part->unit_bytes);
+}
+
+static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
+                                   const hy_load_piece *piece)
+{
+    const hy_load_part *part = &piece->part;
+    char *to = on_device(loader, hy_image_at(&loader->image, &part->region, part->begin));
+
+    return part->direct_count > 0
+               ? copy_direct(lane, part)
+               : lane->backend->ops->copy(lane, to, piece->room, part->bytes);
+}
+
+static const hy_load_way elements = {fill_elements, copy_elements};
+
+/* Memory in which they follow each other, that the device may read; else NULL. */
+static const char *find_run(const hy_loader *loader, const hy_region *region,
+                            int64_t begin, int64_t end)
+{
+    const hy_source *source = &loader->source;
+    hybrid_order order      = HYBRID_ROW_MAJOR;
+
+    if (loader->image.form != HY_FORM_CSR && !hy_image_is_flat(&loader->image, &order))
+        return NULL;
+    return source->ops->run(source, order, (int)region->begin, begin, end);
+}
+
+size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,
+                    int64_t end)
+{
+    const hy_load_ring *ring = &loader->ring;
+    const int64_t most       = (int64_t)(ring->direct_bytes / region->size);
+    const int64_t stop       = end - begin < most ? end : begin + most;
+
+    return find_run(loader, region, begin, stop) ? ring->direct_bytes : ring->piece_bytes;
+}
+
+hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
+                               int64_t end)
+{
+    const size_t size  = region->size;
+    const char *direct = find_run(loader, region, begin, end);
+    const int64_t most =
+        (int64_t)((direct ? loader->ring.direct_bytes : loader->ring.piece_bytes) / size);
+
+    for (int64_t at = begin; at < end; at += most) {
+        const int64_t stop = end - at < most ? end : at + most;
+        const size_t bytes = (size_t)(stop - at) * size;
+        hy_load_part part  = {.way          = &elements,
+                              .region       = *region,
+                              .begin        = at,
+                              .end          = stop,
+                              .bytes        = bytes,
+                              .units        = stop - at,
+                              .unit_bytes   = size,
+                              .direct_count = direct != NULL};
+        if (direct)
+            part.direct[0] = (hy_row_copy){
+                .dst       = on_device(loader, hy_image_at(&loader->image, region, at)),
+                .src       = direct + (size_t)(at - begin) * size,
+                .dst_pitch = bytes,
+                .src_pitch = bytes,
+                .bytes     = bytes,
+                .rows      = 1};
+        HY_TRY(hy_load_part_of(loader, &part));
+    }
+    return HYBRID_OK;
+}
+
+/* ---- rows ---------------------------------------------------------------------------
+ */
+
+/* Tail columns are read while they are in the caches. */
+static hybrid_status fill_rows(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_load_piece *piece = arg;
+    const hy_load_part *part   = &piece->part;
+    const hy_region *r         = &part->region;
+    const size_t line          = (size_t)r->ld * r->size;
+    char *tails                = piece->room + (size_t)(part->end - part->begin) * line;
+
+    (void)worker;
+    return hy_fill_rows(piece->source, r, part->begin + begin, end - begin,
+                        piece->room + (size_t)begin * line,
+                        tails + (size_t)(begin * r->tail_ld) * r->size);
+}
+
+static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
+                               const hy_load_piece *piece)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_load_part *part  = &piece->part;
+    const hy_region *r        = &part->region;
+    const size_t rows         = (size_t)(part->end - part->begin);
+    const size_t lines = rows * (size_t)r->ld * r->size, tails = part->bytes - lines;
+
+    if (part->direct_count > 0)
+        return copy_direct(lane, part);
+    HY_TRY(ops->copy(lane,
+                     on_device(loader, hy_image_row_at(&loader->image, r, part->begin)),
+                     piece->room, lines));
+    return ops->copy(lane,
+                     on_device(loader, hy_image_tail_at(&loader->image, r, part->begin)),
+                     piece->room + lines, tails);
+}
+
+static const hy_load_way whole_rows = {fill_rows, copy_rows};
+
+/* Copies of rows of a column block from where they lie, and of their tail columns. 0:
+   there are none, or zeros are to fill rows up. */
+static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
+                     int64_t rows, hy_row_copy copies[HY_ROW_COPIES])
+{
+    const hy_source *source = &loader->source;
+    const int64_t near      = r->cols - r->tail;
+    const hy_rect lines     = {row, rows, r->begin, near};
+    const hy_rect tails     = {row, rows, r->begin + near, r->tail};
+    char *to                = on_device(loader, hy_image_row_at(&loader->image, r, row));
+    char *to_tail           = on_device(loader, hy_image_tail_at(&loader->image, r, row));
+
+    if (!loader->backend->ops->copy_rows || loader->image.axis != HY_AXIS_COLS ||
+        source->order != HYBRID_ROW_MAJOR || !source->ops->lines ||
+        hy_region_row(r) != r->cols)
+        return 0;
+    const int count = source->ops->lines(source, &lines, r->wrapped, to, copies);
+    if (r->tail == 0 || count == 0)
+        return count;
+    return source->ops->lines(source, &tails, 0, to_tail, copies + 1) > 0 ? 2 : 0;
+}
+
+/* Each part for itself. */
+static hybrid_status load_apart(hy_loader *loader, const hy_region *r, int64_t row,
+                                int64_t rows)
+{
+    const int64_t tails = loader->image.rows * r->ld;
+
+    HY_TRY(hy_load_elements(loader, r, row * r->ld, (row + rows) * r->ld));
+    return hy_load_elements(loader, r, tails + row * r->tail_ld,
+                            tails + (row + rows) * r->tail_ld);
+}
+
+hybrid_status hy_load_rows(hy_loader *loader, const hy_region *r, int64_t row,
+                           int64_t rows)
+{
+    const size_t row_bytes = (size_t)hy_region_row(r) * r->size;
+    hy_load_part part      = {.way        = &whole_rows,
+                              .region     = *r,
+                              .begin      = row,
+                              .end        = row + rows,
+                              .bytes      = (size_t)rows * row_bytes,
+                              .units      = rows,
+                              .unit_bytes = row_bytes};
+
+    if (loader->columns.bytes > 0)
+        return hy_load_transposed(loader, r, row, rows);
+    part.direct_count = find_rows(loader, r, row, rows, part.direct);
+    if (part.direct_count == 0 && r->wrapped > 0) /* blocks wrap where all is pinned */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
+                       "X was unpinned while it was multiplied");
+    if (part.direct_count > 0 || (r->tail > 0 && part.bytes <= loader->ring.piece_bytes))
+        return hy_load_part_of(loader, &part);
+    return load_apart(loader, r, row, rows);
+}

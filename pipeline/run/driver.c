@@ -1,0 +1,205 @@
+/* pipeline/run/driver.c - issue, watch, collect; the first error stops all. */
+#include "pipeline/run/driver.h"
+
+#include "pipeline/run/steps.h"
+
+/* ---- claiming ---------------------------------------------------------------------- */
+
+/* Whether any side is at work on a chunk. */
+static int in_flight(const hy_run *run)
+{
+    for (int i = 0; i < run->side_count; i++)
+        if (run->sides[i].finished < run->sides[i].next)
+            return 1;
+    return 0;
+}
+
+/* While memory of the result is made ready by workers that have nothing better to do,
+   they shall have nothing better to do than to take rows of a device. */
+static int may_claim(const hy_side *side)
+{
+    const hy_run *run         = side->run;
+    const hy_sharing *sharing = run->queue.of[side->index].sharing;
+
+    return !sharing || sharing->share >= 0 || !hy_site_in_place(side->site) ||
+           !hy_sink_prepares(run->sink);
+}
+
+/* The chunk that the side computes next, to the slot. 0: none, or not now. */
+static int claim(hy_side *side, hy_slot *slot, int must)
+{
+    hy_run *run = side->run;
+
+    return may_claim(side) &&
+           hy_queue_claim(&run->queue, side->index, must, &slot->claim);
+}
+
+static void begin(hy_slot *slot, hy_side *side)
+{
+    const hy_site *site = side->site;
+
+    slot->side    = side;
+    slot->sink    = side->run->sink;
+    slot->turn    = side->next++;
+    slot->counted = 0;
+    hy_slot_begin(slot, &side->problem, &site->rates, &site->cache);
+}
+
+/* ---- issuing ---------------------------------------------------------------------- */
+
+static void drive(hy_slot *slot)
+{
+    const hybrid_status status = hy_slot_advance(slot);
+
+    if (status != HYBRID_OK) {
+        hy_run_stop(slot->side->run, status);
+        hy_slot_release(slot);
+    }
+}
+
+static hy_slot *find_parked(const hy_site *site)
+{
+    for (int i = 0; i < site->depth; i++)
+        if (site->slots[i].parked && hy_slot_may_go_on(&site->slots[i]))
+            return &site->slots[i];
+    return NULL;
+}
+
+static hy_slot *find_free(const hy_site *site)
+{
+    for (int i = 0; i < site->depth; i++)
+        if (!site->slots[i].busy)
+            return &site->slots[i];
+    return NULL;
+}
+
+/* Parked slots whose turn it is, then one chunk if there is a free slot. 0: neither. */
+static int issue_some(hy_side *side, int must)
+{
+    hy_slot *slot;
+    int some = 0;
+
+    for (; !hy_run_stopped(side->run) && (slot = find_parked(side->site)); some = 1) {
+        slot->parked = 0;
+        drive(slot);
+    }
+    slot = hy_run_stopped(side->run) ? NULL : find_free(side->site);
+    if (!slot || !claim(side, slot, must))
+        return some;
+    begin(slot, side);
+    drive(slot);
+    return 1;
+}
+
+/* The host first, which is the last: of a chunk that a device has claimed nothing is left
+   for it. */
+static int issue_to_all(hy_run *run)
+{
+    int some = 0;
+
+    for (int i = run->side_count - 1; i >= 0; i--)
+        some = issue_some(&run->sides[i], 0) || some;
+    return some;
+}
+
+/* Nobody is at work, and each leaves the rest to others. */
+static int issue_to_any(hy_run *run)
+{
+    for (int i = 0; i < run->side_count && !in_flight(run); i++)
+        if (issue_some(&run->sides[i], 1))
+            return 1;
+    return 0;
+}
+
+static void issue(hy_run *run)
+{
+    while (issue_to_all(run) || issue_to_any(run))
+        continue;
+}
+
+static void drop_parked(hy_run *run)
+{
+    for (int k = 0; k < run->side_count; k++) {
+        const hy_site *site = run->sides[k].site;
+        for (int i = 0; i < site->depth; i++)
+            if (site->slots[i].parked)
+                hy_slot_release(&site->slots[i]);
+    }
+}
+
+/* ---- by the calling thread alone ------------------------------------------------- */
+
+static hybrid_status do_stage(hy_slot *slot, const hy_stage *stage)
+{
+    hy_pool *pool              = slot->site->ctx->pool;
+    const hy_passage *passage  = &slot->passage[stage->step];
+    const int64_t waited       = hy_pool_waited_ns(pool);
+    const hybrid_status status = hy_slot_do(slot, stage);
+
+    hy_pool_worked(pool, passage->end_ns - passage->begin_ns -
+                             (hy_pool_waited_ns(pool) - waited));
+    return status;
+}
+
+static hybrid_status do_stages(hy_slot *slot)
+{
+    for (const hy_stage *stage = slot->stages; stage->name; stage++)
+        if (hy_step_applies(slot, stage->step))
+            HY_TRY(stage->where == HY_ON_DRIVER ? hy_step_run(slot, stage, NULL)
+                                                : do_stage(slot, stage));
+    return hy_slot_finish(slot);
+}
+
+static void drive_alone(hy_run *run)
+{
+    hy_side *side = run->sides;
+    hy_slot *slot = side->site->slots;
+
+    while (!hy_run_stopped(run) && slot && claim(side, slot, 1)) {
+        begin(slot, side);
+        const hybrid_status status = do_stages(slot);
+        if (status == HYBRID_OK)
+            continue;
+        hy_run_stop(run, status);
+        hy_slot_release(slot);
+    }
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+/* Whose tick it is; NULL: a slot's task. */
+static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
+{
+    for (int i = 0; i < run->side_count; i++) {
+        hy_loader *loader = run->sides[i].site->loader;
+        if (loader && task == &loader->progress.tick)
+            return loader;
+    }
+    return NULL;
+}
+
+void hy_drive(hy_run *run)
+{
+    if (hy_site_by_caller(run->sides->site)) {
+        drive_alone(run);
+        return;
+    }
+    issue(run);
+    while (in_flight(run)) {
+        hy_task *task        = hy_inbox_pop(&run->inbox);
+        hy_loader *loader    = find_ticking(run, task);
+        hy_slot *slot        = loader ? NULL : (hy_slot *)task;
+        hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        if (status == HYBRID_OK)
+            status = hy_progress_check(&run->ctx->progress);
+        if (status != HYBRID_OK)
+            hy_run_stop(run, status);
+        if (slot && run->stopped)
+            hy_slot_release(slot);
+        else if (slot)
+            drive(slot);
+        issue(run);
+        if (run->stopped)
+            drop_parked(run);
+    }
+}

@@ -1,0 +1,288 @@
+/* pipeline/run/driver_slot.c - the way of one slot through the stages of its chunk. */
+#include "base/threads/clock.h"
+#include "pipeline/run/driver.h"
+#include "pipeline/run/steps.h"
+
+void hy_run_stop(hy_run *run, hybrid_status status)
+{
+    if (run->status == HYBRID_OK)
+        run->status = status;
+    __atomic_store_n(&run->stopped, 1, __ATOMIC_RELEASE);
+}
+
+/* Where the calling thread's work on a stage is recorded, if the run is traced. */
+static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
+{
+    return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL,
+                        (int)stage->step};
+}
+
+/* The calling thread does a stage. */
+hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
+{
+    hy_passage *passage = &slot->passage[stage->step];
+
+    passage->worker   = hy_pool_worker(slot->site->ctx->pool);
+    passage->begin_ns = hy_now_ns();
+    hy_work_begin(work_on(slot, stage));
+    const hybrid_status status = hy_step_run(slot, stage, slot->run);
+    passage->end_ns            = hy_now_ns();
+    hy_work_end(passage->worker, passage->begin_ns, passage->end_ns);
+    passage->done = 1;
+    return status;
+}
+
+/* A worker does a stage on the CPU. */
+static void cpu_stage(hy_task *task, int worker)
+{
+    hy_slot *slot = (hy_slot *)task;
+    hy_run *run   = slot->side->run;
+
+    (void)worker;
+    if (!hy_run_stopped(run))
+        slot->status = hy_slot_do(slot, slot->stage);
+    slot->stage++;
+    hy_inbox_push(&run->inbox, &slot->task);
+}
+
+/* A time between two copies costs the bus some 5 us, a tenth of a copy of 4 MB: those
+   down, of which the host sees the end anyway, and the stage of a pack that is there are
+   timed for a trace alone. */
+static int is_timed(const hy_slot *slot, hy_where where)
+{
+    const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
+    return matters || slot->side->run->tracer.to.fn ||
+           !slot->site->backend->ops->mark_untimed;
+}
+
+/* Workers that do what is enqueued where the host computes in place record it as theirs;
+   the calling thread only enqueues. */
+static hybrid_status enqueue(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
+{
+    if (hy_site_in_place(slot->site))
+        hy_work_begin(work_on(slot, stage));
+    const hybrid_status status = hy_step_run(slot, stage, lane);
+    hy_work_begin((hy_work_on){NULL, 0});
+    return status;
+}
+
+/* Enqueue the slot's stage on its lane, after what the slot waits for. */
+static hybrid_status lane_stage(hy_slot *slot)
+{
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const hy_stage *stage     = slot->stage;
+    hy_lane *lane             = hy_slot_lane(slot, stage->where);
+    hy_passage *passage       = &slot->passage[stage->step];
+
+    if (slot->unseen && slot->unseen_on != stage->where)
+        HY_TRY(ops->lane_wait(lane, slot->unseen));
+    passage->untimed = !is_timed(slot, stage->where);
+    if (!passage->untimed)
+        HY_TRY(ops->mark_set(lane, passage->begin));
+    HY_TRY(enqueue(slot, stage, lane));
+    HY_TRY((passage->untimed ? ops->mark_untimed : ops->mark_set)(lane, passage->end));
+    passage->done   = 1;
+    slot->unseen    = hy_step_mark(slot, stage->step);
+    slot->unseen_on = stage->where;
+    return HYBRID_OK;
+}
+
+/* The first chunk of its list that is not finished. */
+static int64_t first_left(const hy_side *side)
+{
+    const hy_site *site = side->site;
+    int64_t first       = side->run->queue.of[side->index].next;
+
+    for (int i = 0; i < site->depth; i++)
+        if (site->slots[i].busy && site->slots[i].claim.index < first)
+            first = site->slots[i].claim.index;
+    return first;
+}
+
+int64_t hy_side_passed(const hy_side *side)
+{
+    const hy_chunk_list *list = &side->run->queue.of[side->index].list;
+    const hy_image *image     = &side->problem.image;
+    const int64_t first       = first_left(side);
+
+    if (first >= list->count)
+        return hy_image_blocks(image);
+    const hy_chunk chunk = hy_chunk_at(list, first);
+    return hy_image_block_of(image, chunk.first, chunk.col_begin);
+}
+
+/* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
+void hy_slot_release(hy_slot *slot)
+{
+    hy_side *side = slot->side;
+
+    slot->busy = slot->parked = 0;
+    side->finished++;
+    if (side->site->loader && !hy_run_stopped(side->run))
+        hy_loader_free(side->site->loader, hy_side_passed(side));
+}
+
+/* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
+static int may_enter(const hy_slot *slot)
+{
+    hy_loader *loader = slot->site->loader;
+
+    return slot->turn == slot->side->next_lane &&
+           (!loader || hy_loader_reached(loader, slot->job.chunk));
+}
+
+/* A site's chunks come to each stage in order; those of another may come before. */
+static int may_reserve(const hy_slot *slot)
+{
+    const hy_sink *sink = slot->sink;
+
+    return !sink->in_order ||
+           slot->claim.chunk.row_begin == slot->side->run->reserved_rows;
+}
+
+static int may_store(const hy_slot *slot)
+{
+    return !slot->sink->ops->by_caller || slot->part == slot->side->run->stored;
+}
+
+/* Whether the slot's next stage may begin, which waits for others: of its site, or of the
+   run. */
+int hy_slot_may_go_on(const hy_slot *slot)
+{
+    const hy_stage *stage = slot->stage;
+
+    if (stage->step == HY_STEP_RESERVE)
+        return may_reserve(slot);
+    if (stage->step == HY_STEP_PLACE)
+        return may_store(slot);
+    return stage->where >= HY_LANES || slot->on_lanes || may_enter(slot);
+}
+
+static void note_done(const hy_slot *slot)
+{
+    const hy_side *side = slot->side;
+
+    hy_queue_done(&side->run->queue, side->index, &slot->claim.chunk, hy_now_ns());
+}
+
+/* Its size is known, or it is done. How fast a site is does not depend on when it is the
+   chunk's turn in the result. */
+static void note_counted(hy_slot *slot)
+{
+    if (!slot->counted)
+        note_done(slot);
+    slot->counted = 1;
+}
+
+/* Variants in place count their rows themselves, while they make them. */
+static void count_rows(const hy_slot *slot)
+{
+    const hy_chunk *c  = &slot->claim.chunk;
+    const int64_t cols = slot->job.problem->op == HY_SPMM ? c->col_end - c->col_begin : 1;
+
+    if (!hy_site_in_place(slot->site))
+        hy_progress_add(&slot->site->ctx->progress, (c->row_end - c->row_begin) * cols);
+}
+
+hybrid_status hy_slot_finish(hy_slot *slot)
+{
+    count_rows(slot);
+    HY_TRY(hy_trace_slot(&slot->side->run->tracer, slot));
+    note_counted(slot);
+    hy_slot_release(slot);
+    return HYBRID_OK;
+}
+
+/* Nothing else is under way or to be begun. */
+static int is_last(const hy_run *run)
+{
+    return run->side_count == 1 && run->queue.left == 0 &&
+           run->sides->next - run->sides->finished == 1;
+}
+
+/* Wait until the slot's lane is done with what it did last for it. */
+static hybrid_status see(hy_slot *slot)
+{
+    const hybrid_status status = slot->site->backend->ops->host_wait(slot->unseen);
+
+    slot->seen_ns = hy_now_ns();
+    slot->unseen  = NULL;
+    return status;
+}
+
+/* A watcher does so. */
+static void watch(hy_task *task, int worker)
+{
+    hy_slot *slot = (hy_slot *)task;
+
+    (void)worker;
+    slot->status = see(slot);
+    hy_inbox_push(&slot->side->run->inbox, task);
+}
+
+/* What the slot did last is to be seen finished, by the lane's watcher or, rather than
+   wake two threads one after the other, by the driver if it has nothing else to do. */
+static hybrid_status let_see(hy_slot *slot)
+{
+    if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
+        HY_TRY(see(slot));
+        return hy_slot_advance(slot);
+    }
+    slot->task = (hy_task){.run = watch};
+    hy_inbox_push(&slot->lane_set->watchers[slot->unseen_on].inbox, &slot->task);
+    return HYBRID_OK;
+}
+
+/* What the device waits for goes first: operands, and slots that the bus is soon done
+   with, as it is where columns come packed. */
+static hy_urgency urgency(const hy_slot *slot)
+{
+    return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
+}
+
+/* Others may wait for their turn in the result. */
+static void note_order(hy_slot *slot, hy_step step)
+{
+    hy_run *run = slot->side->run;
+
+    if (step == HY_STEP_PLACE)
+        run->stored++;
+    if (step != HY_STEP_RESERVE)
+        return;
+    slot->part         = run->reserved++;
+    run->reserved_rows = slot->claim.chunk.row_end;
+}
+
+/* Take the slot through its stages until somebody else has it or the chunk is done. */
+hybrid_status hy_slot_advance(hy_slot *slot)
+{
+    for (; slot->stage->name; slot->stage++) {
+        const hy_stage *stage = slot->stage;
+        const hy_where where  = hy_step_where(slot, stage);
+
+        if (!hy_step_applies(slot, stage->step))
+            continue;
+        if (where >= HY_LANES && slot->unseen && hy_step_waits(slot, stage->step))
+            break;
+        if (stage->step == HY_STEP_RESERVE && slot->sink->in_order)
+            note_counted(slot);
+        if (!hy_slot_may_go_on(slot)) {
+            slot->parked = 1;
+            return HYBRID_OK;
+        }
+        if (where < HY_LANES) {
+            slot->side->next_lane += !slot->on_lanes;
+            slot->on_lanes = 1;
+            HY_TRY(lane_stage(slot));
+        } else if (where == HY_ON_CPU) {
+            slot->task    = (hy_task){.run = cpu_stage};
+            slot->placing = stage->step == HY_STEP_PLACE;
+            hy_pool_submit(slot->site->ctx->pool, urgency(slot), &slot->task);
+            return HYBRID_OK;
+        } else {
+            HY_TRY(hy_slot_do(slot, stage));
+            note_order(slot, stage->step);
+        }
+    }
+    return slot->unseen ? let_see(slot) : hy_slot_finish(slot);
+}

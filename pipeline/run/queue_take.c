@@ -1,0 +1,205 @@
+/* pipeline/run/queue_take.c - rows of other sites: who takes which. */
+#include <math.h>
+
+#include "pipeline/run/queue.h"
+#include "pipeline/site/slot.h"
+
+static const double MARGIN = 1.25; /* by which another must be faster to get the rest */
+
+/* ---- pieces -------------------------------------------------------------------------
+ */
+
+/* As the site that takes it computes it, which may have to wait for all of B or X. */
+static hy_chunk piece_of(const hy_queue *queue, const hy_claimant *taker,
+                         const hy_chunk *chunk, int64_t begin, int64_t end)
+{
+    hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
+
+    piece.gathered = piece.kept = piece.trimmed = 0;
+    piece.features.gather_rows = piece.features.gather_nnz = 0;
+    piece.variant                                          = taker->sharing->variant;
+    piece.needs                                            = queue->profile->cols;
+    piece.first                                            = 0;
+    return piece;
+}
+
+static int fits(const hy_sharing *s, const hy_features *f)
+{
+    const hy_cost cost = s->variant->cost(f, &s->rates);
+
+    return (f->rows == 1 || (f->products <= s->products && f->rows <= s->rows)) &&
+           hy_cost_bytes(&cost) <= s->slot_bytes &&
+           (s->pinned_bytes == 0 ||
+            hy_slot_pinned_bytes(s->variant, f, &s->rates) <= s->pinned_bytes);
+}
+
+/* Most rows at the end of `from` that a slot of the taker holds. */
+static int64_t fitting_rows(const hy_queue *queue, const hy_claimant *taker,
+                            const hy_chunk *from)
+{
+    int64_t low = 0, high = from->row_end - from->row_begin;
+
+    high = high < taker->sharing->rows ? high : taker->sharing->rows;
+    while (low < high) {
+        const int64_t rows = low + (high - low + 1) / 2;
+        const hy_chunk part =
+            piece_of(queue, taker, from, from->row_end - rows, from->row_end);
+        if (fits(taker->sharing, &part.features))
+            low = rows;
+        else
+            high = rows - 1;
+    }
+    return low;
+}
+
+/* Whether a row that is as costly as the costliest of the chunk fits. */
+static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
+{
+    hy_features f = chunk->features;
+
+    f.rows        = 1;
+    f.nnz         = f.row_max;
+    f.products    = f.products_max;
+    f.out_bound   = f.products < f.out_cols ? f.products : f.out_cols;
+    f.gather_rows = f.gather_nnz = 0;
+    return fits(sharing, &f);
+}
+
+/* What the taker would take of the owner's last chunk, of which `rest` is left: no rows
+   where it cannot. */
+static hy_chunk find_piece(const hy_queue *queue, const hy_claimant *taker,
+                           const hy_claimant *owner, const hy_chunk *rest)
+{
+    const int64_t begin = rest->row_begin, end = rest->row_end;
+
+    if (owner->stop <= owner->apart)
+        return piece_of(queue, taker, rest, end, end);
+    if (rest->gathered || rest->kept) /* to be taken whole */
+        return piece_of(queue, taker, rest, begin,
+                        every_row_fits(taker->sharing, rest) ? end : begin);
+    return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
+}
+
+/* ---- whose turn it is ---------------------------------------------------------------
+ */
+
+/* Work that a site with a share still is to take. */
+static double quota(const hy_queue *queue, const hy_claimant *taker)
+{
+    return taker->sharing->share * (double)queue->all - (double)taker->taken;
+}
+
+/* Whether the taker had better compute what is left of the owner's rows, of which the
+   owner would claim a chunk of that work. */
+static int owner_yields(const hy_queue *queue, const hy_claimant *taker,
+                        const hy_claimant *owner, int64_t work)
+{
+    if (taker->sharing->share >= 0)
+        return (double)queue->left - 0.5 * (double)work < quota(queue, taker);
+    return MARGIN *
+               hy_queue_seconds(taker, taker->pace.flying + taker->left + owner->left) <=
+           hy_queue_seconds(owner, owner->pace.flying + work);
+}
+
+static int taker_wants(const hy_queue *queue, const hy_claimant *taker,
+                       const hy_claimant *owner, int64_t work)
+{
+    const hy_chunk rest = hy_queue_rest(queue, owner, owner->next);
+
+    if (owner_yields(queue, taker, owner, hy_queue_work(&rest)))
+        return 1;
+    if (taker->sharing->share >= 0)
+        return quota(queue, taker) >= 0.5 * (double)work;
+    return hy_queue_seconds(taker, taker->pace.flying + work) <=
+           hy_queue_seconds(owner, owner->pace.flying + owner->left - work);
+}
+
+/* Chunks of column blocks are for whoever reads X where it is. */
+static int may_take(const hy_claimant *taker, const hy_claimant *owner)
+{
+    return taker != owner && owner->next < owner->stop &&
+           (taker->sharing->pinned_bytes == 0 || owner->list.image.axis != HY_AXIS_COLS);
+}
+
+/* Some other site can take what is left, and had better. */
+int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_chunk *rest)
+{
+    for (int k = 0; k < queue->count; k++) {
+        const hy_claimant *taker = &queue->of[k];
+        if (!taker->sharing || !may_take(taker, owner) ||
+            !owner_yields(queue, taker, owner, hy_queue_work(rest)))
+            continue;
+        const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
+        const hy_chunk piece = find_piece(queue, taker, owner, &last);
+        if (piece.row_begin < piece.row_end)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- taking --------------------------------------------------------------------------
+ */
+
+/* Whose last row would be computed last, of those that have rows for the taker. */
+static hy_claimant *find_owner(hy_queue *queue, const hy_claimant *taker)
+{
+    hy_claimant *latest = NULL;
+    double latest_s     = -1;
+
+    for (int k = 0; k < queue->count; k++) {
+        hy_claimant *c = &queue->of[k];
+        if (!may_take(taker, c))
+            continue;
+        const double s = hy_queue_seconds(c, c->pace.flying + c->left);
+        if (s > latest_s)
+            latest = c;
+        latest_s = fmax(latest_s, s);
+    }
+    return latest;
+}
+
+static void drop_last(hy_claimant *c)
+{
+    c->stop--;
+    if (c->next < c->stop)
+        c->row_end = hy_chunk_at(&c->list, c->stop - 1).row_end;
+}
+
+/* More rows become the taker's. */
+static int take(hy_queue *queue, hy_claimant *taker)
+{
+    hy_claimant *owner = find_owner(queue, taker);
+
+    if (!owner)
+        return 0;
+    const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
+    const hy_chunk piece = find_piece(queue, taker, owner, &rest);
+    const int64_t work   = hy_queue_work(&piece);
+    if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
+        return 0;
+    if (piece.features.rows == rest.features.rows)
+        drop_last(owner);
+    else
+        owner->row_end = piece.row_begin;
+    owner->left -= work;
+    owner->given += work;
+    queue->left -= work;
+    taker->claim = piece;
+    taker->taken += work;
+    taker->pace.flying += work;
+    return 1;
+}
+
+int hy_queue_take(hy_queue *queue, hy_claimant *taker, hy_claim *out)
+{
+    hy_chunk *claim = &taker->claim;
+
+    if (claim->row_begin == claim->row_end && !take(queue, taker))
+        return 0;
+    const int64_t begin = claim->row_end - fitting_rows(queue, taker, claim);
+    *out                = (hy_claim){piece_of(queue, taker, claim, begin, claim->row_end),
+                                     taker->list.count};
+    claim->row_end      = begin;
+    out->chunk.id       = queue->claimed++;
+    return 1;
+}

@@ -1,0 +1,178 @@
+/* pipeline/run/run.c - one product on one or more sites. */
+#include "pipeline/run/run.h"
+
+#include <string.h>
+
+#include "pipeline/run/driver.h"
+#include "pipeline/run/on_device.h"
+#include "pipeline/sink/turned.h"
+
+/* ---- begin ----------------------------------------------------------------------- */
+
+static void add_side(hy_run *run, const hy_participant *from, const hy_problem *problem)
+{
+    hy_side *side = &run->sides[run->side_count];
+    hy_site *site = from->site;
+    const int all = run->sink->in_order; /* rows are whose they come to be */
+
+    side->run     = run;
+    side->site    = site;
+    side->index   = run->side_count++;
+    side->problem = *problem;
+    side->next = side->next_lane = side->finished = 0;
+    side->problem.image                           = from->image;
+    if (site->loader)
+        side->problem.shared = site->loader->shared;
+    hy_queue_add(&run->queue, &from->list, all ? 0 : from->begin,
+                 all ? problem->A->rows : from->end, from->rate, site->depth);
+    hy_claimant *claimant = &run->queue.of[side->index];
+    claimant->sharing     = from->sharing;
+    if (from->image.wraps) /* nobody else knows rows in two places */
+        claimant->apart = from->list.ranges;
+    site->down_ns = 0;
+    hy_pack_cache_begin(&site->cache);
+}
+
+static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *problem,
+                      hy_sink *sink)
+{
+    run->ctx           = problem->ctx;
+    run->sink          = sink;
+    run->side_count    = 0;
+    run->reserved_rows = run->reserved = run->stored = 0;
+    run->status                                      = HYBRID_OK;
+    run->stopped                                     = 0;
+    hy_queue_open(&run->queue, problem->profile, sink->in_order);
+    for (int i = 0; i < sites->count; i++)
+        add_side(run, &sites->of[i], problem);
+    if (!hy_site_by_caller(sites->of[0].site))
+        hy_inbox_open(&run->inbox, &run->ctx->progress, run->ctx->pool,
+                      hy_pool_leaves_cores(run->ctx->pool));
+}
+
+/* Operands in the memory of the site's device. */
+static hybrid_status begin_on_device(hy_side *side)
+{
+    hy_site *site = side->site;
+
+    if (hy_site_in_place(site))
+        return HYBRID_OK;
+    return hy_on_device_begin(site->lane_set->lanes[HY_ON_IN], &site->converted,
+                              &side->problem);
+}
+
+/* B or X, if the site holds it. */
+static hybrid_status begin_load(hy_run *run, hy_side *side)
+{
+    hy_loader *loader = side->site->loader;
+    const size_t room = side->site->turned.room;
+
+    HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
+    if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
+        HY_TRY(begin_on_device(side));
+    return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
+                                    &run->inbox, run->tracer.to.fn != NULL, room)
+                  : HYBRID_OK;
+}
+
+static void begin_loads(hy_run *run)
+{
+    for (int i = 0; i < run->side_count && !run->stopped; i++) {
+        const hybrid_status status = begin_load(run, &run->sides[i]);
+        if (status != HYBRID_OK)
+            hy_run_stop(run, status);
+    }
+}
+
+/* ---- end ------------------------------------------------------------------------- */
+
+/* No chunk needs more of B or X. */
+static void finish_loads(hy_run *run)
+{
+    for (int i = 0; i < run->side_count; i++) {
+        const hy_site *site = run->sides[i].site;
+        if (!site->loader)
+            continue;
+        const hybrid_status status = hy_loader_finish(site->loader);
+        if (status != HYBRID_OK)
+            hy_run_stop(run, status);
+        else
+            hy_trace_load(&run->tracer, site);
+    }
+}
+
+static void end_run(hy_run *run)
+{
+    for (int i = 0; run->stopped && i < run->side_count; i++)
+        hy_site_drain(run->sides[i].site);
+    if (!run->stopped)
+        run->tracer.report->chunks = run->queue.claimed;
+    for (int i = 0; i < run->side_count; i++)
+        hy_pack_cache_end(&run->sides[i].site->cache, run->status,
+                          run->queue.of[i].given > 0);
+    if (!hy_site_by_caller(run->sides->site))
+        hy_inbox_destroy(&run->inbox);
+}
+
+/* All parts of the result are there, or it is not to be had. */
+static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
+{
+    if (status == HYBRID_OK)
+        status = sink->ops->finish(sink);
+    if (status != HYBRID_OK)
+        sink->ops->abort(sink);
+    return status;
+}
+
+/* ---- the sites --------------------------------------------------------------------- */
+
+/* They have the device memory that they gave to others while they rested. */
+static hybrid_status wake_sites(const hy_sites *sites)
+{
+    for (int i = 0; i < sites->count; i++)
+        HY_TRY(hy_site_work(sites->of[i].site));
+    return HYBRID_OK;
+}
+
+static void rest_sites(const hy_sites *sites, hybrid_status status)
+{
+    for (int i = 0; i < sites->count; i++)
+        hy_site_rest(sites->of[i].site, status);
+}
+
+static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
+                               hy_sink *sink, const hy_listener *listener,
+                               hybrid_report *report)
+{
+    const hy_site *first = sites->of[0].site;
+    hy_pool *pool        = first->ctx->pool;
+    hy_run run;
+
+    if (hy_site_in_place(first)) /* no device is to be fed */
+        hy_pool_call_reserve(pool);
+    begin_run(&run, sites, problem, sink);
+    run.tracer =
+        (hy_tracer){.to = *listener, .report = report, .backend = first->backend};
+    begin_loads(&run);
+    hy_drive(&run);
+    finish_loads(&run);
+    end_run(&run);
+    if (hy_site_in_place(first))
+        hy_pool_dismiss_reserve(pool);
+    report->host_bytes += sink->own_bytes;
+    if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
+        run.status = hy_progress_check(&first->ctx->progress);
+    return run.status;
+}
+
+hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
+                             hy_sink *sink, const hy_listener *listener,
+                             hybrid_report *report)
+{
+    hybrid_status status = wake_sites(sites);
+
+    if (status == HYBRID_OK)
+        status = run_sites(sites, problem, sink, listener, report);
+    rest_sites(sites, status);
+    return end_sink(sink, status);
+}

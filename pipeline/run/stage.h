@@ -1,0 +1,39 @@
+/* pipeline/run/stage.h - a product is a table of stages; a chunk walks it once. */
+#ifndef HY_STAGE_H
+#define HY_STAGE_H
+
+#include "base/contract/variant.h"
+
+/* Where a stage runs: on the pool, on one of the backend's lanes, or on the thread
+   that drives the run. A stage on the pool or the driver starts when the host has
+   seen the one before finish; lanes wait for each other without the host. */
+typedef enum hy_where {
+    HY_ON_IN,
+    HY_ON_RUN,
+    HY_ON_OUT,
+    HY_LANES,
+    HY_ON_CPU,
+    HY_ON_DRIVER
+} hy_where;
+
+/* What a stage does; steps.c has the function of each. */
+typedef enum hy_step {
+    HY_STEP_PREPARE,  /* pack                                      fills job.pack  */
+    HY_STEP_H2D,      /* one copy                                        job.in    */
+    HY_STEP_MULTIPLY, /* the product                                     job.out   */
+    HY_STEP_FINISH,   /* sort and compress                               out_nnz   */
+    HY_STEP_RESERVE,  /* the chunk's place in the result                 job.nnz   */
+    HY_STEP_D2H,      /* exact bytes                                     job.back  */
+    HY_STEP_PLACE,    /* store in C or Y                                           */
+    HY_STEPS
+} hy_step;
+
+typedef struct hy_stage {
+    const char *name; /* as traces and reports print it */
+    hy_where where;
+    hy_step step;
+} hy_stage;
+
+extern const hy_stage hy_spgemm_stages[], hy_spmm_stages[]; /* end: name NULL */
+
+#endif /* HY_STAGE_H */

@@ -1,0 +1,364 @@
+/* pipeline/run/steps.c - the steps of which stages are made. */
+#include "pipeline/run/steps.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/memory/pinned.h"
+#include "partition/format/pack.h"
+#include "pipeline/sink/packed.h"
+#include "pipeline/sink/turned.h"
+
+int hy_step_applies(const hy_slot *slot, hy_step step)
+{
+    const hy_variant *variant = slot->job.variant;
+    const int copies          = !hy_site_in_place(slot->site);
+
+    switch (step) {
+    case HY_STEP_PREPARE:
+        return variant->prepare != NULL && !slot->job.there &&
+               (!slot->job.shared_a || variant->prepare != hy_pack_csr);
+    case HY_STEP_H2D:
+        return copies && slot->job.in.bytes > 0;
+    case HY_STEP_FINISH:
+        return variant->finish != NULL;
+    case HY_STEP_D2H:
+        return copies;
+    case HY_STEP_PLACE:
+        return !variant->in_place && !slot->job.stored;
+    case HY_STEP_MULTIPLY:
+    case HY_STEP_RESERVE:
+    case HY_STEPS:
+        break;
+    }
+    return 1;
+}
+
+hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage)
+{
+    const int by_caller = stage->step == HY_STEP_PLACE && slot->sink->ops->by_caller;
+    return by_caller ? HY_ON_DRIVER : stage->where;
+}
+
+int hy_step_waits(const hy_slot *slot, hy_step step)
+{
+    return step != HY_STEP_RESERVE || slot->sink->in_order || slot->job.deltas;
+}
+
+hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
+{
+    const int early = step == HY_STEP_D2H && slot->job.unpacks;
+    return early ? slot->columns : slot->passage[step].end;
+}
+
+static int64_t chunk_rows(const hy_job *job)
+{
+    return job->chunk->row_end - job->chunk->row_begin;
+}
+
+static int64_t value_bytes(const hy_job *job)
+{
+    return (int64_t)hy_value_size(job->problem->A->type);
+}
+
+/* Of an entry; 0: of an element, which has none. */
+static int64_t column_bytes(const hy_job *job)
+{
+    return job->out.col ? (int64_t)sizeof *job->out.col : 0;
+}
+
+/* Bytes of the result that are copied and stored: offsets are not when they are known. */
+static int64_t out_bytes(const hy_slot *slot)
+{
+    const hy_job *job     = &slot->job;
+    const int64_t offsets = slot->sink->in_order ? chunk_rows(job) + 1 : 0;
+
+    return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
+}
+
+/* Bytes of them that workers store: what the device copied to the result is there. */
+static int64_t stored_bytes(const hy_slot *slot)
+{
+    const hy_job *job     = &slot->job;
+    const hy_sink *sink   = slot->sink;
+    const int64_t offsets = sink->in_order ? chunk_rows(job) : 0;
+    const int64_t values  = job->direct ? 0 : value_bytes(job);
+    const int64_t columns = job->direct && !job->unpacks ? 0 : (int64_t)sink->col_bytes;
+
+    return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
+}
+
+/* Bytes of the pack that are copied. */
+static int64_t up_bytes(const hy_job *job)
+{
+    const hy_pack *pack = &job->pack;
+
+    if (!job->shared_a)
+        return (int64_t)pack->bytes;
+    return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
+}
+
+/* Offsets of rows that are on the device, to where a pack begins. */
+static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
+{
+    const hybrid_csr *A     = job->problem->device_a;
+    const int64_t first     = job->chunk->row_begin;
+    const hybrid_index type = A ? A->offset_type : HYBRID_I64;
+    const void *offsets     = A ? A->row_ptr : hy_packed_b(job).row_ptr;
+
+    const hy_rebasing r = {.to   = job->in.ptr,
+                           .from = (const char *)offsets +
+                                   (size_t)first * hy_index_size(type),
+                           .to_type   = HYBRID_I64,
+                           .from_type = type,
+                           .count     = chunk_rows(job) + 1,
+                           .base      = hy_offset(job->problem->A, first)};
+
+    return lane->backend->ops->rebase(lane, &r);
+}
+
+static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
+{
+    hy_job *job               = &slot->job;
+    const hy_backend_ops *ops = lane->backend->ops;
+    hy_pack *kept =
+        hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
+
+    if (job->there) { /* the stage is there for its marks: what follows waits for X */
+        job->pack = *kept;
+        return HYBRID_OK;
+    }
+    if (kept)
+        *kept = job->pack;
+    if (!job->shared_a)
+        return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
+    HY_TRY(rebase_a(job, lane));
+    return up_bytes(job) == 0
+               ? HYBRID_OK
+               : ops->copy(lane, (char *)job->in.ptr + job->pack.rest,
+                           (const char *)job->pack.mem.ptr + job->pack.rest,
+                           (size_t)up_bytes(job));
+}
+
+/* No copy crosses from one pinned piece to the next. */
+static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
+{
+    if (landing->piece == 0)
+        return hy_pinned_copy_rows(lane, &landing->rows, landing->rows.dst);
+
+    char *to         = landing->rows.dst;
+    const char *from = landing->rows.src;
+    size_t bytes     = landing->rows.bytes;
+
+    while (bytes > 0) {
+        const size_t room =
+            landing->piece - (size_t)(to - landing->base) % landing->piece;
+        const size_t now = bytes < room ? bytes : room;
+        HY_TRY(lane->backend->ops->copy(lane, to, from, now));
+        to += now;
+        from += now;
+        bytes -= now;
+    }
+    return HYBRID_OK;
+}
+
+/* Entries [first, first + count) to where `back` has entry `at`. */
+static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first,
+                               int64_t count, int64_t at)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_job *job         = &slot->job;
+    const size_t size         = (size_t)value_bytes(job);
+
+    if (job->out.col)
+        HY_TRY(
+            ops->copy(lane, job->back.col + at, job->out.col + first, (size_t)count * 4));
+    return ops->copy(lane, (char *)job->back.val + (size_t)at * size,
+                     (const char *)job->out.val + (size_t)first * size,
+                     (size_t)count * size);
+}
+
+/* Whether the backend makes such copies. */
+static int can_copy(const hy_lane *lane, const hy_direct *to)
+{
+    int can = to->count > 0;
+
+    for (int i = 0; i < to->count; i++)
+        can = can && (to->to[i].rows.rows == 1 || lane->backend->ops->copy_rows);
+    return can;
+}
+
+/* To memory of the result itself where the sink says so, but for columns that come
+   delta-coded. */
+static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
+{
+    hy_job *job        = &slot->job;
+    const hy_part part = hy_slot_part(slot, &job->out);
+    const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
+
+    job->direct = can_copy(lane, &to);
+    job->stored = job->direct && to.all;
+    if (!job->direct)
+        return copy_some(slot, lane, 0, hy_lesser(job->nnz, job->back_room), 0);
+    job->unpacks = hy_packed_pay(slot);
+    if (job->unpacks)
+        HY_TRY(hy_packed_copy(slot, lane));
+    for (int i = job->unpacks; i < to.count; i++)
+        HY_TRY(copy_direct(lane, &to.to[i]));
+    return HYBRID_OK;
+}
+
+/* A part whose result is in the device's memory. */
+static hybrid_status land(hy_slot *slot, hy_lane *lane)
+{
+    const hy_part part = hy_slot_part(slot, &slot->job.out);
+
+    slot->job.stored = 1;
+    return slot->sink->ops->land(slot->sink, lane, &part);
+}
+
+static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
+{
+    const hy_job *job = &slot->job;
+
+    if (slot->sink->ops->land)
+        return land(slot, lane);
+
+    if (slot->sink->in_order)
+        HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
+                                        (size_t)(chunk_rows(job) + 1) * 8));
+    if (job->nnz == 0)
+        return HYBRID_OK;
+    return hy_turned_is(slot) ? hy_turned_back(slot, lane) : copy_entries(slot, lane);
+}
+
+/* Turn k of a chunk with more entries than `back` holds, each of half as many: while one
+   is stored the next one comes to the other half. */
+typedef struct turns {
+    const hy_slot *slot;
+    int64_t half; /* entries */
+} turns;
+
+static int64_t turn_entries(const turns *t, int64_t k)
+{
+    return hy_lesser(t->half, t->slot->job.nnz - k * t->half);
+}
+
+static hybrid_status fetch_turn(const turns *t, int64_t k)
+{
+    const hy_slot *slot = t->slot;
+    hy_lane *lane       = slot->site->lane_set->lanes[HY_ON_OUT];
+
+    HY_TRY(copy_some(slot, lane, k * t->half, turn_entries(t, k), k % 2 * t->half));
+    return lane->backend->ops->mark_set(lane, slot->passage[HY_STEP_D2H].end);
+}
+
+static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
+{
+    const int64_t at = k % 2 * t->half;
+
+    part.first    = k * t->half;
+    part.count    = turn_entries(t, k);
+    part.rows.val = (char *)part.rows.val + (size_t)(at * value_bytes(&t->slot->job));
+    if (part.rows.col)
+        part.rows.col += at;
+    return t->slot->sink->ops->store(t->slot->sink, &part);
+}
+
+/* The first two came with the chunk. */
+static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
+{
+    const turns t             = {slot, slot->job.back_room / 2};
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const int64_t count       = (slot->job.nnz + t.half - 1) / t.half;
+
+    for (int64_t k = 0; k < count; k++) {
+        if (k >= 2)
+            HY_TRY(ops->host_wait(slot->passage[HY_STEP_D2H].end));
+        if (k >= 1 && k + 1 < count)
+            HY_TRY(fetch_turn(&t, k + 1));
+        HY_TRY(store_turn(&t, k, *part));
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status store(const hy_slot *slot)
+{
+    const hy_job *job = &slot->job;
+    hy_sink *sink     = slot->sink;
+    hy_part part      = hy_slot_part(slot, &job->back);
+
+    part.counted = *job->out_nnz;
+    if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
+        return store_turns(slot, &part);
+    if (job->direct &&
+        !job->back.row_at) /* else it was never copied: all of it is here */
+        part.count = 0;
+    HY_TRY(sink->ops->store(sink, &part));
+    return job->unpacks ? hy_packed_store(slot, &part) : HYBRID_OK;
+}
+
+static hybrid_status reserve(hy_slot *slot)
+{
+    hy_job *job  = &slot->job;
+    hy_part part = hy_slot_part(slot, &job->out);
+
+    if (slot->sink->in_order) /* else it may be computed yet */
+        part.counted = *job->out_nnz;
+    HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
+    job->nnz    = part.nnz;
+    job->offset = part.offset;
+    return HYBRID_OK;
+}
+
+static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
+{
+    hy_job *job          = &slot->job;
+    hy_passage *passage  = &slot->passage[step];
+    hybrid_status status = HYBRID_OK;
+
+    passage->bytes = 0;
+    switch (step) {
+    case HY_STEP_PREPARE:
+        status         = job->variant->prepare(job);
+        passage->bytes = up_bytes(job);
+        break;
+    case HY_STEP_H2D:
+        status         = copy_in(slot, lane);
+        passage->bytes = job->there ? 0 : up_bytes(job);
+        break;
+    case HY_STEP_MULTIPLY:
+        status = job->variant->multiply(lane, job);
+        break;
+    case HY_STEP_FINISH:
+        status = job->variant->finish(lane, job);
+        if (status == HYBRID_OK)
+            status = hy_packed_make(slot, lane);
+        break;
+    case HY_STEP_RESERVE:
+        return reserve(slot);
+    case HY_STEP_D2H:
+        status = copy_out(slot, lane);
+        passage->bytes =
+            slot->sink->ops->land ? 0 : out_bytes(slot) - hy_packed_saved(slot);
+        break;
+    case HY_STEP_PLACE:
+        status         = store(slot);
+        passage->bytes = stored_bytes(slot);
+        break;
+    case HY_STEPS:
+        break;
+    }
+    return status;
+}
+
+hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
+{
+    const hy_backend_ops *ops = slot->site->backend->ops;
+
+    if (ops->range_begin)
+        ops->range_begin(stage->name);
+    const hybrid_status status = do_step(slot, stage->step, lane);
+    if (ops->range_end)
+        ops->range_end();
+    return status;
+}

@@ -1,0 +1,309 @@
+/* pipeline/run/trace.c - what the stages of a finished chunk become: events and sums. */
+#include "pipeline/run/trace.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "base/memory/shortage.h"
+#include "pipeline/sink/packed.h"
+#include "pipeline/site/site.h"
+
+/* The field of the report that a step's busy time is added to. */
+static double *report_field(hybrid_report *report, hy_step step)
+{
+    switch (step) {
+    case HY_STEP_PREPARE:
+        return &report->prepare_s;
+    case HY_STEP_H2D:
+        return &report->h2d_s;
+    case HY_STEP_MULTIPLY:
+        return &report->multiply_s;
+    case HY_STEP_FINISH:
+        return &report->finish_s;
+    case HY_STEP_D2H:
+        return &report->d2h_s;
+    case HY_STEP_PLACE:
+        return &report->place_s;
+    case HY_STEP_RESERVE:
+    case HY_STEPS:
+        break;
+    }
+    return NULL;
+}
+
+/* Of the host's part: the memory of the run's first device. */
+static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *event)
+{
+    const hy_backend *backend = hy_site_in_place(site) ? tracer->backend : site->backend;
+
+    if (!tracer->to.fn)
+        return;
+    event->pass         = tracer->to.pass;
+    event->device_bytes = hy_meter_used(&backend->device);
+    event->host_bytes =
+        hy_meter_used(&backend->ctx->memory.meter) + hy_meter_used(&backend->pinned);
+    tracer->to.fn(tracer->to.user, event);
+}
+
+/* Whether the host computed it as its part of a device's product. */
+static int is_hosts_part(const hy_tracer *tracer, const hy_slot *slot)
+{
+    return slot->site->backend != tracer->backend && hy_site_in_place(slot->site);
+}
+
+/* When the chunk was computed. */
+static int64_t computed_ns(const hy_slot *slot)
+{
+    const int finished  = slot->passage[HY_STEP_FINISH].done;
+    const hy_step last  = finished ? HY_STEP_FINISH : HY_STEP_MULTIPLY;
+    const hy_mark *mark = slot->passage[last].end;
+    return slot->site->backend->ops->mark_ns(mark);
+}
+
+/* A copy down without times: from when the chunk was computed, and the copy before was
+   over, until the host saw the end; of columns that were unpacked meanwhile and of
+   values, until they were in their place. */
+static void time_down(const hy_slot *slot, hybrid_event *event)
+{
+    const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
+    const int64_t end =
+        slot->job.unpacks ? slot->passage[HY_STEP_PLACE].end_ns : slot->seen_ns;
+
+    event->begin_ns     = computed > before ? computed : before;
+    event->end_ns       = end > event->begin_ns ? end : event->begin_ns;
+    slot->site->down_ns = event->end_ns;
+}
+
+/* ---- bytes ------------------------------------------------------------------------- */
+
+static int64_t bytes_of(const hy_slot *slot, hy_step step)
+{
+    return slot->passage[step].done ? slot->passage[step].bytes : 0;
+}
+
+/* Bytes of the result that are stored and, if it is added to, read before. */
+static int64_t result_bytes(const hy_slot *slot, int64_t stored)
+{
+    return slot->sink->reads ? 2 * stored : stored;
+}
+
+/* Rows of A that the host computes with, where they are; and of Y if it stores these. */
+static int64_t bytes_in_place(const hy_slot *slot)
+{
+    const hy_problem *problem = slot->job.problem;
+    const hybrid_csr *A       = problem->A;
+    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_features *f      = &chunk->features;
+    const int64_t size        = (int64_t)hy_value_size(A->type);
+    const int64_t offset      = A->offset_type == HYBRID_I64 ? 8 : 4;
+    const int64_t cols =
+        slot->job.variant->in_place ? chunk->col_end - chunk->col_begin : 0;
+    const int64_t stored = f->rows * cols * size;
+
+    return f->rows * offset + f->nnz * (4 + size) + result_bytes(slot, stored);
+}
+
+/* On the device: up written, what stayed read, the result written, and read as it goes
+   down. */
+static int64_t bytes_on_device(const hy_slot *slot)
+{
+    const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
+    const int64_t down  = bytes_of(slot, HY_STEP_D2H);
+
+    return bytes_of(slot, HY_STEP_H2D) + there + down + hy_packed_saved(slot) + down;
+}
+
+/* ---- one stage -------------------------------------------------------------------- */
+
+/* Bytes that the stage moves: over the bus, or in host memory. */
+static int64_t stage_bytes(const hy_slot *slot, hy_step step)
+{
+    if (step == HY_STEP_MULTIPLY && hy_site_in_place(slot->site))
+        return bytes_in_place(slot);
+    return slot->passage[step].bytes;
+}
+
+/* What the stage and all who worked on it have in common. */
+static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
+{
+    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_problem *problem = slot->job.problem;
+    hybrid_event event        = {.stage     = stage->name,
+                                 .variant   = chunk->variant->name,
+                                 .chunk     = chunk->id,
+                                 .row_begin = hy_row_of(problem, chunk->row_begin),
+                                 .row_end   = hy_row_of(problem, chunk->row_end - 1) + 1,
+                                 .bytes     = stage_bytes(slot, stage->step),
+                                 .parts     = 1};
+
+    if (stage->step == HY_STEP_MULTIPLY)
+        event.flops = 2 * chunk->features.products;
+    return event;
+}
+
+/* The resource that bounds a stage on one of the device's lanes. */
+static hybrid_resource lane_bound(const hy_slot *slot, hy_where where)
+{
+    if (where == HY_ON_IN)
+        return HYBRID_BUS_UP;
+    return where == HY_ON_OUT && !slot->sink->ops->land ? HYBRID_BUS_DOWN : HYBRID_DEVICE;
+}
+
+/* The seconds of a stage on a lane of the device, which is one event. */
+static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
+                         const hy_stage *stage)
+{
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const hy_passage *passage = &slot->passage[stage->step];
+    hybrid_event event        = event_of(slot, stage);
+
+    event.lane  = hy_slot_lane(slot, stage->where)->name;
+    event.bound = lane_bound(slot, stage->where);
+    if (passage->untimed && stage->where == HY_ON_OUT) {
+        time_down(slot, &event);
+    } else if (!passage->untimed) { /* else nothing was copied */
+        event.begin_ns = ops->mark_ns(passage->begin);
+        event.end_ns   = ops->mark_ns(passage->end);
+    }
+    emit(tracer, slot->site, &event);
+    return (double)(event.end_ns - event.begin_ns) * 1e-9;
+}
+
+/* ---- the threads that worked on a stage -------------------------------------------- */
+
+/* All work on a stage, to be divided among the threads by their times. */
+typedef struct shares {
+    int64_t all_ns, ns; /* of all threads; of those that had their share */
+    int64_t bytes, flops;
+} shares;
+
+/* `count` of all, in proportion to the times: what a thread adds to those before it. */
+static int64_t share_of(int64_t count, const shares *s, int64_t ns)
+{
+    const double all = (double)hy_greater(s->all_ns, 1);
+    const double to = (double)(s->ns + ns) / all, from = (double)s->ns / all;
+
+    return (int64_t)((double)count * to) - (int64_t)((double)count * from);
+}
+
+/* Whether the thread moved more than half of what memory gives it if all workers do. */
+static hybrid_resource worker_bound(const hy_tracer *tracer, const hybrid_event *event)
+{
+    const double s = (double)(event->end_ns - event->begin_ns) * 1e-9;
+
+    return 2 * (double)event->bytes > tracer->to.worker_Bps * s ? HYBRID_HOST_MEMORY
+                                                                : HYBRID_CORES;
+}
+
+static void trace_work(const hy_tracer *tracer, const hy_slot *slot, const hy_work *work,
+                       shares *all, hybrid_event *event)
+{
+    const int64_t ns = work->end_ns - work->begin_ns;
+
+    event->lane     = hy_pool_worker_name(slot->site->ctx->pool, work->worker);
+    event->begin_ns = work->begin_ns;
+    event->end_ns   = work->end_ns;
+    event->bytes    = share_of(all->bytes, all, ns);
+    event->flops    = share_of(all->flops, all, ns);
+    event->bound    = worker_bound(tracer, event);
+    all->ns += ns;
+    emit(tracer, slot->site, event);
+    event->part++;
+}
+
+static void trace_workers(const hy_tracer *tracer, const hy_slot *slot,
+                          const hy_stage *stage)
+{
+    const hy_work_log *log = &slot->log;
+    hybrid_event event     = event_of(slot, stage);
+    shares all             = {.bytes = event.bytes, .flops = event.flops};
+
+    event.parts = 0;
+    for (int64_t i = 0; i < log->count; i++)
+        if (log->of[i].stage == (int)stage->step) {
+            all.all_ns += log->of[i].end_ns - log->of[i].begin_ns;
+            event.parts++;
+        }
+    /* who began the stage waits for its helpers, and is the last to end */
+    for (int64_t i = log->count - 1; i >= 0; i--)
+        if (log->of[i].stage == (int)stage->step)
+            trace_work(tracer, slot, &log->of[i], &all, &event);
+}
+
+/* The seconds from when the first thread began the stage to when the last ended. */
+static double stage_s(const hy_slot *slot, const hy_stage *stage)
+{
+    const hy_backend_ops *ops = slot->site->backend->ops;
+    const hy_passage *passage = &slot->passage[stage->step];
+
+    if (stage->where < HY_LANES && passage->begin)
+        return (double)(ops->mark_ns(passage->end) - ops->mark_ns(passage->begin)) * 1e-9;
+    return (double)(passage->end_ns - passage->begin_ns) * 1e-9;
+}
+
+static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
+                        const hy_stage *stage)
+{
+    const int on_lane = stage->where < HY_LANES;
+    double *sum       = on_lane && is_hosts_part(tracer, slot)
+                            ? &tracer->report->host_s
+                            : report_field(tracer->report, stage->step);
+
+    if (on_lane && !hy_site_in_place(slot->site)) {
+        *sum += trace_lane(tracer, slot, stage);
+        return;
+    }
+    *sum += stage_s(slot, stage);
+    if (tracer->to.fn)
+        trace_workers(tracer, slot, stage);
+}
+
+/* ---- a chunk ------------------------------------------------------------------------
+ */
+
+static void count_bytes(hybrid_report *report, const hy_slot *slot)
+{
+    report->h2d_bytes += bytes_of(slot, HY_STEP_H2D);
+    report->d2h_bytes += bytes_of(slot, HY_STEP_D2H);
+    report->host_bytes += bytes_of(slot, HY_STEP_PREPARE) +
+                          result_bytes(slot, bytes_of(slot, HY_STEP_PLACE));
+    if (hy_site_in_place(slot->site))
+        report->host_bytes += bytes_in_place(slot);
+    else
+        report->device_bytes += bytes_on_device(slot);
+}
+
+hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
+{
+    count_bytes(tracer->report, slot);
+    if (is_hosts_part(tracer, slot)) {
+        tracer->report->host_chunks++;
+        tracer->report->host_products += slot->claim.chunk.features.products;
+    }
+    for (const hy_stage *s = slot->stages; s->name; s++)
+        if (slot->passage[s->step].done && s->where != HY_ON_DRIVER)
+            trace_stage(tracer, slot, s);
+    if (slot->log.status == HYBRID_NO_MEMORY)
+        return hy_memory_full(slot->site->ctx, "the trace of a chunk",
+                              2 * slot->log.room * (int64_t)sizeof(hy_work), "");
+    return slot->log.status;
+}
+
+void hy_trace_load(const hy_tracer *tracer, const hy_site *site)
+{
+    const hy_load_times *times = &site->loader->times;
+    hybrid_event event         = {.stage    = "load",
+                                  .variant  = "",
+                                  .lane     = hy_lane_name(HY_NAME_LOAD, site->backend->index),
+                                  .chunk    = -1,
+                                  .begin_ns = times->begin_ns,
+                                  .end_ns   = times->end_ns,
+                                  .bytes    = times->bytes,
+                                  .parts    = 1,
+                                  .bound    = HYBRID_BUS_UP};
+
+    tracer->report->load_s += (double)times->busy_ns * 1e-9;
+    tracer->report->h2d_bytes += times->bytes;
+    tracer->report->host_bytes += times->ring_bytes;
+    tracer->report->device_bytes += times->bytes;
+    emit(tracer, site, &event);
+}

@@ -1,0 +1,378 @@
+/* pipeline/sink/sink_csr.c - a result in CSR. */
+#include "pipeline/sink/sink_csr.h"
+
+#include "base/data/csr.h"
+#include "base/data/extremes.h"
+#include "pipeline/sink/indices.h"
+
+enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
+
+static const hy_csr_sink *csr_of(const hy_sink *sink)
+{
+    return (const hy_csr_sink *)sink;
+}
+
+/* ---- memory ---------------------------------------------------------------- */
+
+/* The first rows have so many entries. */
+static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
+{
+    hy_context *ctx = csr->sink.ctx;
+
+    if (csr->offset_type == HYBRID_I32 && count > csr->index_max)
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "rows 0 to %lld of C have %lld entries: offsets of 32 bits, which "
+                       "were asked for, go to %lld",
+                       (long long)rows - 1, (long long)count, (long long)csr->index_max);
+    HY_TRY(hy_results_use(ctx, &csr->col, (size_t)count * csr->sink.col_bytes));
+    return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
+}
+
+/* C is expected to have so many entries, or `total` if that is more: sentences name its
+ * size. */
+static void expect(hy_csr_sink *csr, int64_t expected)
+{
+    const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
+    const size_t entries = (size_t)hy_greater(expected, csr->total);
+    const size_t total =
+        (size_t)(csr->rows + 1) * csr->sink.offset_bytes + entries * each;
+    hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+
+    for (int i = 0; i < 3; i++) {
+        spans[i]->what   = csr->known ? "C" : "C, estimated at a size";
+        spans[i]->total  = total;
+        spans[i]->remedy = csr->remedy;
+    }
+}
+
+static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_csr_sink *csr = arg;
+
+    (void)part;
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, begin, csr->known + begin,
+                   end - begin, 0);
+    return HYBRID_OK;
+}
+
+/* All of the result is counted beforehand, and its rows start where they did. */
+static hybrid_status fill_known(hy_csr_sink *csr)
+{
+    HY_TRY(use_entries(csr, csr->rows, csr->known[csr->rows]));
+    return hy_pool_for(csr->sink.ctx->pool, HY_PLACE, 0, csr->rows + 1, STORE_ROWS,
+                       copy_known, csr);
+}
+
+static hybrid_status reserve_arrays(hy_csr_sink *csr, int64_t bound, int64_t expected)
+{
+    hy_context *ctx      = csr->sink.ctx;
+    const size_t offsets = (size_t)(csr->rows + 1) * csr->sink.offset_bytes;
+    const size_t size    = hy_value_size(csr->type);
+    const int64_t zero   = 0;
+
+    HY_TRY(hy_results_reserve(ctx, offsets, "C", &csr->row_ptr));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * csr->sink.col_bytes, "C", &csr->col));
+    HY_TRY(hy_results_reserve(ctx, (size_t)bound * size, "C", &csr->val));
+    expect(csr, expected);
+    HY_TRY(hy_results_use(ctx, &csr->row_ptr, offsets));
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, 0, &zero, 1, 0);
+    return csr->known ? fill_known(csr) : HYBRID_OK;
+}
+
+static void release(hy_csr_sink *csr)
+{
+    hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
+    for (int i = 0; i < 3; i++) {
+        hy_results_release(csr->sink.ctx, spans[i]->ptr);
+        *spans[i] = (hy_span){0};
+    }
+}
+
+/* ---- places ---------------------------------------------------------------- */
+
+static hybrid_status reserve(hy_sink *sink, hy_part *part)
+{
+    hy_csr_sink *csr      = (hy_csr_sink *)sink;
+    const hy_chunk *chunk = part->chunk;
+    const int64_t begin   = csr->first_row + chunk->row_begin;
+    const int64_t end     = csr->first_row + chunk->row_end;
+    const int64_t *known  = csr->known;
+
+    if (!known && begin != csr->next_row)
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+                       (long long)chunk->id);
+    part->nnz = known ? known[end] - known[begin] : part->counted;
+    if (!known)
+        HY_TRY(use_entries(csr, end, csr->nnz + part->nnz));
+    part->offset = known ? known[begin] : csr->nnz;
+    csr->nnz += part->nnz;
+    csr->taken += end - begin;
+    csr->next_row = end;
+    return HYBRID_OK;
+}
+
+/* `count` elements of a span from element `first` on. */
+static hy_landing landing(const hy_span *span, int64_t first, int64_t count, size_t size,
+                          const void *from)
+{
+    const size_t bytes = (size_t)count * size;
+
+    return (hy_landing){.rows  = {.dst       = span->ptr + (size_t)first * size,
+                                  .src       = from,
+                                  .dst_pitch = bytes,
+                                  .src_pitch = bytes,
+                                  .bytes     = bytes,
+                                  .rows      = 1},
+                        .base  = span->ptr,
+                        .piece = span->piece};
+}
+
+/* Where rows start is left for workers. */
+static hy_direct direct(const hy_sink *sink, const hy_part *part)
+{
+    const hy_csr_sink *csr = csr_of(sink);
+    const size_t size      = hy_value_size(csr->type);
+    const size_t begin = (size_t)part->offset, end = begin + (size_t)part->nnz;
+    const int pinned = csr->col_type == HYBRID_I32 && end > begin &&
+                       hy_results_pinned(&csr->col, begin * 4, end * 4) &&
+                       hy_results_pinned(&csr->val, begin * size, end * size);
+
+    if (!pinned)
+        return (hy_direct){.count = 0};
+    return (hy_direct){
+        .to    = {landing(&csr->col, part->offset, part->nnz, 4, part->rows.col),
+                  landing(&csr->val, part->offset, part->nnz, size, part->rows.val)},
+        .count = 2};
+}
+
+/* ---- storing --------------------------------------------------------------- */
+
+typedef struct storing {
+    const hy_csr_sink *csr;
+    const hy_part *part;
+} storing;
+
+static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s       = arg;
+    const hy_csr_sink *csr = s->csr;
+    const int64_t to       = csr->first_row + s->part->chunk->row_begin + begin + 1;
+
+    (void)part;
+    hy_offsets_put(csr->offset_type, csr->row_ptr.ptr, to,
+                   s->part->rows.row_ptr + begin + 1, end - begin, s->part->offset);
+    return HYBRID_OK;
+}
+
+/* Entries [from, from + count) of the part, which lie at `at` of its arrays. */
+static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
+{
+    const size_t size = hy_value_size(s->csr->type);
+    const int64_t to  = s->part->offset + from;
+
+    if (count == 0) /* the result may have no entries, and then no arrays */
+        return;
+    hy_columns_put(s->csr->col_type, s->csr->col.ptr, to, s->part->rows.col + at, count);
+    hy_copy_past(s->csr->val.ptr + (size_t)to * size,
+                 (const char *)s->part->rows.val + (size_t)at * size,
+                 (size_t)count * size);
+}
+
+static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+
+    (void)part;
+    store_run(s, s->part->first + begin, begin, end - begin);
+    return HYBRID_OK;
+}
+
+/* Rows with gaps between them, and where they start; neighbours without a gap go in one
+   piece. */
+static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s       = arg;
+    const int64_t *row_ptr = s->part->rows.row_ptr;
+    const int64_t *row_at  = s->part->rows.row_at;
+    int64_t first          = begin;
+
+    HY_TRY(store_row_ptr(arg, part, begin, end));
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at_end = row_at[i] + row_ptr[i + 1] - row_ptr[i];
+        if (i + 1 < end && row_at[i + 1] == at_end)
+            continue;
+        store_run(s, row_ptr[first], row_at[first], row_ptr[i + 1] - row_ptr[first]);
+        first = i + 1;
+    }
+    return HYBRID_OK;
+}
+
+/* What was known of the rows is what was computed. */
+static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
+{
+    const hy_chunk *chunk = part->chunk;
+
+    if (part->counted == part->nnz)
+        return HYBRID_OK;
+    return hy_fail(
+        sink->ctx, HYBRID_BAD_STATE,
+        "rows %lld to %lld of C have %lld entries, %lld in the plan's first run",
+        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)part->counted,
+        (long long)part->nnz);
+}
+
+/* What belongs to the part besides its entries. */
+static hybrid_status store_front(storing *s)
+{
+    const hy_sink *sink = &s->csr->sink;
+    const int64_t rows  = s->part->chunk->row_end - s->part->chunk->row_begin;
+
+    HY_TRY(check_count(sink, s->part));
+    if (!sink->in_order || s->part->rows.row_at)
+        return HYBRID_OK;
+    return hy_pool_for(sink->ctx->pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, s);
+}
+
+static hybrid_status store(hy_sink *sink, const hy_part *part)
+{
+    hy_csr_sink *csr   = (hy_csr_sink *)sink;
+    hy_pool *pool      = sink->ctx->pool;
+    const int64_t rows = part->chunk->row_end - part->chunk->row_begin;
+    storing s          = {csr, part};
+
+    if (part->first == 0)
+        HY_TRY(store_front(&s));
+    if (part->count > 0)
+        HY_TRY(hy_ahead_reach(&csr->ahead, part->offset + part->first + part->count));
+    if (!part->rows.row_at)
+        return hy_pool_for(pool, HY_PLACE, 0, part->count, STORE_ENTRIES, store_entries,
+                           &s);
+    const int64_t grain = 1 + STORE_ENTRIES / (1 + part->count / rows);
+    return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
+}
+
+/* All entries are there. */
+static hybrid_status decide(hy_csr_sink *csr)
+{
+    hy_context *ctx = csr->sink.ctx;
+
+    if (csr->nnz <= csr->index_max) {
+        csr->offset_type = HYBRID_I32;
+        return hy_indices_convert(ctx, &csr->row_ptr, csr->rows + 1, HYBRID_I32);
+    }
+    csr->col_type = HYBRID_I64;
+    return hy_indices_convert(ctx, &csr->col, csr->nnz, HYBRID_I64);
+}
+
+/* ---- the sink -------------------------------------------------------------- */
+
+static int prepares(const hy_sink *sink)
+{
+    return hy_ahead_goes_on(&csr_of(sink)->ahead);
+}
+
+static hybrid_status finish(hy_sink *sink)
+{
+    hy_csr_sink *csr  = (hy_csr_sink *)sink;
+    const size_t size = hy_value_size(csr->type);
+
+    hy_ahead_stop(&csr->ahead);
+    if (csr->taken != csr->end_row)
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
+                       (long long)csr->taken, (long long)csr->end_row);
+    if (csr->end_row < csr->rows) /* other products follow */
+        return HYBRID_OK;
+    if (csr->undecided)
+        HY_TRY(decide(csr));
+    *csr->result = (hybrid_csr){.rows        = csr->rows,
+                                .cols        = csr->cols,
+                                .nnz         = csr->nnz,
+                                .offset_type = csr->offset_type,
+                                .row_ptr     = csr->row_ptr.ptr,
+                                .col         = csr->col.ptr,
+                                .val         = csr->val.ptr,
+                                .type        = csr->type,
+                                .col_type    = csr->col_type,
+                                .space       = HYBRID_SPACE_HOST};
+    hy_results_hand_out(sink->ctx, &csr->row_ptr,
+                        (size_t)(csr->rows + 1) * hy_index_size(csr->offset_type));
+    hy_results_hand_out(sink->ctx, &csr->col,
+                        (size_t)csr->nnz * hy_index_size(csr->col_type));
+    hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->nnz * size);
+    return HYBRID_OK;
+}
+
+static void abort_result(hy_sink *sink)
+{
+    hy_csr_sink *csr = (hy_csr_sink *)sink;
+
+    hy_ahead_stop(&csr->ahead);
+    release(csr);
+}
+
+static const hy_sink_ops ops = {
+    .reserve      = reserve,
+    .direct       = direct,
+    .store        = store,
+    .takes_deltas = hy_csr_takes_deltas,
+    .store_deltas = hy_csr_store_deltas,
+    .prepares     = prepares,
+    .finish       = finish,
+    .abort        = abort_result,
+};
+
+/* Those asked for; or both, by what is known of the number of entries. */
+static void choose_types(hy_csr_sink *csr, const hy_csr_shape *shape, int64_t bound)
+{
+    const hybrid_index both = bound <= shape->index_max ? HYBRID_I32 : HYBRID_I64;
+
+    csr->offset_type = shape->offsets;
+    csr->col_type    = shape->columns;
+    if (shape->offsets == HYBRID_INDEX_AUTO) {
+        csr->undecided   = both == HYBRID_I64 && !shape->known;
+        csr->offset_type = both;
+        csr->col_type    = csr->undecided ? HYBRID_I32 : both;
+    }
+    csr->sink.offset_bytes = hy_index_size(csr->offset_type);
+    csr->sink.col_bytes    = hy_index_size(csr->col_type);
+}
+
+hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
+                               hybrid_csr *result, hy_csr_sink *out)
+{
+    const int64_t *known   = shape->known;
+    const int64_t bound    = known ? known[shape->rows] : shape->bound;
+    const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
+
+    *out = (hy_csr_sink){.sink      = {.ops = &ops, .ctx = ctx, .in_order = !known},
+                         .rows      = shape->rows,
+                         .cols      = shape->cols,
+                         .type      = shape->type,
+                         .result    = result,
+                         .end_row   = shape->rows,
+                         .known     = known,
+                         .total     = shape->total,
+                         .remedy    = shape->remedy,
+                         .index_max = shape->index_max};
+    choose_types(out, shape, bound);
+    if (known) /* parts do not bring offsets then */
+        out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
+
+    const hybrid_status status = reserve_arrays(out, bound, expected);
+    if (status == HYBRID_OK)
+        hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
+                       hy_value_size(out->type), expected);
+    else
+        release(out);
+    return status;
+}
+
+void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expected)
+{
+    csr->first_row = first;
+    csr->end_row   = end;
+    expect(csr, expected);
+    hy_ahead_stop(&csr->ahead);
+    hy_ahead_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val, csr->sink.col_bytes,
+                   hy_value_size(csr->type), expected);
+}

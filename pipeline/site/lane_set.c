@@ -1,0 +1,263 @@
+/* pipeline/site/lane_set.c - what a site works with besides memory: lanes, marks and
+ * threads.
+ */
+#include "pipeline/site/lane_set.h"
+
+#include <string.h>
+
+enum { KEPT = 2, FIRST_ROOM = 32 }; /* idle ones of a backend; marks and lanes at first */
+
+/* ---- threads ------------------------------------------------------------------- */
+
+/* Traces keep them as long as the engine. */
+#define NAMES(name)                                                                      \
+    {                                                                                    \
+        name, name "1", name "2", name "3", name "4", name "5", name "6", name "7",      \
+            name "8", name "9", name "10", name "11", name "12", name "13", name "14",   \
+            name "15"                                                                    \
+    }
+
+const char *hy_lane_name(hy_lane_kind kind, int device)
+{
+    static const char *const names[HY_LANE_NAMES][HY_MOST_DEVICES] = {
+        NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load")};
+    return names[kind][device];
+}
+
+enum { NO_WORKER = -1 }; /* of the pool */
+
+static void *serve(void *arg)
+{
+    hy_thread *thread = arg;
+    hy_task *task;
+
+    while ((task = hy_inbox_pop(&thread->inbox)))
+        task->run(task, NO_WORKER);
+    return NULL;
+}
+
+static hybrid_status start(hy_context *ctx, hy_thread *thread)
+{
+    hy_inbox_open(&thread->inbox, NULL, NULL, hy_pool_leaves_cores(ctx->pool));
+    if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
+        hy_inbox_destroy(&thread->inbox);
+        return hy_fail(ctx, HYBRID_NO_MEMORY, "no thread for a pipeline");
+    }
+    thread->started = 1;
+    return HYBRID_OK;
+}
+
+static void end(hy_thread *thread)
+{
+    if (!thread->started)
+        return;
+    hy_inbox_close(&thread->inbox);
+    pthread_join(thread->id, NULL);
+    hy_inbox_destroy(&thread->inbox);
+}
+
+hybrid_status hy_lane_set_loader(hy_lane_set *lane_set)
+{
+    hy_context *ctx = lane_set->backend->ctx;
+
+    if (lane_set->loader.started)
+        return HYBRID_OK;
+    lane_set->call = ctx->call;
+    return start(ctx, &lane_set->loader);
+}
+
+/* ---- marks, and lanes of slots --------------------------------------------------- */
+
+static hybrid_status make_room(hy_context *ctx, hy_made *made)
+{
+    const int room = made->room > 0 ? 2 * made->room : FIRST_ROOM;
+    void *more;
+
+    if (made->count < made->room)
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, room, sizeof *made->items, "marks and lanes", &more));
+    if (made->count > 0)
+        memcpy(more, made->items, (size_t)made->count * sizeof *made->items);
+    hy_array_free(ctx, made->items);
+    made->items = more;
+    made->room  = room;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out)
+{
+    hy_backend *backend = lane_set->backend;
+    hy_made *made       = &lane_set->marks;
+
+    if (made->used == made->count) {
+        lane_set->call = backend->ctx->call;
+        HY_TRY(make_room(backend->ctx, made));
+        HY_TRY(backend->ops->mark_new(backend, out));
+        made->items[made->count++] = *out;
+    }
+    *out = made->items[made->used++];
+    return HYBRID_OK;
+}
+
+hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out)
+{
+    hy_backend *backend = lane_set->backend;
+    hy_made *made       = &lane_set->runs;
+
+    if (made->used == made->count) {
+        lane_set->call = backend->ctx->call;
+        HY_TRY(make_room(backend->ctx, made));
+        HY_TRY(backend->ops->lane_open(backend, "run", 0, out));
+        made->items[made->count++] = *out;
+    }
+    *out = made->items[made->used++];
+    return HYBRID_OK;
+}
+
+hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    return (ops->mark_untimed ? ops->mark_untimed : ops->mark_set)(lane, mark);
+}
+
+/* ---- surveys --------------------------------------------------------------------- */
+
+static hybrid_status clear(hy_lane *lane, const hy_buffer *buffer)
+{
+    const int64_t words     = (int64_t)(buffer->bytes / sizeof(double));
+    const hy_combining zero = {.to     = buffer->ptr,
+                               .to_row = 1,
+                               .rows   = words,
+                               .cols   = 1,
+                               .filled = 1,
+                               .type   = HYBRID_F64};
+
+    return lane->backend->ops->combine(lane, &zero);
+}
+
+hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes)
+{
+    hy_backend *backend       = lane_set->backend;
+    const hy_backend_ops *ops = backend->ops;
+
+    if (lane_set->survey.ptr)
+        return HYBRID_OK;
+    lane_set->call = backend->ctx->call;
+    if (!lane_set->told.ptr)
+        HY_TRY(ops->alloc(backend, HY_PINNED, told_bytes, "the numbers of a product",
+                          &lane_set->told));
+    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes, "the survey of a pattern",
+                      &lane_set->survey));
+    return clear(lane_set->lanes[HY_ON_RUN], &lane_set->survey);
+}
+
+/* ---- open and close ---------------------------------------------------------------- */
+
+/* Where the backend computes in place, each slot has a run lane of its own instead, so
+   that parallel loops of one chunk fill the barriers of another. One watcher is enough:
+   it waits in the order of chunks, in which they are to finish. */
+static hybrid_status open_lanes(hy_lane_set *lane_set)
+{
+    hy_backend *backend = lane_set->backend;
+
+    for (hy_where lane = 0; lane < HY_LANES; lane++) {
+        if (backend->ops->copy)
+            HY_TRY(backend->ops->lane_open(
+                backend, hy_lane_name((hy_lane_kind)lane, backend->index),
+                lane != HY_ON_RUN, &lane_set->lanes[lane]));
+        else if (lane != HY_ON_RUN)
+            continue;
+        if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
+            HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
+    }
+    return HYBRID_OK;
+}
+
+/* Lanes before marks: one may still have marks to reach. */
+static void close_lane_set(hy_context *ctx, hy_lane_set *lane_set)
+{
+    const hy_backend_ops *ops = lane_set->backend->ops;
+
+    end(&lane_set->loader);
+    for (int lane = 0; lane < HY_LANES; lane++) {
+        end(&lane_set->watchers[lane]);
+        ops->lane_close(lane_set->lanes[lane]);
+    }
+    for (int i = 0; i < lane_set->runs.count; i++)
+        ops->lane_close(lane_set->runs.items[i]);
+    for (int i = 0; i < lane_set->marks.count; i++)
+        ops->mark_free(lane_set->marks.items[i]);
+    ops->free(lane_set->backend, &lane_set->told);
+    ops->free(lane_set->backend, &lane_set->survey);
+    hy_array_free(ctx, lane_set->runs.items);
+    hy_array_free(ctx, lane_set->marks.items);
+    hy_array_free(ctx, lane_set);
+}
+
+static hybrid_status open_lane_set(hy_context *ctx, hy_backend *backend,
+                                   hy_lane_set **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_lane_set), "lanes and threads", &memory));
+    hy_lane_set *lane_set = memory;
+    memset(lane_set, 0, sizeof *lane_set);
+    lane_set->backend          = backend;
+    lane_set->call             = ctx->call;
+    const hybrid_status status = open_lanes(lane_set);
+    if (status == HYBRID_OK)
+        *out = lane_set;
+    else
+        close_lane_set(ctx, lane_set);
+    return status;
+}
+
+/* ---- from site to site ----------------------------------------------------------- */
+
+hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out)
+{
+    hy_lane_set **link = &ctx->lane_sets;
+
+    while (*link && (*link)->backend != backend)
+        link = &(*link)->next;
+    if (!*link)
+        return open_lane_set(ctx, backend, out);
+    *out  = *link;
+    *link = (*out)->next;
+    return HYBRID_OK;
+}
+
+static int count_idle(const hy_context *ctx, const hy_backend *backend)
+{
+    int count = 0;
+
+    for (const hy_lane_set *idle = ctx->lane_sets; idle; idle = idle->next)
+        count += idle->backend == backend;
+    return count;
+}
+
+void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean)
+{
+    if (!lane_set)
+        return;
+    if (!clean || count_idle(ctx, lane_set->backend) >= KEPT) {
+        close_lane_set(ctx, lane_set);
+        return;
+    }
+    lane_set->marks.used = lane_set->runs.used = 0;
+    lane_set->next                             = ctx->lane_sets;
+    ctx->lane_sets                             = lane_set;
+}
+
+void hy_lane_sets_trim(hy_context *ctx, int64_t since)
+{
+    for (hy_lane_set **link = &ctx->lane_sets; *link;) {
+        hy_lane_set *lane_set = *link;
+        if (lane_set->call < since) {
+            link = &lane_set->next;
+            continue;
+        }
+        *link = lane_set->next;
+        close_lane_set(ctx, lane_set);
+    }
+}

@@ -1,0 +1,158 @@
+/* pipeline/site/pack_cache.c - packs of A that stay on the device. */
+#include "pipeline/site/pack_cache.h"
+
+#include "pipeline/site/tenant.h"
+
+/* ---- which ------------------------------------------------------------------------ */
+
+/* Bytes of a chunk's pack, at most, and of all that it needs. */
+static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
+{
+    const hy_cost cost = chunk->variant->cost(&chunk->features, rates);
+
+    *all = hy_cost_bytes(&cost);
+    return hy_align(cost.pack_bytes);
+}
+
+/* Rows of X that travel with a chunk change from run to run. */
+static int may_keep(const hy_chunk *chunk)
+{
+    return !chunk->gathered && chunk->variant->prepare;
+}
+
+/* `count` of the first panel get their places, and the same rows of later ones. */
+static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
+                        int64_t ranges, int64_t all)
+{
+    size_t kept = 0, bytes;
+
+    for (int64_t i = 0; i < all; i++) {
+        chunks[i].kept = i % ranges < count;
+        if (i >= ranges) {
+            chunks[i].kept_at = chunks[i % ranges].kept_at;
+        } else if (i < count) {
+            chunks[i].kept_at = kept;
+            kept += pack_bytes(rates, &chunks[i], &bytes);
+        }
+    }
+}
+
+void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
+                          hy_chunk *chunks, int64_t count)
+{
+    const int64_t ranges = hy_chunk_ranges(chunks, count);
+    const size_t slots   = count < depth ? (size_t)count : (size_t)depth;
+    size_t kept = 0, slot = 0, all;
+    int64_t k;
+
+    for (k = 0; k < ranges && may_keep(&chunks[k]); k++) {
+        const size_t pack = pack_bytes(rates, &chunks[k], &all);
+        kept += pack;
+        slot = hy_larger(slot, all - pack);
+    }
+    if (k < ranges) /* all of a plan or none */
+        return;
+    for (; k > 0 && (kept > most || kept + slots * slot > room);
+         k--) { /* a slot holds what is not kept */
+        kept -= pack_bytes(rates, &chunks[k - 1], &all);
+        slot = hy_larger(slot, all);
+    }
+    give_places(rates, chunks, k, ranges, count);
+}
+
+int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
+                            size_t *bytes)
+{
+    const int64_t ranges = hy_chunk_ranges(chunks, count);
+    int64_t k            = 0;
+    size_t all;
+
+    for (*bytes = 0; k < ranges && chunks[k].kept; k++)
+        *bytes += pack_bytes(rates, &chunks[k], &all);
+    return k;
+}
+
+/* ---- open and close --------------------------------------------------------------- */
+
+hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
+                                 const hy_chunk *chunks, int64_t count,
+                                 hy_pack_cache *cache)
+{
+    size_t bytes;
+    void *packs;
+
+    cache->ranges      = hy_chunk_ranges(chunks, count);
+    const int64_t kept = hy_pack_cache_count(rates, chunks, count, &bytes);
+    if (bytes == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_array(backend->ctx, kept, sizeof(hy_pack), "packs that stay", &packs));
+    cache->packs = packs;
+    cache->count = kept;
+    cache->bytes = bytes;
+    hy_pack_cache_forget(cache);
+    return hy_pack_cache_return(backend, cache);
+}
+
+hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache)
+{
+    return hy_tenants_alloc(backend, cache->bytes, "packs of A", &cache->block);
+}
+
+void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache)
+{
+    hy_pack_cache_forget(cache);
+    backend->ops->free(backend, &cache->block);
+}
+
+void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache)
+{
+    hy_array_free(backend->ctx, cache->packs);
+    backend->ops->free(backend, &cache->block);
+}
+
+/* ---- chunks ----------------------------------------------------------------------- */
+
+int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index)
+{
+    return chunk->kept && (index >= cache->ranges || cache->packs[index].bytes > 0);
+}
+
+hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
+                              int64_t index)
+{
+    return chunk->kept ? &cache->packs[index % cache->ranges] : NULL;
+}
+
+/* ---- runs ------------------------------------------------------------------------ */
+
+void hy_pack_cache_forget(hy_pack_cache *cache)
+{
+    for (int64_t k = 0; k < cache->count; k++)
+        cache->packs[k].bytes = 0;
+    cache->there = 0;
+}
+
+int64_t hy_pack_cache_there(const hy_pack_cache *cache)
+{
+    int64_t there = 0;
+
+    for (int64_t k = 0; cache->lasts && k < cache->count; k++)
+        there += cache->packs[k].bytes > 0;
+    return there;
+}
+
+void hy_pack_cache_begin(hy_pack_cache *cache)
+{
+    if (!cache->lasts)
+        hy_pack_cache_forget(cache);
+}
+
+/* A run that finds all of them packs nothing, and A may be gone: they outlive it. */
+void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared)
+{
+    if (status == HYBRID_OK)
+        cache->there =
+            cache->lasts && !shared && hy_pack_cache_there(cache) == cache->count;
+    else if (!cache->there)
+        hy_pack_cache_forget(cache);
+}

@@ -1,0 +1,197 @@
+/* pipeline/site/site.c - opening and closing a site, and the device memory that it has
+   between two runs. */
+#include "pipeline/site/site.h"
+
+#include <string.h>
+
+/* ---- device memory ----------------------------------------------------------------- */
+
+/* Of all slots: to pin a block takes 1.2 ms, however small it is. */
+static hybrid_status get_device(hy_site *site)
+{
+    const size_t bytes = site->slot_device;
+
+    HY_TRY(hy_tenants_alloc(site->backend, (size_t)site->depth * bytes, "chunk buffers",
+                            &site->device));
+    for (int i = 0; i < site->depth; i++)
+        site->slots[i].device = hy_buffer_part(&site->device, (size_t)i * bytes, bytes);
+    return HYBRID_OK;
+}
+
+static hy_tenancy bytes_of(const hy_tenant *tenant)
+{
+    const hy_site *site     = (const hy_site *)tenant;
+    const hy_loader *loader = site->loader;
+    const size_t slots      = (size_t)site->depth * site->slot_device;
+    const size_t packs      = site->cache.bytes;
+    const size_t lasting    = site->cache.lasts ? packs : 0;
+    size_t held             = site->device.bytes + site->cache.block.bytes +
+                  site->turned.buffer.bytes + site->converted.second.bytes +
+                  site->converted.columns.bytes;
+
+    if (loader)
+        held += loader->shared.bytes + loader->columns.room.bytes;
+    return (hy_tenancy){.held      = held,
+                        .transient = slots + packs - lasting + site->room +
+                                     (loader ? loader->shared_bytes : 0),
+                        .lasting = lasting};
+}
+
+/* Packs that the next run counts on stay. */
+static void leave(hy_tenant *tenant)
+{
+    hy_site *site             = (hy_site *)tenant;
+    const hy_backend_ops *ops = site->backend->ops;
+
+    ops->free(site->backend, &site->device);
+    ops->free(site->backend, &site->turned.buffer);
+    hy_on_device_end(site->backend, &site->converted);
+    if (site->loader)
+        hy_loader_leave(site->loader);
+    if (!site->cache.lasts)
+        hy_pack_cache_leave(site->backend, &site->cache);
+}
+
+static const hy_tenant_ops tenant_ops = {.bytes = bytes_of, .leave = leave};
+
+hybrid_status hy_site_work(hy_site *site)
+{
+    hy_tenant_work(&site->tenant);
+    HY_TRY(get_device(site));
+    if (site->loader)
+        HY_TRY(hy_loader_return(site->loader));
+    return hy_pack_cache_return(site->backend, &site->cache);
+}
+
+void hy_site_rest(hy_site *site, hybrid_status status)
+{
+    if (status != HYBRID_OK) {
+        leave(&site->tenant);
+        for (int i = 0; i < site->depth; i++)
+            site->backend->ops->free(site->backend, &site->slots[i].packed);
+    }
+    hy_tenant_rest(&site->tenant);
+}
+
+/* ---- open and close ---------------------------------------------------------------- */
+
+/* Device memory first: it is what may be missing, and to pin memory takes long. */
+static hybrid_status open_blocks(hy_site *site, size_t depth)
+{
+    const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
+
+    HY_TRY(hy_tenants_alloc(site->backend, device, "chunk buffers", &site->device));
+    return pinned > 0 ? site->backend->ops->alloc(site->backend, HY_PINNED, pinned,
+                                                  "chunk buffers", &site->pinned)
+                      : HYBRID_OK;
+}
+
+static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t count,
+                                int depth)
+{
+    void *slots;
+
+    hy_slot_sizes(site->backend, &site->rates, chunks, count, site->lands,
+                  &site->slot_device, &site->slot_pinned);
+    HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
+    site->slots = slots;
+    if (depth > 0)
+        memset(site->slots, 0, (size_t)depth * sizeof(hy_slot));
+    HY_TRY(open_blocks(site, (size_t)depth));
+    for (site->depth = 0; site->depth < depth; site->depth++) {
+        hy_slot *slot       = &site->slots[site->depth];
+        const size_t pinned = site->slot_pinned;
+        HY_TRY(hy_slot_open(
+            site->backend, site->lane_set, site->stages,
+            hy_buffer_part(&site->pinned, (size_t)site->depth * pinned, pinned), slot));
+        slot->site  = site;
+        slot->lands = site->lands;
+    }
+    return get_device(site);
+}
+
+/* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
+static hybrid_status open_lane_set(hy_site *site, int depth, size_t shared_bytes,
+                                   hy_loader *early)
+{
+    site->loader = early;
+    if (hy_site_in_place(site) && site->backend->caller_lane && depth <= 1)
+        return HYBRID_OK;
+    if (early) {
+        site->lane_set = early->lane_set;
+        return HYBRID_OK;
+    }
+    HY_TRY(hy_lane_set_take(site->ctx, site->backend, &site->lane_set));
+    return shared_bytes > 0 ? hy_loader_open(site->lane_set, shared_bytes, &site->loader)
+                            : HYBRID_OK;
+}
+
+hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
+                           const hy_chunk *chunks, int64_t count, int depth, int lands,
+                           size_t shared_bytes, hy_loader *early, hy_site **out)
+{
+    hy_context *ctx = backend->ctx;
+    hybrid_status status;
+    void *memory;
+    hy_site *site;
+
+    HY_TRY(hy_array(ctx, 1, sizeof *site, "site", &memory));
+    site = memory;
+    memset(site, 0, sizeof *site);
+    site->tenant  = (hy_tenant){.ops = &tenant_ops, .backend = backend, .op = op};
+    site->ctx     = ctx;
+    site->backend = backend;
+    site->rates   = *rates;
+    site->lands   = lands;
+    site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
+    HY_TRY_ELSE_DONE(open_lane_set(site, depth, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
+    HY_TRY_ELSE_DONE(
+        hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
+done:
+    if (status == HYBRID_OK) {
+        hy_tenant_work(&site->tenant);
+        *out = site;
+        return HYBRID_OK;
+    }
+    if (early) {
+        site->lane_set = NULL;
+        site->loader   = NULL;
+    }
+    hy_site_close(site);
+    return status;
+}
+
+/* Buffers last: a lane set that is closed waits for what its lanes still do with them. */
+void hy_site_close(hy_site *site)
+{
+    if (!site)
+        return;
+    hy_tenant_exit(&site->tenant);
+    if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
+        site->failed = 1;
+    hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
+    for (int i = 0; i < site->depth; i++)
+        hy_slot_close(site->backend, &site->slots[i]);
+    hy_array_free(site->ctx, site->slots);
+    leave(&site->tenant);
+    site->backend->ops->free(site->backend, &site->pinned);
+    hy_loader_close(site->loader);
+    hy_pack_cache_close(site->backend, &site->cache);
+    hy_array_free(site->ctx, site);
+}
+
+void hy_site_drain(hy_site *site)
+{
+    const hy_backend_ops *ops = site->backend->ops;
+
+    site->failed = 1;
+    if (hy_site_by_caller(site))
+        return;
+    for (int lane = 0; lane < HY_LANES; lane++)
+        if (site->lane_set->lanes[lane])
+            ops->lane_drain(site->lane_set->lanes[lane]);
+    for (int i = 0; i < site->depth; i++)
+        if (site->slots[i].run)
+            ops->lane_drain(site->slots[i].run);
+}

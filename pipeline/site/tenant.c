@@ -1,0 +1,184 @@
+/* pipeline/site/tenant.c - device memory that outlives a run, and its return in between.
+ */
+#include "pipeline/site/tenant.h"
+
+#include "pipeline/site/lane_set.h"
+
+#include <stdio.h>
+
+#include "base/text/size_text.h"
+
+/* ---- the list --------------------------------------------------------------------- */
+
+static void take_out(hy_context *ctx, const hy_tenant *tenant)
+{
+    hy_tenant **link = &ctx->tenants;
+
+    while (*link && *link != tenant)
+        link = &(*link)->next;
+    if (*link)
+        *link = tenant->next;
+}
+
+void hy_tenant_exit(hy_tenant *tenant)
+{
+    hy_context *ctx = tenant->backend->ctx;
+
+    pthread_mutex_lock(&ctx->tenants_lock);
+    take_out(ctx, tenant);
+    pthread_mutex_unlock(&ctx->tenants_lock);
+}
+
+void hy_tenant_work(hy_tenant *tenant)
+{
+    hy_context *ctx = tenant->backend->ctx;
+
+    pthread_mutex_lock(&ctx->tenants_lock);
+    take_out(ctx, tenant);
+    tenant->next  = ctx->tenants;
+    ctx->tenants  = tenant;
+    tenant->works = 1;
+    pthread_mutex_unlock(&ctx->tenants_lock);
+}
+
+static void set_works(hy_tenant *tenant, int works)
+{
+    hy_context *ctx = tenant->backend->ctx;
+
+    pthread_mutex_lock(&ctx->tenants_lock);
+    tenant->works = works;
+    pthread_mutex_unlock(&ctx->tenants_lock);
+}
+
+void hy_tenant_rest(hy_tenant *tenant)
+{
+    set_works(tenant, 0);
+}
+
+/* ---- leaving ---------------------------------------------------------------------- */
+
+/* Returns the tenant of the backend that is idle for longest and has something to give,
+   as one that works; NULL if there is none. */
+static hy_tenant *take_idle(hy_backend *backend)
+{
+    hy_context *ctx = backend->ctx;
+    hy_tenant *last = NULL;
+
+    pthread_mutex_lock(&ctx->tenants_lock);
+    for (hy_tenant *t = ctx->tenants; t; t = t->next) {
+        if (t->backend != backend || t->works)
+            continue;
+        const hy_tenancy b = t->ops->bytes(t);
+        if (b.held > b.lasting)
+            last = t;
+    }
+    if (last)
+        last->works = 1;
+    pthread_mutex_unlock(&ctx->tenants_lock);
+    return last;
+}
+
+/* Without the lock: leaving takes locks of the backend, which may be held by a thread
+   that waits for this one. Returns 0 if no tenant has anything to give. */
+static int leave_one(hy_backend *backend)
+{
+    hy_tenant *tenant = take_idle(backend);
+
+    if (!tenant)
+        return 0;
+    tenant->ops->leave(tenant);
+    set_works(tenant, 0);
+    return 1;
+}
+
+void hy_tenants_leave(hy_backend *backend)
+{
+    while (leave_one(backend))
+        ;
+}
+
+/* A backend that computes in place may lack host memory instead. */
+static int is_short(const hy_backend *backend, hybrid_status status)
+{
+    return status == HYBRID_NO_DEVICE_MEMORY ||
+           (status == HYBRID_NO_MEMORY && !backend->ops->copy);
+}
+
+hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
+                               hy_buffer *room)
+{
+    const hy_backend_ops *ops = backend->ops;
+
+    if (bytes == 0 || (room->ptr && room->bytes >= bytes))
+        return HYBRID_OK;
+    ops->free(backend, room);
+    hybrid_status status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
+    while (is_short(backend, status) && leave_one(backend)) {
+        hy_message_clear(&backend->ctx->message);
+        status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
+    }
+    if (status == HYBRID_NO_DEVICE_MEMORY) { /* kept blocks may lie where there is room */
+        hy_message_clear(&backend->ctx->message);
+        hy_lane_sets_trim(backend->ctx, 0);
+        ops->trim(backend, 0);
+        status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
+    }
+    return status == HYBRID_NO_DEVICE_MEMORY ? hy_tenants_blame(backend) : status;
+}
+
+/* ---- who holds what --------------------------------------------------------------- */
+
+size_t hy_tenants_lasting(const hy_backend *backend)
+{
+    size_t sum = 0;
+
+    for (const hy_tenant *t = backend->ctx->tenants; t; t = t->next)
+        if (t->backend == backend)
+            sum += t->ops->bytes(t).lasting;
+    return sum;
+}
+
+size_t hy_tenants_transient(const hy_backend *backend)
+{
+    size_t most = 0;
+
+    for (const hy_tenant *t = backend->ctx->tenants; t; t = t->next)
+        if (t->backend == backend)
+            most = hy_larger(most, t->ops->bytes(t).transient);
+    return most;
+}
+
+/* Among those that rest: the memory of tenants that work is in use. */
+static const hy_tenant *find_largest(const hy_backend *backend)
+{
+    const hy_tenant *largest = NULL;
+    size_t most              = 0;
+
+    for (const hy_tenant *t = backend->ctx->tenants; t; t = t->next) {
+        const int rests   = t->backend == backend && !t->works;
+        const size_t held = rests ? t->ops->bytes(t).held : 0;
+        if (held > most) {
+            most    = held;
+            largest = t;
+        }
+    }
+    return largest;
+}
+
+hybrid_status hy_tenants_blame(const hy_backend *backend)
+{
+    const hy_tenant *holder = find_largest(backend);
+    hy_context *ctx         = backend->ctx;
+    char said[HY_MESSAGE_BYTES];
+
+    if (!holder)
+        return HYBRID_NO_DEVICE_MEMORY;
+    snprintf(said, sizeof said, "%s", ctx->message.text);
+    hy_message_clear(&ctx->message);
+    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "%s; a plan of %s %lld x %lld holds %s of the budget of %s", said,
+                   holder->op == HY_SPGEMM ? "spgemm" : "spmm", (long long)holder->rows,
+                   (long long)holder->cols,
+                   hy_size((int64_t)holder->ops->bytes(holder).held).s,
+                   hy_size(backend->device.cap).s);
+}

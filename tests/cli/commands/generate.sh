@@ -1,0 +1,21 @@
+# Generated problems: the same for any number of threads, different for another seed, and
+# of the sizes that are known.
+. "$(dirname "$0")/../lib.bash"
+
+for spec in stencil7:6 stencil27:5 fem3:4 er:3000,5 rmat:11,6 powerlaw:3000,5,400 road:40 \
+    band:500,3; do
+    expect 0 generate $spec -o one.mtx --threads 1 -q
+    expect 0 generate $spec -o two.mtx --threads 4 -q
+    cmp one.mtx two.mtx || fail "$spec depends on the number of threads"
+    expect 0 generate $spec -o other.mtx --seed 2 -q
+    cmp -s one.mtx other.mtx && fail "$spec does not depend on the seed"
+    expect 0 info one.mtx
+    cp out from_file
+    expect 0 info gen:$spec
+    diff <(tail -n +2 out) <(tail -n +2 from_file) >&2 || fail "$spec changes on its way through a file"
+done
+expect 0 generate stencil27:5 -o C.mtx
+says 'C.mtx: 125 x 125, 2 197 entries' # (3*5-2)^3
+expect 0 generate band:500,3 -o C.mtx
+says '500 x 500, 3 488 entries' # 7*500 - 2*(1+2+3)
+only one.mtx two.mtx other.mtx from_file C.mtx

@@ -1,0 +1,24 @@
+# What info tells of matrices whose answers are known.
+. "$(dirname "$0")/../lib.bash"
+make_matrices
+
+expect 0 info A.mtx
+golden info_square
+expect 0 info B.mtx
+golden info_wide
+expect 0 info gen:stencil7:5
+head -4 out >start
+golden info_stencil start
+expect 0 info "$TEST_DATA/good_symmetric.mtx"
+grep -q 'pattern symmetric, values symmetric' out || fail "symmetry is not seen"
+for file in "$TEST_DATA"/good_*; do
+    expect 0 info "$file"
+done
+
+# columns without rows, as many as a header can say
+{
+    printf '\223NUMPY\1\0\166\0'
+    printf '%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 0)}"
+} >none.npy
+expect 0 info none.npy
+grep -q '^columns *0$' out || fail "it has columns"

@@ -1,0 +1,13 @@
+# The backends of this machine differ, and CUDA variants are there or not: the rest is golden.
+. "$(dirname "$0")/../lib.bash"
+
+expect 0 list
+sed -E -e 's/^(  (host|cuda)  +).*/\1.../' out | awk '
+    /^  [a-z]+\.cuda\./ { skip = 1; next }
+    skip && /^ +source: / { skip = 0; next }
+    { print }' >listed
+golden list listed
+[ "$(grep -c '^  [a-z]*\.[a-z]*\.' out)" -eq "$(grep -c '^ *source: .' out)" ] ||
+    fail "a variant without a source"
+expect 2 list something
+says 'usage'

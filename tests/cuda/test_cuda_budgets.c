@@ -1,0 +1,38 @@
+/* tests/cuda/test_cuda_budgets.c - products within small budgets of the GPU's memory;
+   skips without a GPU. Plain C without a test framework: GPU machines seldom have one. */
+#include "support/runs/budgets.h"
+#include "support/inputs/hypersparse.h"
+#include "support/engines/open_cuda.h"
+#include "support/runs/resident.h"
+#include "support/check/tell.h"
+#include "support/products/variants.h"
+#include "support/inputs/windows.h"
+
+enum { ROOM = 64, SKIP = 77 };
+
+/* Matrices with bands, and with empty rows and columns, under small budgets. */
+static int check_budgets(const char *const *names)
+{
+    int64_t banded = 0, windowed = 0, hypersparse = 0;
+
+    int failed = budgets_check(open_cuda) + resident_budgets(open_cuda, 1500);
+    int wrong  = windows_check(open_cuda, names, &banded, &windowed);
+    failed += tell("banded products", banded, 2000, wrong);
+    failed += tell("of them with a window of X", windowed, 100, 0);
+    wrong = hypersparse_check(open_cuda, names, &hypersparse);
+    return failed + tell("plans without empty rows and columns", hypersparse, 300, wrong);
+}
+
+int main(void)
+{
+    hybrid_engine *engine;
+    const char *names[ROOM];
+
+    const hybrid_status status = open_cuda(0, &engine);
+    if (status == HYBRID_NO_DEVICE)
+        return SKIP;
+    if (status != HYBRID_OK || variants_of("cuda", names, ROOM) < 2)
+        return 1;
+    hybrid_engine_destroy(engine);
+    return check_budgets(names) > 0;
+}

@@ -1,0 +1,96 @@
+/* tests/cuda/test_cuda_calibrate.c - a GPU is measured; skips without one. Plain C
+   without a test framework: GPU machines seldom have one. */
+#include <stdio.h>
+
+#include "engine/rates/calibrate.h"
+#include "engine/rates/rates.h"
+#include "support/engines/io_fixture.h"
+#include "support/engines/open_cuda.h"
+
+enum { SKIP = 77 };
+
+static int failed;
+
+static void must(int condition, const char *what)
+{
+    if (!condition)
+        fprintf(stderr, "wrong: %s\n", what);
+    failed += !condition;
+}
+
+static void tell(void *user, const char *step, const hybrid_timing *t)
+{
+    (void)user;
+    if (!t)
+        return;
+    printf("%s, %lld columns: rows %.1f us, merge %.1f us\n", step, (long long)t->columns,
+           t->rows_s * 1e6, t->merge_s * 1e6);
+    must(t->rows_s > 1e-7 && t->rows_s < 1, "the time of rows");
+    must(t->merge_s > 1e-7 && t->merge_s < 1, "the time of merge");
+    must(t->rows_model_s > 0 && t->merge_model_s > 0, "a prediction");
+}
+
+static int between(double x, double least, double most)
+{
+    return x >= least && x <= most;
+}
+
+/* From a slow bus of the past to a fast one of the future. */
+static void check_speeds(const hybrid_speeds *s)
+{
+    printf("%s: up %.3g, down %.3g, both %.3g, memory %.3g B/s, launch %.3g s\n", s->name,
+           s->h2d_Bps, s->d2h_Bps, s->both_Bps, s->mem_Bps, s->launch_s);
+    must(between(s->h2d_Bps, 1e8, 1e13), "copies up");
+    must(between(s->d2h_Bps, 1e8, 1e13), "copies down");
+    must(between(s->both_Bps, 1e8, 1e13), "copies both ways");
+    must(between(s->mem_Bps, 1e10, 1e15), "memory");
+    must(between(s->launch_s, 1e-8, 1e-3), "a launch");
+}
+
+static void check_file(const char *path, const hybrid_calibration *found)
+{
+    hybrid_engine *engine;
+    hy_rates r;
+
+    if (open_cuda_rates(path, &engine) != HYBRID_OK) {
+        must(0, "the file cannot be used");
+        return;
+    }
+    hy_rates_of(engine->device, &r);
+    must(between(r.h2d_Bps / found->device.h2d_Bps, 0.9999, 1.0001), "h2d of the file");
+    must(between(r.mem_Bps / found->device.mem_Bps, 0.9999, 1.0001), "mem of the file");
+    must(between(r.merge_factor / found->merge_factor, 0.9999, 1.0001), "the factor");
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    static const char *const problems[] = {"er:20000,4", "er:20000,40",
+                                           "powerlaw:20000,6,5000", NULL};
+    static const int64_t columns[]      = {1, 32, 0};
+    const hy_calibrate_set set          = {problems, columns, 3, 60};
+    hybrid_calibration found            = HYBRID_CALIBRATION_INIT;
+    hybrid_engine *engine;
+
+    const hybrid_status opened = open_cuda_rates("", &engine);
+    if (opened == HYBRID_NO_DEVICE)
+        return SKIP;
+    if (opened != HYBRID_OK)
+        return 1;
+    const char *path = io_temp("cuda.rates");
+    if (hy_calibrate(engine, path, &set, tell, NULL, &found) != HYBRID_OK) {
+        fprintf(stderr, "%s\n", hybrid_engine_message(engine));
+        failed++;
+    } else {
+        must(found.products == 6, "the number of products");
+        must(found.fitted.slowdown <= found.paper.slowdown + 1e-9, "the fit");
+        must(between(found.merge_factor, 0.01, 100), "the factor's size");
+        check_speeds(&found.device);
+        must(found.host.mem_Bps > 1e8 && found.host.flops > 1e8, "the host's speeds");
+        must(hy_meter_used(&engine->device->device) == 0, "device memory given back");
+        check_file(path, &found);
+    }
+    hybrid_engine_destroy(engine);
+    io_remove_temp();
+    return failed > 0;
+}

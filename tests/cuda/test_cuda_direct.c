@@ -1,0 +1,338 @@
+/* tests/cuda/test_cuda_direct.c - products whose operands and result are on the GPU:
+   planned there, by variants that read A where it is, and without waiting; skips without
+   a GPU. Plain C without a test framework, as test_cuda_variants.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "support/inputs/cases.h"
+#include "support/device/cuda_arrays.h"
+#include "support/device/cuda_there.h"
+#include "support/check/expect.h"
+#include "support/engines/open_cuda.h"
+#include "support/check/oracle.h"
+
+enum { SKIP = 77, KINDS = 4, FEW_STEP = 9 };
+
+static int64_t checked;
+
+static test_kind kind_of(int i)
+{
+    return (test_kind){i & 1 ? HYBRID_F32 : HYBRID_F64, i & 2 ? HYBRID_I32 : HYBRID_I64,
+                       1};
+}
+
+static void complain(const char *name, const char *variant, int64_t cols,
+                     const char *what)
+{
+    fprintf(stderr, "%s, %s, %lld columns: %s\n", name, variant, (long long)cols, what);
+    expect(0, "a product");
+}
+
+/* ---- A*X --------------------------------------------------------------------------- */
+
+typedef struct dense {
+    hybrid_engine *engine;
+    const char *name; /* of the case */
+    const hybrid_csr *A;
+    hybrid_csr a;
+    hybrid_dense X, Y, x, y;
+} dense;
+
+static dense dense_of(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                      const hybrid_csr *a, int64_t cols, test_kind kind)
+{
+    dense d = {.engine = engine, .name = name, .A = A, .a = *a};
+
+    dense_make(A->cols, cols, 0, HYBRID_ROW_MAJOR, 1, kind, &d.X);
+    dense_make(A->rows, cols, 0, HYBRID_ROW_MAJOR, 2, kind, &d.Y);
+    d.x = cuda_dense(&d.X, 0);
+    d.y = cuda_dense(&d.Y, 0);
+    return d;
+}
+
+static void dense_end(dense *d)
+{
+    cuda_array_free(d->x.data, 0);
+    cuda_array_free(d->y.data, 0);
+    dense_free(&d->X);
+    dense_free(&d->Y);
+}
+
+/* y = alpha A X + beta Y, and is Y again afterwards. */
+static void check_y(dense *d, const char *variant, double alpha, double beta)
+{
+    hybrid_dense here;
+
+    dense_copy(&d->Y, &here);
+    cuda_array_read(here.data, d->y.data, cuda_dense_bytes(&here));
+    const char *wrong = oracle_check_spmm(alpha, d->A, &d->X, beta, &d->Y, &here, 1);
+    if (wrong)
+        complain(d->name, variant, d->X.cols, wrong);
+    checked++;
+    dense_free(&here);
+    cuda_array_free(d->y.data, 0);
+    d->y = cuda_dense(&d->Y, 0);
+}
+
+static hybrid_plan_options options_of(const char *variant, unsigned flags)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+
+    options.variant = variant;
+    options.flags   = flags;
+    options.x_space = options.result_space = HYBRID_SPACE_DEVICE;
+    return options;
+}
+
+/* Two runs of a plan. The first run adds to Y. */
+static void check_planned(dense *d, const char *variant, unsigned flags)
+{
+    const hybrid_plan_options options = options_of(variant, flags);
+    hybrid_plan *plan;
+
+    if (hybrid_spmm_plan(d->engine, &d->a, d->X.cols, &options, &plan) != HYBRID_OK) {
+        complain(d->name, variant, d->X.cols, hybrid_engine_message(d->engine));
+        return;
+    }
+    for (int run = 0; run < 2; run++) {
+        const double alpha = run ? 1 : 2, beta = run ? 0 : 3;
+        if (hybrid_spmm_run(plan, alpha, &d->a, &d->x, beta, &d->y) != HYBRID_OK)
+            complain(d->name, variant, d->X.cols, hybrid_engine_message(d->engine));
+        check_y(d, variant, alpha, beta);
+    }
+    hybrid_plan_destroy(plan);
+}
+
+static void check_dense(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                        const hybrid_csr *a, test_kind kind)
+{
+    static const int64_t cols[] = {1, 2, 8, 33, 64, 130};
+
+    for (int i = 0; i < 6; i++) {
+        dense d = dense_of(engine, name, A, a, cols[i], kind);
+        if (hybrid_spmm(engine, 1, &d.a, &d.x, 0, &d.y) != HYBRID_OK)
+            complain(name, "one shot", cols[i], hybrid_engine_message(engine));
+        check_y(&d, "one shot", 1, 0);
+        if (A->rows > 0 && A->nnz > 0) {
+            check_planned(&d, "spmm.cuda.merge", 0);
+            check_planned(&d, "spmm.cuda.rows", 0);
+        }
+        dense_end(&d);
+    }
+}
+
+/* ---- A*B --------------------------------------------------------------------------- */
+
+static void check_sparse(hybrid_engine *engine, const char *name, const hybrid_csr *A,
+                         const hybrid_csr *B, unsigned flags)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr a = cuda_csr(A, 0), b = cuda_csr(B, 0), C;
+    hybrid_report report = HYBRID_REPORT_INIT;
+    oracle reference;
+
+    options.result_space = HYBRID_SPACE_DEVICE;
+    options.flags        = flags;
+    oracle_spgemm(A, B, &reference);
+    if (hybrid_spgemm_with(engine, &options, &a, &b, &C) != HYBRID_OK) {
+        complain(name, "A*B", B->cols, hybrid_engine_message(engine));
+    } else {
+        hybrid_csr here   = cuda_csr_fetch(&C);
+        const char *wrong = oracle_check(&reference, &here, 1);
+        if (wrong)
+            complain(name, "A*B", B->cols, wrong);
+        (void)hybrid_engine_report(engine, &report);
+        expect(report.h2d_bytes + report.d2h_bytes == 0, "nothing passes the bus");
+        matrix_free(&here);
+        hybrid_csr_free(engine, &C);
+        checked++;
+    }
+    oracle_free(&reference);
+    cuda_csr_free(&a, 0);
+    cuda_csr_free(&b, 0);
+}
+
+static void check_cases(hybrid_engine *engine, int step)
+{
+    for (int i = 0; i < case_count() * KINDS; i += step) {
+        const test_kind kind = kind_of(i % KINDS);
+        const char *name     = case_name(i / KINDS);
+        test_case c;
+        case_make(i / KINDS, kind, &c);
+        hybrid_csr a = i % 3 == 0 ? cuda_wide_csr(&c.A, 0) : cuda_csr(&c.A, 0);
+        check_dense(engine, name, &c.A, &a, kind);
+        check_sparse(engine, name, &c.A, &c.B,
+                     i % 2 ? HYBRID_DETERMINISTIC : HYBRID_CHECK);
+        cuda_csr_free(&a, 0);
+        case_free(&c);
+    }
+}
+
+/* ---- wrong operands ---------------------------------------------------------------- */
+
+static void check_wrong(hybrid_engine *engine)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_csr A, C;
+
+    options.result_space = HYBRID_SPACE_DEVICE;
+    matrix_random(500, 500, 5, 1, kind, &A);
+    ((int32_t *)A.col)[100] = 500;
+    hybrid_csr a            = cuda_csr(&A, 0);
+    expect(hybrid_spgemm_with(engine, &options, &a, &a, &C) == HYBRID_BAD_MATRIX,
+           "a column out of range");
+    dense e = dense_of(engine, "wrong", &A, &a, 8, kind);
+    expect(hybrid_spmm(engine, 1, &a, &e.x, 0, &e.y) == HYBRID_BAD_MATRIX,
+           "a column out of range, and X");
+    dense_end(&e);
+    cuda_csr_free(&a, 0);
+    ((int32_t *)A.col)[100] = ((int32_t *)A.col)[99];
+    ((int32_t *)A.col)[101] = ((int32_t *)A.col)[99];
+    ((int32_t *)A.col)[102] = ((int32_t *)A.col)[99];
+    options.flags           = HYBRID_CHECK;
+    a                       = cuda_csr(&A, 0);
+    expect(hybrid_spgemm_with(engine, &options, &a, &a, &C) == HYBRID_BAD_MATRIX,
+           "columns that repeat");
+    cuda_csr_free(&a, 0);
+    ((int32_t *)A.col)[100] = 499;
+    ((int32_t *)A.row_ptr)[7] += 100;
+    a       = cuda_csr(&A, 0);
+    dense d = dense_of(engine, "wrong", &A, &a, 8, kind);
+    expect(hybrid_spmm(engine, 1, &a, &d.x, 0, &d.y) == HYBRID_BAD_MATRIX,
+           "offsets that fall");
+    dense_end(&d);
+    cuda_csr_free(&a, 0);
+    matrix_free(&A);
+}
+
+/* ---- runs that return early -------------------------------------------------------- */
+
+typedef struct early {
+    void *stream;
+    hybrid_plan *plan;
+    dense d;
+} early;
+
+static void early_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
+                       const char *variant, early *e)
+{
+    const hybrid_plan_options options = options_of(variant, HYBRID_ASYNC);
+
+    e->stream = cuda_stream();
+    e->d = dense_of(engine, variant, A, a, 8, (test_kind){A->type, A->offset_type, 1});
+    expect(hybrid_spmm_plan(engine, a, 8, &options, &e->plan) == HYBRID_OK, "a plan");
+}
+
+static void early_run(early *e, double alpha, double beta)
+{
+    hybrid_engine_stream(e->d.engine, e->stream);
+    expect(hybrid_spmm_run(e->plan, alpha, &e->d.a, &e->d.x, beta, &e->d.y) == HYBRID_OK,
+           "a run");
+}
+
+static void early_check(early *e, double alpha, double beta)
+{
+    cuda_stream_wait(e->stream);
+    check_y(&e->d, "a stream", alpha, beta);
+}
+
+/* Each stream waits for a kernel that ends when both runs have returned. */
+static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
+{
+    early e[2];
+    void *hold[2];
+
+    early_open(engine, A, a, "spmm.cuda.rows", &e[0]);
+    early_open(engine, A, a, "spmm.cuda.merge", &e[1]);
+    for (int i = 0; i < 2; i++) {
+        early_run(&e[i], 2, 3);
+        early_check(&e[i], 2, 3);
+        hold[i] = cuda_hold(e[i].stream);
+        cuda_release(hold[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        hold[i] = cuda_hold(e[i].stream);
+        early_run(&e[i], 2, 3);
+    }
+    expect(cuda_stream_busy(e[0].stream) && cuda_stream_busy(e[1].stream),
+           "runs return before the kernel ahead of them ends");
+    for (int i = 0; i < 2; i++)
+        *(volatile int *)hold[i] = 1;
+    for (int i = 0; i < 2; i++) {
+        cuda_release(hold[i]);
+        early_check(&e[i], 2, 3);
+    }
+    hybrid_engine_stream(engine, NULL);
+    for (int i = 0; i < 2; i++) {
+        hybrid_plan_destroy(e[i].plan);
+        dense_end(&e[i].d);
+        cuda_stream_free(e[i].stream);
+    }
+}
+
+/* X is freed in the stream as soon as the run has returned, and its memory is written. */
+static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
+{
+    early e;
+
+    early_open(engine, A, a, "spmm.cuda.merge", &e);
+    const hybrid_dense kept = e.d.x;
+    const size_t bytes      = cuda_dense_bytes(&e.d.X);
+    for (int run = 0; run < 50; run++) {
+        e.d.x.data = cuda_array_in(e.stream, e.d.X.data, bytes);
+        early_run(&e, 1, run == 0 ? 3 : 1);
+        cuda_array_free_in(e.stream, e.d.x.data);
+        void *other = cuda_array_in(e.stream, e.d.Y.data, bytes);
+        cuda_array_free_in(e.stream, other);
+        if (run == 0)
+            early_check(&e, 1, 3);
+    }
+    e.d.x = kept;
+    cuda_stream_wait(e.stream);
+    check_y(&e.d, "49 runs", 49, 1);
+    hybrid_engine_stream(engine, NULL);
+    early_run(&e, 1, 0);
+    hybrid_plan_destroy(e.plan); /* waits */
+    expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
+    check_y(&e.d, "a plan that is gone", 1, 0);
+    dense_end(&e.d);
+    hybrid_engine_stream(engine, NULL);
+    cuda_stream_free(e.stream);
+}
+
+static void check_async(hybrid_engine *engine, int few)
+{
+    const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_csr A;
+
+    matrix_random(3000, 3000, 6, 1, kind, &A);
+    hybrid_csr a = cuda_csr(&A, 0);
+    if (!few)
+        check_early(engine, &A, &a);
+    check_freed(engine, &A, &a);
+    cuda_csr_free(&a, 0);
+    matrix_free(&A);
+}
+
+int main(int argc, char **argv)
+{
+    const int few = argc > 1;
+    hybrid_engine *engine;
+
+    (void)argv;
+
+    const hybrid_status status = open_cuda(0, &engine);
+    if (status == HYBRID_NO_DEVICE)
+        return SKIP;
+    if (status != HYBRID_OK)
+        return 1;
+    check_cases(engine, few ? FEW_STEP : 1);
+    check_wrong(engine);
+    check_async(engine, few);
+    printf("%lld products were checked\n", (long long)checked);
+    expect(checked > (few ? 100 : 1000), "too few products");
+    hybrid_engine_destroy(engine);
+    return expect_failed() > 0;
+}

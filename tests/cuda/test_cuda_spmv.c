@@ -1,0 +1,144 @@
+/* tests/cuda/test_cuda_spmv.c - SpMV in blocks on the GPU, one matrix for each shape of
+   block; skips without a GPU. Plain C without a test framework, as test_cuda_variants.c.
+
+   With an argument each kernel once: for tools under which all of it would take long. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "support/inputs/blocked.h"
+#include "support/engines/open_cuda.h"
+#include "support/check/oracle.h"
+
+enum { SKIP = 77, BUDGETS = 3, CHUNKINGS = 2 };
+
+static const char *const variants[] = {"spmv.cuda.bcsr", "spmv.cuda.bellpack"};
+
+typedef struct trial {
+    hybrid_engine *engine;
+    hy_block_shape shape;
+    test_kind kind;
+    hybrid_plan_options options;
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+} trial;
+
+static int complain(const trial *t, const char *what)
+{
+    fprintf(stderr, "%s, %d x %d, f%d, %lld rows a chunk: %s\n", t->options.variant,
+            t->shape.rows, t->shape.cols, t->kind.type == HYBRID_F64 ? 64 : 32,
+            (long long)t->options.chunk_rows, what);
+    return 1;
+}
+
+/* The plan was made for blocks of that shape. */
+static int check_shape(const trial *t, hybrid_plan *plan)
+{
+    char text[8192] = "", wanted[32];
+
+    snprintf(wanted, sizeof wanted, "blocks %d x %d fill", t->shape.rows, t->shape.cols);
+    hybrid_plan_details(plan, text, sizeof text);
+    return strstr(text, wanted) ? 0 : complain(t, "other blocks were chosen");
+}
+
+static int check_run(trial *t, hybrid_plan *plan)
+{
+    dense_set(&t->Y, 3);
+    if (hybrid_spmm_run(plan, -2, &t->A, &t->X, 3, &t->Y) != HYBRID_OK)
+        return complain(t, hybrid_engine_message(t->engine));
+    const char *wrong =
+        oracle_check_spmm(-2, &t->A, &t->X, 3, &t->before, &t->Y, t->kind.integers);
+    return wrong ? complain(t, wrong) : 0;
+}
+
+/* An infinity that no row asks for must not show. */
+static int check_infinity(trial *t, hybrid_plan *plan)
+{
+    unsigned char *used = calloc((size_t)t->A.cols + 1, 1);
+    int failed          = 0;
+
+    if (!used)
+        return complain(t, "no memory");
+    for (int64_t k = 0; k < t->A.nnz; k++)
+        used[hy_cols(&t->A)[k]] = 1;
+    for (int64_t c = 0; c < t->A.cols; c++)
+        if (!used[c])
+            value_set(t->X.data, t->X.type, c, INFINITY);
+    if (hybrid_spmm_run(plan, 1, &t->A, &t->X, 0, &t->Y) != HYBRID_OK)
+        failed = complain(t, hybrid_engine_message(t->engine));
+    for (int64_t i = 0; i < t->Y.rows && !failed; i++)
+        if (!isfinite(dense_at(&t->Y, i, 0)))
+            failed = complain(t, "an infinity that is not asked for shows");
+    free(used);
+    return failed;
+}
+
+static int check_variant(trial *t, const char *name, int64_t chunk_rows)
+{
+    hybrid_plan *plan;
+
+    t->options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    t->options.variant    = name;
+    t->options.chunk_rows = chunk_rows;
+    dense_make(t->A.cols, 1, 0, HYBRID_ROW_MAJOR, 11, t->kind, &t->X);
+    dense_make(t->A.rows, 1, 0, HYBRID_ROW_MAJOR, 12, t->kind, &t->Y);
+    dense_set(&t->Y, 3);
+    dense_copy(&t->Y, &t->before);
+    int failed = 0;
+    if (hybrid_spmm_plan(t->engine, &t->A, 1, &t->options, &plan) == HYBRID_OK) {
+        failed = check_shape(t, plan) + check_run(t, plan) + check_infinity(t, plan);
+        hybrid_plan_destroy(plan);
+    } else {
+        failed = complain(t, hybrid_engine_message(t->engine));
+    }
+    dense_free(&t->X);
+    dense_free(&t->Y);
+    dense_free(&t->before);
+    return failed;
+}
+
+/* Full blocks, so that no other shape has fewer bytes, and a long block row; the last
+   block row and column are in parts. Also with columns that nobody uses. In `chunkings`
+   ways: as one chunk, and as several. */
+static int check_shapes(hybrid_engine *engine, int chunkings)
+{
+    static const int64_t chunks[CHUNKINGS] = {0, 37};
+    int failed                             = 0;
+
+    for (int k = 0; k < 128; k++) {
+        const int r = k / 16 + 1, c = k / 2 % 8 + 1;
+        trial t = {.engine = engine,
+                   .shape  = {r, c},
+                   .kind   = {k % 2 ? HYBRID_F64 : HYBRID_F32, HYBRID_I64, k % 4 < 2}};
+        blocked_matrix(r * 200 - r / 2, (int64_t)c * 900 - c / 2, r, c, 9, 0, 0, t.kind,
+                       &t.A);
+        for (int v = 0; v < 2 && r * c > 1; v++)
+            for (int i = 0; i < chunkings; i++)
+                failed += check_variant(&t, variants[v], chunks[i]);
+        matrix_free(&t.A);
+    }
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    const int few = argc > 1, tried = few ? 1 : BUDGETS;
+    hybrid_engine *engine;
+    int failed = 0;
+
+    (void)argv;
+    for (int i = 0; i < tried; i++) { /* all there; gathered; and little of it */
+        static const size_t budgets[] = {0, 96 << 10, 32 << 10};
+        const hybrid_status status    = open_cuda(budgets[i], &engine);
+        if (status == HYBRID_NO_DEVICE)
+            return SKIP;
+        if (status != HYBRID_OK)
+            return 1;
+        failed += check_shapes(engine, few ? 1 : CHUNKINGS);
+        hybrid_engine_destroy(engine);
+    }
+    printf("%d wrong\n", failed);
+    return failed > 0;
+}

@@ -1,0 +1,76 @@
+/* tests/fuzz/fuzz_mtx.c - no text whatever upsets the Matrix Market reader.
+
+   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
+   program that mutates the files of tests/data, the same way on every run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/results.h"
+#include "io/text/io.h"
+#include "io/mtx/mtx.h"
+#include "tests/support/engines/io_fixture.h"
+
+static hy_context *ctx;
+
+static void must(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
+        abort();
+    }
+}
+
+static void check_status(hybrid_status status)
+{
+    must(status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY, "unexpected status");
+    must(ctx->message.text[0] != 0, "no sentence");
+    hy_message_clear(&ctx->message);
+}
+
+static void open_context(void)
+{
+    ctx                   = io_open(2);
+    ctx->memory.meter.cap = 16 << 20; /* rows of nothing take time too */
+    hy_lines_block_bytes  = 16;
+    hy_build_bucket       = 2;
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
+{
+    const hybrid_type type = bytes % 2 ? HYBRID_F32 : HYBRID_F64;
+    hybrid_csr A           = {.rows = -1};
+    hybrid_dense X         = {.rows = -1};
+
+    if (!ctx)
+        open_context();
+    const hybrid_status sparse = hy_read_mtx_memory(ctx, "fuzz", data, bytes, type, &A);
+    if (sparse == HYBRID_OK) {
+        must(hy_csr_check(ctx, &A, "A") == HYBRID_OK, "a matrix that breaks the rules");
+        hy_csr_free(ctx, &A);
+    } else {
+        must(A.rows == -1, "a failed call touched its result");
+        check_status(sparse);
+    }
+    const hybrid_status dense = hy_read_dense_memory(ctx, "fuzz", data, bytes, type, &X);
+    if (dense == HYBRID_OK) {
+        must(X.rows >= 0 && X.cols >= 0 && X.type == type, "a dense matrix that is none");
+        hy_results_release(ctx, X.data);
+    } else {
+        must(X.rows == -1, "a failed call touched its result");
+        check_status(dense);
+    }
+    must(sparse != HYBRID_OK || dense != HYBRID_OK, "both sparse and dense");
+    return 0;
+}
+
+#ifndef HYBRID_LIBFUZZER
+int main(int argc, char **argv)
+{
+    io_mutate(".mtx", argc > 1 ? atoi(argv[1]) : 300, LLVMFuzzerTestOneInput);
+    io_close(ctx);
+    return 0;
+}
+#endif

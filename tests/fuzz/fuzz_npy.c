@@ -1,0 +1,65 @@
+/* tests/fuzz/fuzz_npy.c - no bytes whatever upset the .npy reader.
+
+   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
+   program that mutates the files of tests/data, the same way on every run. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory/results.h"
+#include "io/text/io.h"
+#include "tests/support/engines/io_fixture.h"
+
+static hy_context *ctx;
+
+static void must(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
+        abort();
+    }
+}
+
+/* Reads every value, so that a sanitizer sees what is missing. */
+static void check_values(const hybrid_dense *X, size_t bytes)
+{
+    const int64_t count = X->rows * X->cols;
+    volatile float sum  = 0;
+
+    must(X->rows >= 0 && X->cols >= 0 && (size_t)count <= bytes,
+         "more values than bytes");
+    for (int64_t i = 0; i < count; i++)
+        sum = sum + ((const float *)X->data)[i];
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
+{
+    hybrid_dense X = {.rows = -1};
+
+    if (!ctx) {
+        ctx                   = io_open(2);
+        ctx->memory.meter.cap = 64 << 20;
+    }
+    const hybrid_status status =
+        hy_read_dense_memory(ctx, "fuzz", data, bytes, HYBRID_F32, &X);
+    if (status == HYBRID_OK) {
+        check_values(&X, bytes);
+        hy_results_release(ctx, X.data);
+    } else {
+        must(status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY,
+             "unexpected status");
+        must(ctx->message.text[0] != 0 && X.rows == -1,
+             "no sentence, or a touched result");
+        hy_message_clear(&ctx->message);
+    }
+    return 0;
+}
+
+#ifndef HYBRID_LIBFUZZER
+int main(int argc, char **argv)
+{
+    io_mutate(".npy", argc > 1 ? atoi(argv[1]) : 2000, LLVMFuzzerTestOneInput);
+    io_close(ctx);
+    return 0;
+}
+#endif

@@ -1,0 +1,73 @@
+/* tests/fuzz/fuzz_rates.c - no bytes whatever upset the reader of measured speeds.
+
+   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
+   program that mutates the files of tests/data, the same way on every run. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/rates/rates.h"
+#include "io/text/io.h"
+#include "tests/support/engines/io_fixture.h"
+
+static hy_context *ctx;
+static int good, bad;
+
+static void must(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
+        abort();
+    }
+}
+
+static void check(const hy_rates_file *file)
+{
+    must(file->count > 0 && file->count <= HY_RATES_DEVICES, "odd number of devices");
+    for (int i = 0; i < file->count; i++) {
+        const hy_rates_of_device *d = &file->of[i];
+        must(strlen(d->device) > 0 && strlen(d->device) < sizeof d->device, "no name");
+        must(strlen(d->speeds.date) == 10, "no date");
+        must(isfinite(d->speeds.mem_Bps) && d->speeds.mem_Bps >= 0, "odd speed");
+        must(isfinite(d->speeds.merge_factor) && d->speeds.merge_factor >= 0,
+             "odd factor");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
+{
+    hy_rates_file file;
+    hy_input input;
+
+    if (!ctx)
+        ctx = io_open(1);
+    if (hy_input_copy(ctx, "fuzz", data, bytes, &input) != HYBRID_OK) {
+        hy_message_clear(&ctx->message); /* what looks like gzip and is not */
+        return 0;
+    }
+    const hybrid_status status =
+        hy_rates_parse(ctx, "fuzz", input.text, input.bytes, &file);
+    if (status == HYBRID_OK) {
+        check(&file);
+        good++;
+    } else {
+        must(status == HYBRID_BAD_FILE, "unexpected status");
+        must(strncmp(ctx->message.text, "fuzz:", 5) == 0, "no sentence");
+        hy_message_clear(&ctx->message);
+        bad++;
+    }
+    hy_input_close(ctx, &input);
+    return 0;
+}
+
+#ifndef HYBRID_LIBFUZZER
+int main(int argc, char **argv)
+{
+    io_mutate(".rates", argc > 1 ? atoi(argv[1]) : 4000, LLVMFuzzerTestOneInput);
+    must(good > 0 && bad > 0, "mutations are all alike");
+    io_close(ctx);
+    return 0;
+}
+#endif

@@ -1,0 +1,283 @@
+/* tests/run/device/test_pipeline.c - the whole path of a device, on a fake one with
+ * random delays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/api/engine.h"
+#include "support/runs/budgets.h"
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/check/oracle.h"
+#include "support/products/variants.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+
+static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spgemm_fake_dup,
+                                              &hy_spmm_fake_rows, &hy_spmm_fake_tiled,
+                                              NULL};
+static const hy_variant *const carrying[]  = {&hy_spgemm_fake_dup, &hy_spmm_fake_tiled,
+                                              NULL};
+
+static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.device_bytes = device_bytes;
+    options.threads      = 3;
+    return fake_engine_open(&options, fakes, variants, engine);
+}
+
+/* The same, without a SpGEMM that needs B on the device, and with X in columns. */
+static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    options.device_bytes = device_bytes;
+    options.threads      = 3;
+    return fake_engine_open(&options, fakes, carrying, engine);
+}
+
+static void every_case_passes_through_a_device(void **state)
+{
+    static const char *const names[] = {"spgemm.fake.esc", "spgemm.fake.dup",
+                                        "spmm.fake.rows", "spmm.fake.tiled", NULL};
+    hybrid_engine *engine;
+    int64_t checked = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    assert_int_equal(variants_check(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void every_budget_is_kept(void **state)
+{
+    (void)state;
+    fake_delays(2, 0);
+    assert_int_equal(budgets_check(open_fake), 0);
+    assert_int_equal(budgets_check(open_carrying), 0);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- order, overlap and back-pressure, from the events of one run
+ * ------------------------- */
+
+enum { MOST_CHUNKS = 512, DEPTH = 3 };
+
+typedef struct chunk_times {
+    int64_t begin, end; /* of the stage seen last */
+    int64_t first;      /* begin of the first stage */
+    int stages;
+} chunk_times;
+
+typedef struct record {
+    chunk_times chunk[MOST_CHUNKS];
+    int64_t finished, backwards, loads;
+} record;
+
+static void watch(void *user, const hybrid_event *event)
+{
+    record *r = user;
+
+    if (event->part > 0)
+        return;
+    if (event->chunk < 0) {
+        r->loads++;
+        return;
+    }
+    chunk_times *c = &r->chunk[event->chunk];
+    if (c->stages == 0)
+        c->first = event->begin_ns;
+    else
+        r->backwards += event->begin_ns < c->end;
+    c->begin = event->begin_ns;
+    c->end   = event->end_ns;
+    c->stages++;
+    r->finished += strcmp(event->stage, "place") == 0;
+}
+
+/* Most chunks that were between the begin of their first stage and the end of their last.
+ */
+static int most_in_flight(const record *r, int64_t chunks)
+{
+    int most = 0;
+
+    for (int64_t i = 0; i < chunks; i++) {
+        int in_flight = 0;
+        for (int64_t j = 0; j < chunks; j++)
+            in_flight += r->chunk[j].first <= r->chunk[i].first &&
+                         r->chunk[j].end > r->chunk[i].first;
+        most = in_flight > most ? in_flight : most;
+    }
+    return most;
+}
+
+static void run_recorded(hybrid_engine *engine, int64_t rows_a_chunk, record *r,
+                         hybrid_report *report)
+{
+    const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr A, B, C;
+    hybrid_plan *plan;
+    oracle reference;
+
+    matrix_random(600, 600, 5, 8, kind, &A);
+    matrix_random(600, 600, 5, 9, kind, &B);
+    oracle_spgemm(&A, &B, &reference);
+    options.depth      = DEPTH;
+    options.chunk_rows = rows_a_chunk;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
+    hybrid_engine_trace(engine, watch, r);
+    assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
+    assert_null(oracle_check(&reference, &C, 1));
+    *report = (hybrid_report)HYBRID_REPORT_INIT;
+    assert_int_equal(hybrid_plan_report(plan, report), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    oracle_free(&reference);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+static void stages_follow_each_other_and_slots_bound_them(void **state)
+{
+    static record r;
+    hybrid_report report;
+    hybrid_engine *engine;
+
+    (void)state;
+    fake_delays(3, 300);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    run_recorded(engine, 20, &r, &report);
+    assert_int_equal(report.chunks, 30);
+    assert_int_equal(r.finished, 30);
+    assert_int_equal(r.loads, 1);
+    assert_int_equal(r.backwards, 0);
+    for (int i = 0; i < 30; i++)
+        assert_int_equal(r.chunk[i].stages, 6); /* all but reserve */
+    assert_in_range(most_in_flight(&r, 30), 2, DEPTH);
+    assert_true(report.h2d_bytes > 0 && report.d2h_bytes > 0);
+    hybrid_engine_destroy(engine);
+}
+
+/* Rows that compress a hundredfold set the expectation; then come rows that do not
+   compress at all, in chunks whose entries exceed the room they come back through. */
+static void entries_beyond_what_is_expected_come_in_turns(void **state)
+{
+    enum { SHARED = 100, LENGTH = 50, MANY = 400, ROWS = SHARED + MANY + 4000 };
+    static int64_t row_ptr[ROWS + 1];
+    static int32_t col[SHARED * LENGTH + MANY * SHARED + 4000 * 2];
+    static double val[sizeof col / sizeof *col];
+    hybrid_csr A = {ROWS, ROWS, 0, HYBRID_I64, row_ptr, col, val, HYBRID_F64};
+    hybrid_engine *engine;
+    hybrid_csr C;
+    oracle reference;
+    int64_t k = 0;
+
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        row_ptr[i] = k;
+        if (i < SHARED) /* short rows, all alike */
+            for (int j = 0; j < LENGTH; j++)
+                col[k++] = 1000 + j;
+        else if (i < SHARED + MANY) /* touch all of them */
+            for (int j = 0; j < SHARED; j++)
+                col[k++] = j;
+        else /* touch one of them */
+            col[k++] = i % SHARED;
+    }
+    row_ptr[ROWS] = A.nnz = k;
+    for (int64_t i = 0; i < k; i++)
+        val[i] = test_number(5, i, 1);
+    fake_delays(6, 100);
+    oracle_spgemm(&A, &A, &reference);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    hybrid_engine_destroy(engine);
+    oracle_free(&reference);
+}
+
+/* Place does next to nothing for a chunk that was copied directly. */
+static void count_direct(void *user, const hybrid_event *event)
+{
+    int64_t *direct = user;
+    *direct += strcmp(event->stage, "d2h") == 0 && event->bytes > 64 * 1024;
+    assert_string_not_equal(event->stage,
+                            "prepare"); /* A's rows are on the device as B's */
+}
+
+static void results_used_again_are_pinned(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    const int64_t before = fake_pins();
+    hybrid_engine *engine;
+    hybrid_csr A, C;
+    oracle reference;
+    int64_t large = 0;
+
+    (void)state;
+    fake_delays(4, 200);
+    matrix_random(3000, 3000, 8, 9, kind, &A);
+    oracle_spgemm(&A, &A, &reference);
+    assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+    hybrid_engine_trace(engine, count_direct, &large);
+    for (int run = 0; run < 4; run++) {
+        assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
+        assert_null(oracle_check(&reference, &C, 1));
+        memset(C.col, 0xa5, (size_t)C.nnz * 4); /* the next run must write all of it */
+        memset(C.val, 0xa5, (size_t)C.nnz * 8);
+        hybrid_csr_free(engine, &C);
+        if (run == 0)
+            assert_int_equal(fake_pins(), before); /* nothing was used again yet */
+    }
+    assert_true(large > 0);
+    assert_true(fake_pins() > before + 20);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+    oracle_free(&reference);
+    matrix_free(&A);
+}
+
+static void delays_change_no_result(void **state)
+{
+    (void)state;
+    for (unsigned seed = 10; seed < 20; seed++) {
+        static record r;
+        hybrid_report report;
+        hybrid_engine *engine;
+        memset(&r, 0, sizeof r);
+        fake_delays(seed, 150);
+        assert_int_equal(open_fake(0, &engine), HYBRID_OK);
+        run_recorded(engine, 37, &r, &report);
+        assert_int_equal(r.backwards, 0);
+        hybrid_engine_destroy(engine);
+    }
+    assert_int_equal(fake_alive(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_passes_through_a_device),
+        cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(stages_follow_each_other_and_slots_bound_them),
+        cmocka_unit_test(entries_beyond_what_is_expected_come_in_turns),
+        cmocka_unit_test(results_used_again_are_pinned),
+        cmocka_unit_test(delays_change_no_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

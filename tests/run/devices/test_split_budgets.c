@@ -1,0 +1,95 @@
+/* tests/run/devices/test_split_budgets.c - a product shared by a fake device and the
+   host, under budgets of either. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/check/oracle.h"
+#include "support/products/sharing.h"
+
+enum { ROWS = 400 };
+
+/* From "all fits" down to gathered chunks and to none. */
+static void every_device_budget_is_kept(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    int passed = 0, refused = 0, gathered = 0;
+    hybrid_csr A, C;
+    oracle reference;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
+    oracle_spgemm(&A, &A, &reference);
+    fake_delays(2, 0);
+    for (size_t budget = (size_t)32 << 20; budget >= 256; budget /= 2) {
+        hybrid_plan_options options = shared_by(0.4);
+        hybrid_engine *engine       = sharing_open(RESIDENT_B, budget, 0);
+        hybrid_plan *plan;
+        options.flags              = HYBRID_REUSE;
+        const hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
+        if (status == HYBRID_OK) {
+            for (int run = 0; run < 2; run++) {
+                assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+                assert_null(oracle_check(&reference, &C, 1));
+                hybrid_csr_free(engine, &C);
+                const hybrid_report r = report_of(plan);
+                assert_true(r.peak_device_bytes <= (int64_t)budget);
+                gathered += r.gathered && r.host_chunks > 0;
+            }
+            passed++;
+            hybrid_plan_destroy(plan);
+        } else {
+            assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
+            refused++;
+        }
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(passed > 8 && refused > 0 && gathered > 1);
+    oracle_free(&reference);
+    matrix_free(&A);
+}
+
+static void every_host_budget_is_kept(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+    int passed = 0, refused = 0;
+    hybrid_csr A, C;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 9, 5, kind, &A);
+    for (size_t cap = (size_t)64 << 20; cap >= (size_t)64 << 10; cap = cap * 2 / 3) {
+        hybrid_plan_options options = shared_by(0.5);
+        hybrid_engine *engine       = sharing_open(RESIDENT_B, 0, cap);
+        hybrid_plan *plan;
+        options.flags        = HYBRID_REUSE;
+        hybrid_status status = hybrid_spgemm_plan(engine, &A, &A, &options, &plan);
+        const int planned    = status == HYBRID_OK;
+        for (int run = 0; run < 2 && status == HYBRID_OK; run++) {
+            status = hybrid_spgemm_run(plan, &A, &A, &C);
+            assert_true(report_of(plan).peak_host_bytes <= (int64_t)cap);
+            if (status == HYBRID_OK)
+                hybrid_csr_free(engine, &C);
+        }
+        if (planned)
+            hybrid_plan_destroy(plan);
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        passed += status == HYBRID_OK;
+        refused += status == HYBRID_NO_MEMORY;
+        hybrid_engine_destroy(engine);
+    }
+    assert_true(passed > 2 && refused > 2);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_device_budget_is_kept),
+        cmocka_unit_test(every_host_budget_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* tests/run/files/test_progress_reads.c - operands in files are read in pieces: between
+   two of them the function of the caller may end the call. Reads are counted, and no time
+   is measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/extremes.h"
+#include "engine/api/engine.h"
+#include "support/inputs/builder.h"
+#include "support/engines/io_fixture.h"
+#include "support/engines/open_host.h"
+
+/* Rows are a few pieces and a part of one. */
+enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 };
+
+/* ---- reads ---------------------------------------------------------------------------
+ */
+
+typedef struct reading {
+    int64_t bytes, reads; /* so far; atomic, as are all of these */
+    int64_t stop;         /* the function ends the call after so many bytes; 0: never */
+    int64_t hold;         /* this read waits until the function has; 0: none does */
+    int64_t ended;        /* reads that had begun when it did; 0: it has not */
+    int64_t told, most;   /* bytes at the last call, and the most between two calls */
+    int64_t done, total;  /* as the function was told at last */
+    int64_t parts;        /* calls that told of a part of the whole */
+} reading;
+
+static reading now;
+
+static int64_t get(const int64_t *number)
+{
+    return __atomic_load_n(number, __ATOMIC_SEQ_CST);
+}
+
+/* In place of the C library's: the library under test calls this one. */
+ssize_t pread(int fd, void *to, size_t bytes, off_t at)
+{
+    const int64_t number = __atomic_add_fetch(&now.reads, 1, __ATOMIC_SEQ_CST);
+
+    while (number == get(&now.hold) && get(&now.ended) == 0)
+        sched_yield();
+    const ssize_t got = syscall(SYS_pread64, fd, to, bytes, at);
+    __atomic_add_fetch(&now.bytes, got, __ATOMIC_SEQ_CST);
+    return got;
+}
+
+static int look(void *user, int64_t rows_done, int64_t rows)
+{
+    const int64_t bytes = get(&now.bytes);
+    const int holds     = get(&now.hold) > 0 && get(&now.reads) >= get(&now.hold);
+
+    (void)user;
+    assert_true(rows_done >= now.done && rows_done <= rows);
+    now.done  = rows_done;
+    now.total = rows;
+    now.parts += rows_done > 0 && rows_done < rows;
+    now.most = hy_greater(now.most, bytes - now.told);
+    now.told = bytes;
+    if (!holds && (now.stop == 0 || bytes < now.stop))
+        return 0;
+    __atomic_store_n(&now.ended, get(&now.reads), __ATOMIC_SEQ_CST);
+    return 1;
+}
+
+/* One worker, who is the calling thread, and tells whenever it could. */
+static hybrid_engine *open_looking(reading how)
+{
+    hybrid_engine *engine = open_host(1, 0);
+
+    engine->ctx.progress.every_ns = 0;
+    hybrid_engine_progress(engine, look, NULL);
+    now = how;
+    return engine;
+}
+
+/* ---- offsets -------------------------------------------------------------------------
+ */
+
+/* A file with a hole for as many zeros. */
+static void store_zeros(const char *name, int64_t bytes, const char *json)
+{
+    char file[64];
+
+    snprintf(file, sizeof file, "%s.bin", name);
+    const int fd = open(io_temp(file), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, bytes), 0);
+    assert_int_equal(close(fd), 0);
+    snprintf(file, sizeof file, "%s.json", name);
+    io_store(io_temp(file), json, strlen(json));
+}
+
+static hybrid_file *open_file(hybrid_engine *engine, const char *name)
+{
+    hybrid_file *file;
+    char json[64];
+
+    snprintf(json, sizeof json, "%s.json", name);
+    if (hybrid_file_open(engine, io_temp(json), &file) != HYBRID_OK)
+        fail_msg("%s", hybrid_engine_message(engine));
+    return file;
+}
+
+/* ROWS empty rows with offsets of so many bytes. */
+static hybrid_file *open_empty(hybrid_engine *engine, int size)
+{
+    char json[512];
+
+    snprintf(json, sizeof json,
+             "{\"format\": \"hybrid-csr\", \"version\": 1, \"rows\": %d, \"cols\": %d,\n"
+             " \"nnz\": 0, \"type\": \"f32\",\n"
+             " \"row_ptr\": {\"file\": \"a.bin\", \"offset\": 0, \"type\": \"i%d\"},\n"
+             " \"col\": {\"file\": \"a.bin\", \"offset\": 0, \"type\": \"i32\"},\n"
+             " \"values\": {\"file\": \"a.bin\", \"offset\": 0}}\n",
+             ROWS, COLS, 8 * size);
+    store_zeros("a", (int64_t)(ROWS + 1) * size, json);
+    return open_file(engine, "a");
+}
+
+static int nothing(void *user, int64_t row_begin, const hybrid_csr *rows)
+{
+    (void)user;
+    (void)row_begin;
+    (void)rows;
+    return 0;
+}
+
+/* A B, with A in the file and a B without entries. */
+static hybrid_status multiply(hybrid_engine *engine, const hybrid_file *A)
+{
+    builder b              = build_start(COLS, COLS);
+    hybrid_csr empty       = build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
+    const hybrid_operand a = {.file = A}, none = {.csr = &empty};
+
+    const hybrid_status status =
+        hybrid_spgemm_files_each(engine, &a, &none, NULL, nothing, NULL);
+    matrix_free(&empty);
+    return status;
+}
+
+static void offsets_are_read_in_pieces(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 8; size += 4) {
+        hybrid_engine *engine = open_looking((reading){.bytes = 0});
+        hybrid_file *A        = open_empty(engine, size);
+        assert_int_equal(multiply(engine, A), HYBRID_OK);
+        assert_int_equal(now.bytes, (int64_t)(ROWS + 1) * size);
+        assert_in_range(now.most, 1, PIECE);
+        hybrid_file_close(A);
+        hybrid_engine_destroy(engine);
+    }
+}
+
+/* The calling thread reads an operand that is read as a whole. */
+static void the_call_ends_between_two_pieces(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 8; size += 4) {
+        hybrid_engine *engine = open_looking((reading){.stop = 2 * PIECE});
+        hybrid_file *A        = open_empty(engine, size);
+        assert_int_equal(multiply(engine, A), HYBRID_CANCELLED);
+        assert_in_range(now.bytes, 2 * PIECE, 3 * PIECE);
+        assert_int_equal(now.reads, now.ended);
+        hybrid_file_close(A);
+        hybrid_engine_destroy(engine);
+    }
+}
+
+/* Another thread reads panels: it is within the third piece when the function ends the
+ * call. */
+static void a_panel_ends_between_two_pieces(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 8; size += 4) {
+        hybrid_engine *engine = open_looking((reading){.hold = 3});
+        hybrid_file *A        = open_empty(engine, size);
+        engine->piece_bytes   = (PIECES - 1) * PIECE;
+        assert_int_equal(multiply(engine, A), HYBRID_CANCELLED);
+        assert_int_equal(now.reads, 3);
+        hybrid_file_close(A);
+        hybrid_engine_destroy(engine);
+    }
+}
+
+/* A matrix that is read as a whole tells bytes of its arrays: the first piece is read
+   before anything is told, and each of the others ends before the next begins. */
+static void reading_a_matrix_tells_bytes(void **state)
+{
+    (void)state;
+    for (int size = 4; size <= 8; size += 4) {
+        const int64_t bytes   = (int64_t)(ROWS + 1) * size;
+        hybrid_engine *engine = open_looking((reading){.bytes = 0});
+        hybrid_csr A;
+        hybrid_file_close(open_empty(engine, size));
+        now = (reading){.bytes = 0};
+        if (hybrid_read_csr(engine, io_temp("a.json"), &A) != HYBRID_OK)
+            fail_msg("%s", hybrid_engine_message(engine));
+        assert_int_equal(now.total, bytes);
+        assert_int_equal(now.done, bytes);
+        assert_in_range(now.parts, PIECES, INT32_MAX);
+        hybrid_csr_free(engine, &A);
+        now = (reading){.stop = 2 * PIECE};
+        assert_int_equal(hybrid_read_csr(engine, io_temp("a.json"), &A),
+                         HYBRID_CANCELLED);
+        assert_true(now.done > 0 && now.done < bytes);
+        hybrid_engine_destroy(engine);
+    }
+}
+
+/* ---- X -------------------------------------------------------------------------------
+ */
+
+/* Two rows of as many columns as two pieces hold. */
+static void long_rows_of_x_are_read_in_pieces(void **state)
+{
+    enum { WIDTH = 2 * PIECE / 4 };
+    const test_kind kind  = {HYBRID_F32, HYBRID_I64, 1};
+    hybrid_engine *engine = open_looking((reading){.bytes = 0});
+    builder b             = build_start(1, 2);
+    hybrid_dense Y;
+    char json[256];
+
+    (void)state;
+    build_add(&b, 1);
+    build_end_row(&b);
+    hybrid_csr A = build_finish(&b, 1, kind);
+    dense_make(1, WIDTH, 0, HYBRID_ROW_MAJOR, 1, kind, &Y);
+    snprintf(
+        json, sizeof json,
+        "{\"format\": \"hybrid-dense\", \"version\": 1, \"rows\": 2, \"cols\": %d,\n"
+        " \"type\": \"f32\", \"order\": \"row\", \"values\": {\"file\": \"x.bin\"}}\n",
+        WIDTH);
+    store_zeros("x", (int64_t)WIDTH * 2 * 4, json);
+    hybrid_file *file      = open_file(engine, "x");
+    const hybrid_operand a = {.csr = &A}, x = {.file = file};
+    assert_int_equal(hybrid_spmm_files(engine, 1, &a, &x, 0, NULL, &Y), HYBRID_OK);
+    assert_int_equal(now.bytes, (int64_t)WIDTH * 2 * 4);
+    assert_in_range(now.most, 1, PIECE);
+    hybrid_file_close(file);
+    hybrid_engine_destroy(engine);
+    dense_free(&Y);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offsets_are_read_in_pieces),
+        cmocka_unit_test(the_call_ends_between_two_pieces),
+        cmocka_unit_test(a_panel_ends_between_two_pieces),
+        cmocka_unit_test(reading_a_matrix_tells_bytes),
+        cmocka_unit_test(long_rows_of_x_are_read_in_pieces),
+    };
+    return cmocka_run_group_tests_name("progress of reading", tests, NULL,
+                                       io_group_remove);
+}

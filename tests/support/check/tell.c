@@ -1,0 +1,22 @@
+/* tests/support/check/tell.c - how many were checked and wrong. */
+#include "support/check/tell.h"
+
+#include <stdio.h>
+
+int tell(const char *what, int64_t checked, int64_t least, int wrong)
+{
+    printf("%lld %s checked, %d wrong\n", (long long)checked, what, wrong);
+    if (checked >= least)
+        return wrong;
+    fprintf(stderr, "%s: %lld were checked, not %lld or more\n", what, (long long)checked,
+            (long long)least);
+    return wrong + 1;
+}
+
+int tell_all(const char *what, int64_t checked, int64_t all, int wrong)
+{
+    if (checked > all)
+        fprintf(stderr, "%s: %lld were checked, not %lld\n", what, (long long)checked,
+                (long long)all);
+    return tell(what, checked, all, wrong) + (checked > all);
+}

@@ -1,0 +1,164 @@
+/* tests/support/check/tiled_reader.c - packs of spmm.cuda.tiled, taken apart again. */
+#include "tests/support/check/tiled_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "tests/support/inputs/cases.h"
+
+/* What the portions of a chunk have been found to hold. */
+typedef struct reader {
+    const hy_job *job;
+    const hy_tiled_view *view;
+    const hy_tiled_rules *rules;
+    const int64_t *rank; /* new number of a column, or NULL */
+    int64_t *length,
+        *begin;         /* of each place of a panel: entries; its first in A, or -1 */
+    int64_t value;      /* next in view->val */
+    int64_t map, stage; /* next ones */
+} reader;
+
+static int64_t places(const reader *r)
+{
+    return r->view->head.panels * HY_TILED_ROWS;
+}
+
+static void add_lengths(reader *r)
+{
+    for (int64_t p = 0; p < r->view->head.panels; p++)
+        for (int64_t s = r->view->start[p]; s < r->view->start[p + 1]; s++)
+            for (int64_t i = 0; i < HY_TILED_ROWS; i++)
+                r->length[p * HY_TILED_ROWS + i] += r->view->count[s * HY_TILED_ROWS + i];
+}
+
+/* The place whose portion goes to `out`; there is one. */
+static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
+{
+    const int64_t rows = r->job->chunk->features.rows;
+    const int64_t at   = of_row[out >= 0 ? out : rows - 1 - out];
+
+    assert_true(at >= 0);
+    return at;
+}
+
+/* Every row is there whole, or as parts that follow each other. */
+static void find_portions(reader *r)
+{
+    const hy_tiled_head *head = &r->view->head;
+    const hybrid_csr *A       = r->job->problem->A;
+    const int64_t rows        = r->job->chunk->features.rows;
+    const int64_t segment     = r->rules->segment;
+    int64_t *of               = malloc((size_t)(rows + head->partials + 1) * 8);
+    int64_t split             = 0;
+
+    assert_non_null(of);
+    memset(of, 0xff, (size_t)(rows + head->partials) * 8);
+    for (int64_t i = 0; i < places(r); i++) {
+        const int64_t out = r->view->out[i];
+        if (out == HY_TILED_NONE) {
+            assert_true(i >= places(r) - HY_TILED_ROWS + 1 && r->length[i] == 0);
+            continue;
+        }
+        assert_in_range(out + head->partials, 0, rows + head->partials - 1);
+        assert_int_equal(of[out >= 0 ? out : rows - 1 - out], -1);
+        of[out >= 0 ? out : rows - 1 - out] = i;
+        assert_true(r->length[i] <= segment);
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t begin = hy_offset(A, r->job->chunk->row_begin + row);
+        const int64_t end   = hy_offset(A, r->job->chunk->row_begin + row + 1);
+        int64_t at          = begin;
+        if (end - begin <= segment) {
+            r->begin[place_of(r, of, row)] = begin;
+            at += r->length[place_of(r, of, row)];
+        } else {
+            assert_true(split < head->splits && r->view->split[split].row == row);
+            const hy_tiled_split *s = &r->view->split[split++];
+            assert_int_equal(s->parts, (end - begin + segment - 1) / segment);
+            for (int32_t i = 0; i < s->parts; i++) {
+                const int64_t place = place_of(r, of, -1 - (s->partial + i));
+                r->begin[place]     = at;
+                at += r->length[place];
+            }
+        }
+        assert_int_equal(at, end);
+    }
+    assert_int_equal(split, head->splits);
+    free(of);
+}
+
+/* Entries of a slice in their order are the next ones of their portions. */
+static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
+                       const uint16_t *count, char *used)
+{
+    const hybrid_csr *A = r->job->problem->A;
+
+    for (int step = 0; step < HY_TILED_COLS; step++)
+        for (int l = 0; l < HY_TILED_SLICE; l++) {
+            if (count[l] <= step)
+                continue;
+            const int64_t k     = r->begin[place + l]++;
+            const int32_t index = r->view->index[r->value];
+            assert_in_range(index, 0, s->columns - 1);
+            assert_int_equal(r->view->map[s->first + index],
+                             r->rank ? r->rank[hy_cols(A)[k]] : hy_cols(A)[k]);
+            assert_true(value_at(r->view->val, A->type, r->value) ==
+                        value_at(A->val, A->type, k));
+            used[index] = 1;
+            r->value++;
+        }
+}
+
+/* Rows of X ascend over the stages of a panel, fill all tiles but the last, and all are
+   used. */
+static void read_panel(reader *r, int64_t panel)
+{
+    int32_t last = -1;
+
+    assert_int_equal(r->view->start[panel], r->stage);
+    for (; r->stage < r->view->start[panel + 1]; r->stage++) {
+        const hy_tiled_stage *s  = &r->view->stage[r->stage];
+        char used[HY_TILED_COLS] = {0};
+        assert_int_equal(s->first, r->map);
+        assert_in_range(s->columns, 1, HY_TILED_COLS);
+        if (r->stage + 1 < r->view->start[panel + 1])
+            assert_int_equal(s->columns, HY_TILED_COLS);
+        for (int32_t i = 0; i < s->columns; i++, last = r->view->map[r->map++])
+            assert_true(r->view->map[r->map] > last);
+        for (int w = 0; w < HY_TILED_SLICES; w++) {
+            const int64_t first = (int64_t)w * HY_TILED_SLICE;
+            assert_int_equal(s->entry[w], r->value);
+            read_slice(r, s, panel * HY_TILED_ROWS + first,
+                       r->view->count + r->stage * HY_TILED_ROWS + first, used);
+        }
+        for (int32_t i = 0; i < s->columns; i++)
+            assert_true(used[i]);
+    }
+}
+
+void tiled_check(const hy_job *job, const hy_tiled_view *view, const int64_t *rank,
+                 const hy_tiled_rules *rules)
+{
+    const hy_tiled_head *head = &view->head;
+    reader r                  = {.job = job, .view = view, .rules = rules, .rank = rank};
+
+    r.length = calloc((size_t)places(&r) + 1, 8);
+    r.begin  = calloc((size_t)places(&r) + 1, 8);
+    assert_true(r.length && r.begin);
+    assert_true(head->partials <= rules->partials);
+    add_lengths(&r);
+    find_portions(&r);
+    for (int64_t p = 0; p < head->panels; p++)
+        read_panel(&r, p);
+    assert_int_equal(r.value, job->chunk->features.nnz);
+    assert_int_equal(r.map, head->mapped);
+    assert_int_equal(r.stage, head->stages);
+    free(r.length);
+    free(r.begin);
+}

@@ -1,0 +1,373 @@
+/* tests/support/fake/fake_backend.c - memory of the device made of host memory. */
+#include "tests/support/fake/fake_backend.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory/shortage.h"
+#include "tests/support/check/deltas.h"
+#include "tests/support/fake/fake_lane.h"
+#include "tests/support/fake/fake_memory.h"
+#include "tests/support/check/poison.h"
+
+enum { DEFAULT_BYTES = 64 << 20 };
+
+typedef struct block {
+    struct block *next;
+    char *ptr;
+    size_t bytes;
+    hy_space space;
+    const hy_context *foreign; /* pinned where it was, for all devices of this engine */
+} block;
+
+typedef struct fake {
+    hy_backend base;
+    pthread_mutex_t lock;
+    block *blocks; /* its own */
+} fake;
+
+/* Memory that engines have pinned. */
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
+static block *pinned_blocks;
+
+static int64_t alive, pins, direct, copied[2];
+
+int64_t fake_alive(void)
+{
+    return __atomic_load_n(&alive, __ATOMIC_RELAXED);
+}
+
+int64_t fake_pins(void)
+{
+    return __atomic_load_n(&pins, __ATOMIC_RELAXED);
+}
+
+int64_t fake_pinned_now(void)
+{
+    int64_t count = 0;
+
+    pthread_mutex_lock(&pinned_lock);
+    for (const block *b = pinned_blocks; b; b = b->next)
+        count++;
+    pthread_mutex_unlock(&pinned_lock);
+    return count;
+}
+
+int64_t fake_direct(void)
+{
+    return __atomic_load_n(&direct, __ATOMIC_RELAXED);
+}
+
+int64_t fake_copied(hy_space to)
+{
+    return __atomic_load_n(&copied[to], __ATOMIC_RELAXED);
+}
+
+void fake_count(int64_t by)
+{
+    __atomic_fetch_add(&alive, by, __ATOMIC_RELAXED);
+}
+
+/* ---- open and close ---------------------------------------------------------- */
+
+static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *options,
+                               hy_backend **out)
+{
+    void *memory;
+
+    if (options->device >= FAKE_DEVICES)
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "no fake device %d", options->device);
+    HY_TRY(hy_array(ctx, 1, sizeof(fake), "fake device", &memory));
+    fake *self            = memory;
+    *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
+    self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
+    if (options->device_bytes > 0)
+        self->base.device.cap = (int64_t)options->device_bytes;
+    pthread_mutex_init(&self->lock, NULL);
+    fake_count(1);
+    *out = &self->base;
+    return HYBRID_OK;
+}
+
+static void close_fake(hy_backend *base)
+{
+    if (!base)
+        return;
+    pthread_mutex_destroy(&((fake *)base)->lock);
+    hy_array_free(base->ctx, base);
+    fake_count(-1);
+}
+
+static const char *describe(const hy_backend *self)
+{
+    (void)self;
+    return "a device made of host memory";
+}
+
+static void rates(const hy_backend *self, hy_rates *out)
+{
+    *out = (hy_rates){.h2d_Bps      = 50e9,
+                      .d2h_Bps      = 50e9,
+                      .mem_Bps      = 1e12,
+                      .flops        = 1e13,
+                      .launch_s     = 5e-6,
+                      .width        = 100,
+                      .memory       = (size_t)self->device.cap,
+                      .merge_factor = 1};
+}
+
+static hybrid_status measure(hy_backend *self, hy_measured *out)
+{
+    (void)self;
+    out->h2d_Bps  = 20e9;
+    out->d2h_Bps  = 21e9;
+    out->both_Bps = 35e9;
+    out->mem_Bps  = 5e11;
+    out->launch_s = 3e-6;
+    return HYBRID_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
+static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
+                            size_t bytes)
+{
+    if (space == HY_DEVICE)
+        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
+                              "and the device is a fake", NULL);
+    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "and pinned by a fake");
+}
+
+static hy_meter *meter_of(hy_backend *self, hy_space space)
+{
+    return space == HY_DEVICE ? &self->device : &self->pinned;
+}
+
+static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
+                                 const char *what, hy_buffer *out)
+{
+    fake *self = (fake *)base;
+    void *ptr  = NULL;
+
+    if (!hy_meter_take(meter_of(base, space), bytes))
+        return out_of(base, space, what, bytes);
+    block *b = hy_memory_fails(&base->ctx->memory) ? NULL : malloc(sizeof *b);
+    if (!b || posix_memalign(&ptr, 256, bytes > 0 ? bytes : 1) != 0) {
+        free(b);
+        hy_meter_give(meter_of(base, space), bytes);
+        return out_of(base, space, what, bytes);
+    }
+    memset(ptr, POISON, bytes);
+    pthread_mutex_lock(&self->lock);
+    *b           = (block){self->blocks, ptr, bytes, space, NULL};
+    self->blocks = b;
+    pthread_mutex_unlock(&self->lock);
+    fake_count(1);
+    *out = (hy_buffer){ptr, bytes, space};
+    return HYBRID_OK;
+}
+
+/* With the lock of pinned memory held. */
+static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+
+    for (const block *b = pinned_blocks; b; b = b->next)
+        if (b->foreign == ctx && begin < (uintptr_t)b->ptr + b->bytes &&
+            (uintptr_t)b->ptr < begin + bytes)
+            return 1;
+    return 0;
+}
+
+/* Ordinary memory becomes a pinned block that is not the device's own; what is pinned
+   already is refused. */
+hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
+{
+    block *b = malloc(sizeof *b);
+
+    if (!b || bytes == 0 || bytes > FAKE_PIN_BYTES)
+        abort();
+    pthread_mutex_lock(&pinned_lock);
+    const int meets = is_pinned_by(base->ctx, ptr, bytes);
+    if (!meets) {
+        *b            = (block){pinned_blocks, ptr, bytes, HY_PINNED, base->ctx};
+        pinned_blocks = b;
+    }
+    pthread_mutex_unlock(&pinned_lock);
+    if (meets) {
+        free(b);
+        return HYBRID_NO_MEMORY;
+    }
+    fake_count(1);
+    __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);
+    return HYBRID_OK;
+}
+
+size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+    size_t left           = 0;
+
+    pthread_mutex_lock(&pinned_lock);
+    for (const block *b = pinned_blocks; b; b = b->next)
+        if (b->foreign == base->ctx && begin >= (uintptr_t)b->ptr &&
+            begin < (uintptr_t)b->ptr + b->bytes)
+            left = b->bytes - (begin - (uintptr_t)b->ptr);
+    pthread_mutex_unlock(&pinned_lock);
+    return bytes < left ? bytes : left;
+}
+
+/* With the lock of the list held. */
+static block *take_out(block **link, const hy_context *foreign, const void *ptr)
+{
+    while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
+        link = &(*link)->next;
+    block *b = *link;
+    if (b)
+        *link = b->next;
+    return b;
+}
+
+void fake_unpin(hy_backend *base, void *ptr)
+{
+    pthread_mutex_lock(&pinned_lock);
+    block *b = take_out(&pinned_blocks, base->ctx, ptr);
+    pthread_mutex_unlock(&pinned_lock);
+    if (!b) /* never pinned, or unpinned before */
+        abort();
+    free(b);
+    fake_count(-1);
+}
+
+static void free_block(hy_backend *base, hy_buffer *buffer)
+{
+    if (!buffer->ptr)
+        return;
+    fake *self = (fake *)base;
+    pthread_mutex_lock(&self->lock);
+    block *b = take_out(&self->blocks, NULL, buffer->ptr);
+    pthread_mutex_unlock(&self->lock);
+    if (!b) /* not ours, or freed before */
+        abort();
+    hy_meter_give(meter_of(base, b->space), b->bytes);
+    free(b->ptr);
+    free(b);
+    fake_count(-1);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+static void trim(hy_backend *self, int64_t since)
+{
+    (void)self, (void)since;
+}
+
+/* ---- copies ------------------------------------------------------------------ */
+
+/* The block of the list that holds all these bytes, or NULL. With its lock held. */
+static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
+                               size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)ptr;
+
+    while (b && (b->foreign != foreign || begin < (uintptr_t)b->ptr ||
+                 begin + bytes > (uintptr_t)b->ptr + b->bytes))
+        b = b->next;
+    return b;
+}
+
+/* The kind of block that holds all these bytes, of which `used` are copied; -1 if none
+   does. */
+static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
+{
+    pthread_mutex_lock(&self->lock);
+    const block *own = find_block(self->blocks, NULL, ptr, bytes);
+    const int space  = own ? (int)own->space : -1;
+    pthread_mutex_unlock(&self->lock);
+    if (own)
+        return space;
+    if (fake_memory_has(self->base.index, ptr, bytes))
+        return HY_DEVICE;
+    pthread_mutex_lock(&pinned_lock);
+    const int pinned = find_block(pinned_blocks, self->base.ctx, ptr, bytes) != NULL;
+    pthread_mutex_unlock(&pinned_lock);
+    if (pinned)
+        __atomic_fetch_add(&direct, (int64_t)used, __ATOMIC_RELAXED);
+    return pinned ? (int)HY_PINNED : -1;
+}
+
+int fake_on_device(hy_backend *base, const void *ptr, size_t bytes)
+{
+    return space_of((fake *)base, ptr, bytes, 0) == (int)HY_DEVICE;
+}
+
+static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
+{
+    fake *self         = (fake *)lane->backend;
+    const size_t lines = (size_t)c->rows - 1, all = (size_t)c->rows * c->bytes;
+
+    if (c->rows == 0 || c->bytes == 0)
+        return HYBRID_OK;
+    const int to    = space_of(self, c->dst, lines * c->dst_pitch + c->bytes, all);
+    const int from  = space_of(self, c->src, lines * c->src_pitch + c->bytes, all);
+    const int stays = to == HY_DEVICE && from == HY_DEVICE && c->dst != c->src;
+    if (to < 0 || from < 0 || (to == from && !stays) || c->dst_pitch < c->bytes ||
+        c->src_pitch < c->bytes)
+        return hy_fail(self->base.ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: a copy of %zu bytes is not between a device block "
+                       "and a pinned block",
+                       all);
+    if (!stays)
+        __atomic_fetch_add(&copied[to], (int64_t)all, __ATOMIC_RELAXED);
+    return fake_lane_copy(lane, c);
+}
+
+static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+{
+    return copy_rows(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
+}
+
+const hy_backend_ops hy_fake_backend_ops = {
+    .name         = "fake",
+    .open         = open_fake,
+    .close        = close_fake,
+    .describe     = describe,
+    .rates        = rates,
+    .measure      = measure,
+    .alloc        = alloc_block,
+    .free         = free_block,
+    .trim         = trim,
+    .lane_open    = fake_lane_open,
+    .lane_close   = fake_lane_close,
+    .lane_drain   = fake_lane_drain,
+    .copy         = copy,
+    .copy_rows    = copy_rows,
+    .turn         = fake_turn,
+    .mark_new     = fake_mark_new,
+    .mark_free    = fake_mark_free,
+    .mark_set     = fake_mark_set,
+    .lane_wait    = fake_lane_wait,
+    .host_wait    = fake_host_wait,
+    .mark_reached = fake_mark_reached,
+    .mark_ns      = fake_mark_ns,
+    .mark_untimed = fake_mark_untimed,
+    .rebase       = fake_rebase,
+    .holds        = fake_holds,
+    .fetch        = fake_fetch,
+    .follow       = fake_follow,
+    .reached      = fake_reached,
+    .borrow       = fake_borrow,
+    .combine      = fake_combine,
+    .hash         = fake_hash,
+    .survey       = fake_survey,
+    .survey_bytes = FAKE_SURVEY_BYTES,
+    .keep         = fake_keep,
+    .drop         = fake_drop,
+    .products     = fake_products,
+    .pack_deltas  = fake_pack_deltas,
+    .pin_bytes    = FAKE_PIN_BYTES,
+    .range_bytes  = FAKE_PIN_BYTES,
+    .pin          = fake_pin,
+    .unpin        = fake_unpin,
+    .pinned       = fake_pinned,
+};

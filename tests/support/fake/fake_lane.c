@@ -1,0 +1,425 @@
+/* tests/support/fake/fake_lane.c - a lane is a thread with a queue, a mark a counter.
+
+   A mark counts how often it was set and how often it was reached; who waits, waits for
+   the setting that was the last one when the wait was enqueued. */
+#include "tests/support/fake/fake_lane.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/threads/clock.h"
+#include "tests/support/inputs/cases.h"
+#include "tests/support/fake/fake_backend.h"
+#include "tests/support/fake/fake_memory.h"
+
+typedef enum action { CALL, COPY, REACH, WAIT } action;
+
+typedef struct entry {
+    struct entry *next;
+    action action;
+    hy_fake_fn fn; /* CALL, with arg or, if there are any, with kept bytes */
+    void *arg;
+    size_t kept;
+    _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
+    hy_row_copy rows; /* COPY */
+    hy_mark *mark;    /* REACH, WAIT */
+    int64_t turn;
+} entry;
+
+typedef struct lane {
+    hy_lane base;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t filled, idle;
+    entry *first, *last;
+    int busy, stop;
+    hybrid_status status; /* of the first work that failed */
+    int reported;
+    unsigned seed;
+    int most_us;
+    int at_once; /* who enqueues something waits until it is done */
+} lane;
+
+struct hy_mark {
+    hy_backend *backend;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int64_t set, reached, ns;
+    hybrid_status status; /* of the lane when it was reached */
+    lane *on;             /* the lane on which it was set last */
+    int untimed;          /* and nobody may ask when it was reached */
+};
+
+static unsigned delay_seed = 1;
+static int delay_most_us   = 50;
+
+void fake_delays(unsigned seed, int most_us)
+{
+    delay_seed    = seed;
+    delay_most_us = most_us;
+}
+
+/* ---- marks ------------------------------------------------------------------- */
+
+hybrid_status fake_mark_new(hy_backend *self, hy_mark **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "fake mark", &memory));
+    hy_mark *mark = memory;
+    *mark         = (hy_mark){.backend = self};
+    pthread_mutex_init(&mark->lock, NULL);
+    pthread_cond_init(&mark->changed, NULL);
+    fake_count(1);
+    *out = mark;
+    return HYBRID_OK;
+}
+
+void fake_mark_free(hy_mark *mark)
+{
+    if (!mark)
+        return;
+    pthread_cond_destroy(&mark->changed);
+    pthread_mutex_destroy(&mark->lock);
+    hy_array_free(mark->backend->ctx, mark);
+    fake_count(-1);
+}
+
+const hy_backend *fake_mark_backend(const hy_mark *mark)
+{
+    return mark->backend;
+}
+
+static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
+{
+    pthread_mutex_lock(&mark->lock);
+    if (turn > mark->reached) /* a setting that failed is reached at once */
+        mark->reached = turn;
+    mark->status = status;
+    mark->ns     = hy_now_ns();
+    pthread_cond_broadcast(&mark->changed);
+    pthread_mutex_unlock(&mark->lock);
+}
+
+static hybrid_status wait_for(hy_mark *mark, int64_t turn)
+{
+    pthread_mutex_lock(&mark->lock);
+    while (mark->reached < turn)
+        pthread_cond_wait(&mark->changed, &mark->lock);
+    const hybrid_status status = mark->status;
+    pthread_mutex_unlock(&mark->lock);
+    return status;
+}
+
+/* The last setting, and the lane on which it is. */
+static int64_t last_turn(hy_mark *mark, lane **on)
+{
+    pthread_mutex_lock(&mark->lock);
+    const int64_t turn = mark->set;
+    *on                = mark->on;
+    pthread_mutex_unlock(&mark->lock);
+    return turn;
+}
+
+hybrid_status fake_host_wait(hy_mark *mark)
+{
+    lane *on;
+    const int64_t turn         = last_turn(mark, &on);
+    const hybrid_status status = wait_for(mark, turn);
+
+    if (status != HYBRID_OK) {
+        pthread_mutex_lock(&on->lock);
+        on->reported = 1;
+        pthread_mutex_unlock(&on->lock);
+    }
+    return status;
+}
+
+hybrid_status fake_mark_reached(hy_mark *mark, int *out)
+{
+    lane *on;
+    const int64_t turn = last_turn(mark, &on);
+
+    pthread_mutex_lock(&mark->lock);
+    *out = mark->reached >= turn;
+    pthread_mutex_unlock(&mark->lock);
+    return *out ? fake_host_wait(mark) : HYBRID_OK;
+}
+
+int64_t fake_mark_ns(const hy_mark *mark)
+{
+    hy_mark *m = (hy_mark *)(uintptr_t)mark; /* only its lock changes */
+
+    pthread_mutex_lock(&m->lock);
+    const int64_t ns = m->ns;
+    if (m->untimed) /* the pipeline is wrong */
+        abort();
+    pthread_mutex_unlock(&m->lock);
+    return ns;
+}
+
+/* ---- what a lane does -------------------------------------------------------- */
+
+static void delay(lane *l)
+{
+    const uint64_t dice = test_hash(l->seed++, 1);
+
+    if (l->most_us == 0 || dice % 4 != 0)
+        return;
+    const uint64_t us            = (dice >> 2) % (uint64_t)l->most_us;
+    const struct timespec moment = {0, (long)us * 1000};
+    nanosleep(&moment, NULL);
+}
+
+static void copy(const hy_row_copy *c)
+{
+    for (size_t i = 0; i < (size_t)c->rows; i++)
+        memcpy((char *)c->dst + i * c->dst_pitch, (const char *)c->src + i * c->src_pitch,
+               c->bytes);
+}
+
+/* A call or a copy, which a device that is lost does not begin. */
+static hybrid_status act(lane *l, entry *e)
+{
+    hybrid_status status = HYBRID_OK;
+
+    if (!fault_lets_begin(l->base.backend))
+        return hy_fail(l->base.backend->ctx, HYBRID_DEVICE_FAILED,
+                       "fake device %d: it is lost", l->base.backend->index);
+    fake_memory_open();
+    if (e->action == COPY)
+        copy(&e->rows);
+    else
+        status = e->fn(&l->base, e->kept > 0 ? e->bytes : e->arg);
+    fake_memory_close();
+    fault_lets_end();
+    return status;
+}
+
+/* Status of the lane after the entry, which had `status` before it. */
+static hybrid_status work(lane *l, entry *e, hybrid_status status)
+{
+    hybrid_status waited;
+
+    switch (e->action) {
+    case CALL:
+    case COPY:
+        return status == HYBRID_OK ? act(l, e) : status;
+    case WAIT:
+        waited = wait_for(e->mark, e->turn);
+        return status == HYBRID_OK ? waited : status;
+    case REACH:
+        reach(e->mark, e->turn, status);
+    }
+    return status;
+}
+
+static entry *take(lane *l)
+{
+    entry *e = l->first;
+
+    l->first = e->next;
+    if (!l->first)
+        l->last = NULL;
+    return e;
+}
+
+static void *serve(void *arg)
+{
+    lane *l = arg;
+
+    pthread_mutex_lock(&l->lock);
+    for (;;) {
+        while (!l->first && !l->stop)
+            pthread_cond_wait(&l->filled, &l->lock);
+        if (!l->first)
+            break;
+        entry *e                   = take(l);
+        const hybrid_status before = l->status;
+        l->busy                    = 1;
+        pthread_mutex_unlock(&l->lock);
+        delay(l);
+        const hybrid_status after = work(l, e, before);
+        hy_array_free(l->base.backend->ctx, e);
+        pthread_mutex_lock(&l->lock);
+        l->status = after;
+        l->busy   = 0;
+        if (!l->first)
+            pthread_cond_broadcast(&l->idle);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+/* ---- filling it
+ * ------------------------------------------------------------------------ */
+
+static hybrid_status push(lane *l, const entry *what)
+{
+    void *memory;
+
+    HY_TRY(
+        hy_array(l->base.backend->ctx, 1, sizeof(entry), "work of a fake lane", &memory));
+    entry *e = memory;
+    *e       = *what;
+    pthread_mutex_lock(&l->lock);
+    if (l->reported && !l->busy && !l->first) {
+        l->status   = HYBRID_OK;
+        l->reported = 0;
+    }
+    if (l->last)
+        l->last->next = e;
+    else
+        l->first = e;
+    l->last = e;
+    pthread_cond_signal(&l->filled);
+    while (l->at_once && (l->first || l->busy))
+        pthread_cond_wait(&l->idle, &l->lock);
+    const hybrid_status status = l->at_once ? l->status : HYBRID_OK;
+    pthread_mutex_unlock(&l->lock);
+    return status;
+}
+
+static hybrid_status launch(hy_lane *base, const entry *e)
+{
+    if (base->backend->ops == &hy_fault_backend_ops &&
+        fault_hits(base->backend, "a launch"))
+        return HYBRID_DEVICE_FAILED;
+    return push((lane *)base, e);
+}
+
+hybrid_status hy_fake_enqueue(hy_lane *base, hy_fake_fn fn, void *arg)
+{
+    return launch(base, &(entry){.action = CALL, .fn = fn, .arg = arg});
+}
+
+hybrid_status hy_fake_enqueue_copy(hy_lane *base, hy_fake_fn fn, const void *arg,
+                                   size_t bytes)
+{
+    entry e = {.action = CALL, .fn = fn, .kept = bytes};
+
+    assert(bytes > 0 && bytes <= sizeof e.bytes);
+    memcpy(e.bytes, arg, bytes);
+    return launch(base, &e);
+}
+
+hybrid_status fake_lane_copy(hy_lane *base, const hy_row_copy *rows)
+{
+    const entry e = {.action = COPY, .rows = *rows};
+    return push((lane *)base, &e);
+}
+
+static hybrid_status set_mark(hy_lane *base, hy_mark *mark)
+{
+    lane *l = (lane *)base;
+
+    pthread_mutex_lock(&mark->lock);
+    const int64_t turn = ++mark->set;
+    mark->on           = l;
+    pthread_mutex_unlock(&mark->lock);
+    const hybrid_status status =
+        push(l, &(entry){.action = REACH, .mark = mark, .turn = turn});
+    if (status != HYBRID_OK) /* nobody shall wait for a turn that never comes */
+        reach(mark, turn, status);
+    return status;
+}
+
+static void set_untimed(hy_mark *mark, int untimed)
+{
+    pthread_mutex_lock(&mark->lock);
+    mark->untimed = untimed;
+    pthread_mutex_unlock(&mark->lock);
+}
+
+hybrid_status fake_mark_set(hy_lane *base, hy_mark *mark)
+{
+    set_untimed(mark, 0);
+    return set_mark(base, mark);
+}
+
+hybrid_status fake_mark_untimed(hy_lane *base, hy_mark *mark)
+{
+    set_untimed(mark, 1);
+    return set_mark(base, mark);
+}
+
+hybrid_status fake_lane_wait(hy_lane *base, hy_mark *mark)
+{
+    lane *on;
+    const int64_t turn = last_turn(mark, &on);
+    return push((lane *)base, &(entry){.action = WAIT, .mark = mark, .turn = turn});
+}
+
+/* ---- open and close
+ * --------------------------------------------------------------------- */
+
+hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
+                             hy_lane **out)
+{
+    void *memory;
+
+    (void)urgent; /* each lane has a thread of its own */
+    HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "fake lane", &memory));
+    lane *l = memory;
+    *l      = (lane){.base    = {.backend = self, .name = name},
+                     .seed    = __atomic_fetch_add(&delay_seed, 1, __ATOMIC_RELAXED),
+                     .most_us = delay_most_us};
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->filled, NULL);
+    pthread_cond_init(&l->idle, NULL);
+    if (pthread_create(&l->thread, NULL, serve, l) != 0) {
+        pthread_cond_destroy(&l->filled);
+        pthread_cond_destroy(&l->idle);
+        pthread_mutex_destroy(&l->lock);
+        hy_array_free(self->ctx, l);
+        return hy_fail(self->ctx, HYBRID_NO_MEMORY, "no thread for the fake lane %s",
+                       name);
+    }
+    fake_count(1);
+    *out = &l->base;
+    return HYBRID_OK;
+}
+
+/* Kernels of the fake device read their job when they run, those of CUDA when they are
+   enqueued, after which its owner may change it. So the fake stream does all at once. */
+hybrid_status fake_borrow(hy_backend *self, void *stream, hy_lane **out)
+{
+    (void)stream;
+    HY_TRY(fake_lane_open(self, "caller", 0, out));
+    ((lane *)*out)->at_once = 1;
+    return HYBRID_OK;
+}
+
+void fake_lane_drain(hy_lane *base)
+{
+    lane *l = (lane *)base;
+
+    pthread_mutex_lock(&l->lock);
+    while (l->first || l->busy)
+        pthread_cond_wait(&l->idle, &l->lock);
+    l->status   = HYBRID_OK;
+    l->reported = 0;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void fake_lane_close(hy_lane *base)
+{
+    lane *l = (lane *)base;
+
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->lock);
+    l->stop = 1;
+    pthread_cond_signal(&l->filled);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->thread, NULL);
+    pthread_cond_destroy(&l->filled);
+    pthread_cond_destroy(&l->idle);
+    pthread_mutex_destroy(&l->lock);
+    hy_array_free(l->base.backend->ctx, l);
+    fake_count(-1);
+}

@@ -1,0 +1,46 @@
+/* tests/support/fake/fake_lane.h - between fake_backend.c, fake_kernels.c and
+   fake_lane.c. */
+#ifndef FAKE_LANE_H
+#define FAKE_LANE_H
+
+#include "base/contract/backend.h"
+
+hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
+                             hy_lane **out);
+void fake_lane_close(hy_lane *lane);
+hybrid_status fake_borrow(hy_backend *self, void *stream, hy_lane **out);
+void fake_lane_drain(hy_lane *lane);
+hybrid_status fake_lane_copy(hy_lane *lane, const hy_row_copy *rows);
+
+hybrid_status fake_mark_new(hy_backend *self, hy_mark **out);
+void fake_mark_free(hy_mark *mark);
+hybrid_status fake_mark_set(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_mark_untimed(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_lane_wait(hy_lane *lane, hy_mark *mark);
+hybrid_status fake_host_wait(hy_mark *mark);
+hybrid_status fake_mark_reached(hy_mark *mark, int *out);
+int64_t fake_mark_ns(const hy_mark *mark);
+
+/* The backend whose mark it is. */
+const hy_backend *fake_mark_backend(const hy_mark *mark);
+
+/* Something was made (1) or released (-1). */
+void fake_count(int64_t by);
+
+enum { FAKE_PIN_BYTES = 4096 };
+
+/* Whether all these bytes are in memory of the device. */
+int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
+
+hybrid_status fake_turn(hy_lane *lane, const hy_turning *turning);
+hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);
+hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
+                            const int32_t *a_col, const int64_t *b_row_ptr,
+                            uint32_t *products);
+enum { FAKE_SURVEY_BYTES = 64 };
+hybrid_status fake_survey(hy_lane *lane, const hy_surveying *s); /* fake_survey.c */
+hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
+void fake_unpin(hy_backend *base, void *ptr);
+size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes);
+
+#endif /* FAKE_LANE_H */

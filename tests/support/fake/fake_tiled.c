@@ -1,0 +1,139 @@
+/* tests/support/fake/fake_tiled.c - the packed format of spmm.cuda.tiled, walked on the
+   CPU.
+
+   Panel by panel, stage by stage, step by step, as the kernel does, from X in columns to
+   a result in columns. */
+#include <stdlib.h>
+
+#include "base/data/csr.h"
+#include "partition/format/pack_tiled.h"
+#include "tests/support/inputs/cases.h"
+#include "tests/support/fake/fake_backend.h"
+
+/* Small enough that rows of small cases are cut. */
+static const int64_t segment = 20;
+
+static hy_tiled_rules rules_for(const hy_features *f)
+{
+    return (hy_tiled_rules){segment, 2 * f->nnz / segment};
+}
+
+static const char *never_refuse(const hy_features *f, const hy_rates *r)
+{
+    (void)f;
+    (void)r;
+    return NULL;
+}
+
+static size_t partials_bytes(const hy_features *f)
+{
+    return (size_t)rules_for(f).partials * (size_t)f->out_cols * hy_value_size(f->type);
+}
+
+static hy_cost cost(const hy_features *f, const hy_rates *r)
+{
+    const hy_tiled_rules rules = rules_for(f);
+
+    (void)r;
+    return (hy_cost){.pack_bytes = hy_pack_tiled_bytes(f, &rules),
+                     .work_bytes = partials_bytes(f),
+                     .out_bytes  = hy_rows_bytes(HY_SPMM, f, 0)};
+}
+
+static hybrid_status prepare(hy_job *job)
+{
+    const hy_tiled_rules rules = rules_for(&job->chunk->features);
+    return hy_pack_tiled(job, &rules);
+}
+
+/* In work: a column of partials after the other. */
+static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t j,
+                double product)
+{
+    const hybrid_type type = job->chunk->features.type;
+    void *to               = out >= 0 ? job->out.val : job->work.ptr;
+    const int64_t at       = out >= 0 ? j * job->chunk->features.rows + out
+                                      : j * a->head.partials + (-1 - out);
+
+    value_set(to, type, at, value_at(to, type, at) + product);
+}
+
+/* One slice of a stage, in the order in which its entries are stored. */
+static void walk_slice(const hy_job *job, const hy_tiled_view *a, const hy_cols_view *x,
+                       int64_t stage, const int32_t *out, int slice, int64_t j)
+{
+    const hybrid_type type  = job->chunk->features.type;
+    const hy_tiled_stage *s = &a->stage[stage];
+    const uint16_t *count   = a->count + stage * HY_TILED_ROWS + slice * HY_TILED_SLICE;
+    int64_t at              = s->entry[slice];
+
+    for (int step = 0, more = 1; more; step++) {
+        more = 0;
+        for (int l = 0; l < HY_TILED_SLICE; l++) {
+            if (count[l] <= step)
+                continue;
+            const int32_t row = a->map[s->first + a->index[at]];
+            add(job, a, out[slice * HY_TILED_SLICE + l], j,
+                value_at(a->val, type, at) * value_at(x->x, type, hy_x_at(x, row, j)));
+            at++;
+            more = 1;
+        }
+    }
+}
+
+static void walk_panels(const hy_job *job, const hy_tiled_view *a, int64_t j)
+{
+    const hy_cols_view x = hy_packed_x_cols(job);
+
+    for (int64_t p = 0; p < a->head.panels; p++)
+        for (int64_t s = a->start[p]; s < a->start[p + 1]; s++)
+            for (int w = 0; w < HY_TILED_SLICES; w++)
+                walk_slice(job, a, &x, s, a->out + p * HY_TILED_ROWS, w, j);
+}
+
+static void combine(const hy_job *job, const hy_tiled_view *a, int64_t j)
+{
+    const hybrid_type type = job->chunk->features.type;
+
+    for (int64_t k = 0; k < a->head.splits; k++)
+        for (int32_t i = 0; i < a->split[k].parts; i++)
+            add(job, a, a->split[k].row, j,
+                value_at(job->work.ptr, type,
+                         j * a->head.partials + a->split[k].partial + i));
+}
+
+static hybrid_status walk(hy_lane *lane, void *arg)
+{
+    const hy_job *job      = arg;
+    const hybrid_type type = job->chunk->features.type;
+    const hy_tiled_view a  = hy_packed_tiled(job);
+    const int64_t cols     = job->chunk->col_end - job->chunk->col_begin;
+
+    (void)lane;
+    for (int64_t k = 0; k < job->chunk->features.rows * cols; k++)
+        value_set(job->out.val, type, k, 0);
+    for (int64_t k = 0; k < a.head.partials * cols; k++)
+        value_set(job->work.ptr, type, k, 0);
+    for (int64_t j = 0; j < cols; j++) {
+        walk_panels(job, &a, j);
+        combine(job, &a, j);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status multiply(hy_lane *lane, hy_job *job)
+{
+    return hy_fake_enqueue(lane, walk, job);
+}
+
+const hy_variant hy_spmm_fake_tiled = {
+    .name     = "spmm.fake.tiled",
+    .summary  = "the packs of spmm.cuda.tiled, on the fake device",
+    .source   = "for tests",
+    .op       = HY_SPMM,
+    .form     = HY_FORM_SLABS,
+    .refuse   = never_refuse,
+    .cost     = cost,
+    .prepare  = prepare,
+    .multiply = multiply,
+};

@@ -1,0 +1,29 @@
+/* tests/support/inputs/long_rows.h - products with rows of one to a million scalar
+   products. */
+#ifndef LONG_ROWS_H
+#define LONG_ROWS_H
+
+#include "hybrid_spmm.h"
+
+/* A has two rows with all `inner` columns. Row l of B has `length` columns in a row; they
+   begin `step` columns after those of the row before, and at 0 again where there is no
+   room. The last column of B is empty. */
+typedef struct long_rows {
+    const char *name;
+    int64_t inner, length, step, cols;
+} long_rows;
+
+enum { LONG_ROWS = 7 };
+extern const long_rows long_rows_table[LONG_ROWS];
+
+typedef enum long_values {
+    LONG_EQUAL,    /* 0.1, and sums of it are off by far more than random ones */
+    LONG_POSITIVE, /* in [0.5, 1.5) */
+    LONG_SIGNED    /* in [-1, 1) */
+} long_values;
+
+/* Values of A's second row are three times as large. Free with matrix_free(). */
+void long_rows_make(const long_rows *shape, hybrid_type type, long_values values,
+                    hybrid_csr *A, hybrid_csr *B);
+
+#endif /* LONG_ROWS_H */

@@ -1,0 +1,18 @@
+/* tests/support/products/sanitized.h - whether a sanitizer that has memory of its own is
+   built in. */
+#ifndef SANITIZED_H
+#define SANITIZED_H
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#endif /* SANITIZED_H */

@@ -1,0 +1,42 @@
+/* tests/support/runs/gathered.c - what a gathered chunk brings of X, and where it is in a
+ * window. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "tests/support/runs/gathered.h"
+
+void gathered_ranks(const hy_job *job, int64_t *rank)
+{
+    const hybrid_csr *A = job->problem->A;
+    int64_t count       = 0;
+
+    for (int64_t c = 0; c < A->cols; c++)
+        rank[c] = -1;
+    for (int64_t k = hy_offset(A, job->chunk->row_begin);
+         k < hy_offset(A, job->chunk->row_end); k++)
+        rank[hy_cols(A)[k]] = 0;
+    for (int64_t c = 0; c < A->cols; c++)
+        if (rank[c] == 0)
+            rank[c] = count++;
+    assert_int_equal(count, job->chunk->features.gather_rows);
+}
+
+int64_t window_ranks(const hybrid_csr *A, hy_chunk *chunk, int64_t *rank)
+{
+    const int64_t end = hy_offset(A, chunk->row_end);
+
+    chunk->first = A->cols;
+    chunk->needs = 0;
+    for (int64_t k = hy_offset(A, chunk->row_begin); k < end; k++) {
+        chunk->first = hy_cols(A)[k] < chunk->first ? hy_cols(A)[k] : chunk->first;
+        chunk->needs = hy_cols(A)[k] >= chunk->needs ? hy_cols(A)[k] + 1 : chunk->needs;
+    }
+    const int64_t rows = chunk->needs - chunk->first, window = rows > 0 ? rows : 1;
+    for (int64_t r = 0; r < A->cols; r++)
+        rank[r] = r % window;
+    return window;
+}

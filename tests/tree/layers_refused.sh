@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The check of the include graph refuses what it should: an include upwards, one sideways,
+# an internal header in the program, CUB outside cuda_sort*, and modules that include
+# each other in a circle, which it names.
+# Usage: layers_refused.sh <cmake>
+set -eu
+cmake=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# expect <passes|fails> <file> <include line> [<file> <include line>]...
+expect() {
+    expected=$1
+    shift
+    tree=$*
+    rm -rf "$folder/tree"
+    while [ $# -gt 0 ]; do
+        mkdir -p "$folder/tree/$(dirname "$1")"
+        printf '%s\n' "$2" >"$folder/tree/$1"
+        shift 2
+    done
+    outcome=fails
+    if "$cmake" -D ROOT="$folder/tree" -P "$HYBRID_SOURCE/tests/tree/layers.cmake" \
+        >"$folder/log" 2>&1; then
+        outcome=passes
+    fi
+    if [ "$outcome" != "$expected" ]; then
+        echo "a tree of $tree $outcome:"
+        cat "$folder/log"
+        exit 1
+    fi
+}
+
+# circle <names>: the last tree was refused for a circle of these modules.
+circle() {
+    if ! tr -s ' \n' ' ' <"$folder/log" | grep -q "include each other in a circle: $1 "; then
+        echo "a tree of $tree is not refused for a circle of $1:"
+        cat "$folder/log"
+        exit 1
+    fi
+}
+
+expect passes engine/a.c '#include "pipeline/run/run.h"'
+expect passes cli/a.c '#include "hybrid_spmm.h"'
+expect passes cli/a.c '#include "own.h"'
+expect passes gpu/backend/cuda_sort.cu '#include <cub/cub.cuh>'
+expect fails base/a.c '#include "engine/plan/plan.h"'
+expect fails pipeline/a.c '#include "gpu/backend/cuda_lane.cuh"'
+expect fails cli/a.c '#  include "base/data/csr.h"'
+expect fails gpu/a.cu '#include <cub/cub.cuh>'
+
+# A header that includes another, and a source file that includes the first: none by files.
+expect passes engine/a.h '#include "engine/b.h"' engine/b.c '#include "engine/b.h"'
+expect fails engine/a.h '#include "engine/b.h"' engine/b.c '#include "engine/a.h"'
+circle 'a, b'
+expect fails engine/a.c '#include "engine/b.h"' engine/b.h '#include "c.h"' \
+    engine/c.c '#include "engine/a.h"' engine/d.c '#include "engine/a.h"' \
+    engine/b.c '#include "engine/e.h"' engine/e.h '#include "base/data/csr.h"'
+circle 'a, b, c'
+expect fails pipeline/a.c '#include "pipeline/b.h"' pipeline/b.c '#include "pipeline/a.h"'
+circle 'a, b'

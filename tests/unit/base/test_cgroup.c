@@ -1,0 +1,152 @@
+/* tests/unit/base/test_cgroup.c - limits of control groups, of both versions, and the cap
+   on host memory that follows from them. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory/cgroup.h"
+#include "engine/api/engine.h"
+
+/* A file of the tree; of which at most: */
+typedef struct text_file {
+    const char *path, *text;
+} text_file;
+
+enum { FILES = 8 };
+
+static const struct tree {
+    text_file files[FILES];
+    int cores;
+    int64_t memory;
+} trees[] = {
+    {{{"/proc/self/cgroup", "0::/\n"}}, 0, 0},
+    /* version 2: the process's group, and those above it */
+    {{{"/proc/self/cgroup", "0::/a/b\n"},
+      {"/sys/fs/cgroup/a/b/memory.max", "max\n"},
+      {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"}},
+     0,
+     0},
+    {{{"/proc/self/cgroup", "0::/a/b\n"},
+      {"/sys/fs/cgroup/a/b/memory.max", "3221225472\n"},
+      {"/sys/fs/cgroup/a/memory.max", "1073741824\n"},
+      {"/sys/fs/cgroup/memory.max", "max\n"},
+      {"/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n"},
+      {"/sys/fs/cgroup/a/cpu.max", "900000 100000\n"}},
+     3,
+     1073741824},
+    /* in a container the folder of its group is the root */
+    {{{"/proc/self/cgroup", "0::/\n"},
+      {"/sys/fs/cgroup/memory.max", "536870912\n"},
+      {"/sys/fs/cgroup/cpu.max", "100000 100000\n"}},
+     1,
+     536870912},
+    /* version 1: a hierarchy each, and a limit that is none */
+    {{{"/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/c\n0::/\n"},
+      {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "268435456\n"},
+      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"},
+      {"/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "150000\n"},
+      {"/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}},
+     2,
+     268435456},
+    {{{"/proc/self/cgroup", "9:memory:/m\n"},
+      {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "9223372036854771712\n"}},
+     0,
+     0},
+    /* memory is not memory_migrate, and no line is a surprise */
+    {{{"/proc/self/cgroup", "\n1\n2:\n9:memory_migrate:/m\n"},
+      {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "1\n"}},
+     0,
+     0},
+};
+
+static void must(int condition, const char *what)
+{
+    if (!condition)
+        fail_msg("cannot make %s", what);
+}
+
+/* The file and the folders that it is in. */
+static void store(const char *root, const text_file *file)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s%s", root, file->path);
+    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *f = fopen(path, "w");
+    must(f != NULL, path);
+    must(fputs(file->text, f) >= 0, path);
+    must(fclose(f) == 0, path);
+}
+
+static void the_least_limit_counts(void **state)
+{
+    char remove[64];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        char root[] = "/tmp/hybrid_cgroup_XXXXXX";
+        must(mkdtemp(root) != NULL, root);
+        for (int k = 0; k < FILES && trees[i].files[k].path; k++)
+            store(root, &trees[i].files[k]);
+        const int cores      = hy_cgroup_cores(root);
+        const int64_t memory = hy_cgroup_memory(root);
+        snprintf(remove, sizeof remove, "rm -r %s", root);
+        assert_int_equal(system(remove), 0);
+        if (cores != trees[i].cores || memory != trees[i].memory)
+            fail_msg("tree %d: %d cores and %lld bytes", (int)i, cores,
+                     (long long)memory);
+    }
+    assert_int_equal(hy_cgroup_cores("/nonexistent"), 0);
+    assert_int_equal(hy_cgroup_memory("/nonexistent"), 0);
+}
+
+/* Of an engine that was not given one. */
+static void memory_is_the_cap(void **state)
+{
+    const int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_csr A;
+    (void)state;
+
+    assert_in_range(hy_memory_limit(), 1, machine);
+    options.backend = HYBRID_HOST;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    const hy_memory *memory = &engine->ctx.memory;
+    assert_int_equal(memory->meter.cap, hy_memory_limit());
+    assert_false(memory->strict);
+    engine->ctx.memory.meter.cap = 64 << 20; /* a machine so small */
+    assert_int_equal(hybrid_generate(engine, "er:1000000,20", HYBRID_F64, 1, &A),
+                     HYBRID_NO_MEMORY);
+    hybrid_engine_destroy(engine);
+
+    options.host_bytes = 1 << 30;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    assert_int_equal(engine->ctx.memory.meter.cap, 1 << 30);
+    assert_true(engine->ctx.memory.strict);
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_limit_counts),
+        cmocka_unit_test(memory_is_the_cap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* tests/unit/base/test_csr.c - checking, allocating, summing and transposing sparse
+ * matrices. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "base/memory/results.h"
+#include "tests/support/engines/group.h"
+
+static void assert_check(const hybrid_csr *A, hybrid_status status, const char *sentence)
+{
+    hy_message_clear(&ctx->message);
+    assert_int_equal(hy_csr_check(ctx, A, "A"), status);
+    assert_string_equal(ctx->message.text, sentence);
+}
+
+/* ---- matrices -------------------------------------------------------------------- */
+
+/*  . 1 2
+    . . .
+    3 . 4
+    5 6 7  */
+static int32_t small_ptr[] = {0, 2, 2, 4, 7};
+static int32_t small_col[] = {1, 2, 0, 2, 0, 1, 2};
+static double small_val[]  = {1, 2, 3, 4, 5, 6, 7};
+
+static hybrid_csr small(void)
+{
+    return (hybrid_csr){4, 3, 7, HYBRID_I32, small_ptr, small_col, small_val, HYBRID_F64};
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 31;
+    x *= 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+/* `most` columns a row at most, each a random step after the one before; every 5th row
+   is empty. The value is the entry's number. */
+static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_type type)
+{
+    hybrid_csr A;
+
+    assert_int_equal(hy_csr_alloc(ctx, rows, cols, rows * most, type, &A), HYBRID_OK);
+    int64_t *ptr = A.row_ptr, k = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t j = -1;
+        ptr[i]    = k;
+        for (int64_t e = 0; e < most && i % 5 != 4; e++, k++) {
+            j += 1 +
+                 (int64_t)(mix((uint64_t)(i * most + e)) % (uint64_t)(2 * cols / most));
+            if (j >= cols)
+                break;
+            hy_cols(&A)[k] = (int32_t)j;
+            if (type == HYBRID_F64)
+                ((double *)A.val)[k] = (double)k;
+            else
+                ((float *)A.val)[k] = (float)k;
+        }
+    }
+    ptr[rows] = A.nnz = k;
+    return A;
+}
+
+/* ---- headers --------------------------------------------------------------------- */
+
+static void header_must_make_sense(void **state)
+{
+    hybrid_csr bad[11];
+
+    (void)state;
+    for (int i = 0; i < 11; i++)
+        bad[i] = small();
+    bad[0].rows        = -1;
+    bad[1].cols        = -1;
+    bad[2].cols        = (int64_t)1 << 31;
+    bad[3].nnz         = -1;
+    bad[4].type        = (hybrid_type)3;
+    bad[5].offset_type = (hybrid_index)0;
+    bad[6].nnz         = (int64_t)1 << 31; /* with offsets of 32 bits */
+    bad[7].row_ptr     = NULL;
+    bad[8].col         = NULL;
+    bad[9].val         = NULL;
+    bad[10].rows       = INT64_MAX;
+    for (int i = 0; i < 11; i++) {
+        hy_message_clear(&ctx->message);
+        assert_int_equal(hy_csr_check_header(ctx, &bad[i], "B"), HYBRID_BAD_MATRIX);
+        assert_memory_equal(ctx->message.text, "B: ", 3);
+        assert_int_equal(hy_csr_check(ctx, &bad[i], "B"), HYBRID_BAD_MATRIX);
+    }
+    hy_message_clear(&ctx->message);
+    assert_int_equal(hy_csr_check_header(ctx, NULL, "B"), HYBRID_BAD_ARGUMENT);
+    assert_string_equal(ctx->message.text, "B is NULL");
+}
+
+static void header_is_checked_without_the_arrays(void **state)
+{
+    int64_t nowhere;
+    hybrid_csr A = {INT32_MAX, INT32_MAX,        INT64_MAX / 16, HYBRID_I64,
+                    &nowhere,  (void *)&nowhere, &nowhere,       HYBRID_F32};
+
+    (void)state;
+    assert_int_equal(hy_csr_check_header(ctx, &A, "A"), HYBRID_OK);
+}
+
+static void empty_matrices_are_fine(void **state)
+{
+    int64_t zero[3] = {0, 0, 0};
+    hybrid_csr A    = {0, 0, 0, HYBRID_I64, zero, NULL, NULL, HYBRID_F32};
+
+    (void)state;
+    assert_check(&A, HYBRID_OK, "");
+    A.rows = 2;
+    assert_check(&A, HYBRID_OK, "");
+    A.cols = INT32_MAX;
+    assert_check(&A, HYBRID_OK, "");
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+static void broken_rules_are_named(void **state)
+{
+    static const struct {
+        int32_t ptr[5], col[7];
+        const char *sentence;
+    } cases[] = {
+        {{1, 2, 2, 4, 7},
+         {1, 2, 0, 2, 0, 1, 2},
+         "A: row offsets go from 1 to 7 instead of from 0 to 7"},
+        {{0, 2, 2, 4, 6},
+         {1, 2, 0, 2, 0, 1, 2},
+         "A: row offsets go from 0 to 6 instead of from 0 to 7"},
+        {{0, 2, 1, 4, 7},
+         {1, 2, 0, 2, 0, 1, 2},
+         "A: row 1: offsets 2 and 1 fall or leave 0..7"},
+        {{0, 2, 8, 4, 7},
+         {1, 2, 0, 2, 0, 1, 2},
+         "A: row 1: offsets 2 and 8 fall or leave 0..7"},
+        {{0, -2, 2, 4, 7},
+         {1, 2, 0, 2, 0, 1, 2},
+         "A: row 0: offsets 0 and -2 fall or leave 0..7"},
+        {{0, 2, 2, 4, 7},
+         {1, 2, 0, 2, 0, 1, 3},
+         "A: row 3, entry 2: column 3 is not in 0..2"},
+        {{0, 2, 2, 4, 7},
+         {1, 2, -1, 2, 0, 1, 3},
+         "A: row 2, entry 0: column -1 is not in 0..2"},
+        {{0, 2, 2, 4, 7},
+         {1, 2, 0, 2, 0, 0, 2},
+         "A: row 3, entry 1: column 0 does not ascend after 0"},
+        {{0, 2, 2, 4, 7},
+         {2, 1, 0, 2, 0, 1, 9},
+         "A: row 0, entry 1: column 1 does not ascend after 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t ptr[5], col[7];
+        int64_t wide[5];
+        hybrid_csr A = small();
+        memcpy(ptr, cases[i].ptr, sizeof ptr);
+        memcpy(col, cases[i].col, sizeof col);
+        A.row_ptr = ptr;
+        A.col     = col;
+        assert_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
+        for (int k = 0; k < 5; k++)
+            wide[k] = ptr[k];
+        A.row_ptr     = wide;
+        A.offset_type = HYBRID_I64;
+        assert_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
+    }
+    hybrid_csr good = small();
+    assert_check(&good, HYBRID_OK, "");
+}
+
+static void the_first_of_many_bad_rows_is_named(void **state)
+{
+    hybrid_csr A       = random_csr(50000, 300, 6, HYBRID_F32);
+    const int64_t *ptr = A.row_ptr;
+    char wanted[100];
+
+    (void)state;
+    assert_check(&A, HYBRID_OK, "");
+    for (int64_t bad = 49998; bad > 3000; bad -= 8000) {
+        for (int64_t i = bad; i < 50000; i += 1001)
+            if (ptr[i + 1] > ptr[i])
+                hy_cols(&A)[ptr[i + 1] - 1] = 300;
+        int64_t first = bad;
+        while (ptr[first + 1] == ptr[first] || hy_cols(&A)[ptr[first + 1] - 1] != 300)
+            first++;
+        snprintf(wanted, sizeof wanted,
+                 "A: row %lld, entry %lld: column 300 is not in 0..299", (long long)first,
+                 (long long)(ptr[first + 1] - ptr[first] - 1));
+        assert_check(&A, HYBRID_BAD_MATRIX, wanted);
+    }
+    hy_csr_free(ctx, &A);
+}
+
+/* ---- prefix sums ----------------------------------------------------------------- */
+
+static void prefix_sums_are_sums(void **state)
+{
+    static const int64_t lengths[] = {0, 1, 2, 1000, 65536, 1048576, 1048577, 3000001};
+    void *memory;
+
+    (void)state;
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const int64_t n = lengths[l];
+        assert_int_equal(hy_array(ctx, n + 1, 8, "counts", &memory), HYBRID_OK);
+        int64_t *count = memory, sum = 0, wrong = 0;
+        for (int64_t i = 0; i < n; i++)
+            count[i] = (int64_t)(mix((uint64_t)i) % 1000) << 30;
+        count[n] = -77; /* ignored */
+        assert_int_equal(hy_prefix_sum(ctx, count, n), HYBRID_OK);
+        for (int64_t i = 0; i < n; i++) {
+            wrong += count[i] != sum;
+            sum += (int64_t)(mix((uint64_t)i) % 1000) << 30;
+        }
+        assert_int_equal(wrong, 0);
+        assert_true(count[n] == sum);
+        hy_array_free(ctx, memory);
+    }
+}
+
+/* ---- transposing ----------------------------------------------------------------- */
+
+static void small_transpose_by_hand(void **state)
+{
+    static const int64_t ptr[] = {0, 2, 4, 7};
+    static const int32_t col[] = {2, 3, 0, 3, 0, 2, 3};
+    static const double val[]  = {3, 5, 1, 6, 2, 4, 7};
+    hybrid_csr A               = small(), T;
+
+    (void)state;
+    assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
+    assert_true(T.rows == 3 && T.cols == 4 && T.nnz == 7);
+    assert_true(T.offset_type == HYBRID_I64 && T.type == HYBRID_F64);
+    assert_memory_equal(T.row_ptr, ptr, sizeof ptr);
+    assert_memory_equal(T.col, col, sizeof col);
+    assert_memory_equal(T.val, val, sizeof val);
+    hy_csr_free(ctx, &T);
+    assert_null(T.row_ptr);
+    assert_int_equal(T.rows, 0);
+}
+
+/* T holds what A holds: as many entries, and each of A's where it belongs. */
+static int64_t entries_missing(const hybrid_csr *A, const hybrid_csr *T)
+{
+    const size_t size = hy_value_size(A->type);
+    int64_t *next = calloc((size_t)A->cols, sizeof *next), missing = 0;
+
+    assert_non_null(next);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++) {
+            const int32_t j  = hy_cols(A)[k];
+            const int64_t at = hy_offset(T, j) + next[j]++;
+            missing += at >= hy_offset(T, j + 1) || hy_cols(T)[at] != i ||
+                       memcmp((char *)T->val + (size_t)at * size,
+                              (char *)A->val + (size_t)k * size, size) != 0;
+        }
+    free(next);
+    return missing;
+}
+
+static void large_transposes_hold_the_same(void **state)
+{
+    static const int64_t shapes[][3] = {
+        {30000, 500, 7},  /* bands */
+        {40, 9000, 3000}, /* few long rows */
+        {3000, 90000, 40} /* more columns than entries a band could count */
+    };
+
+    (void)state;
+    for (int s = 0; s < 3; s++)
+        for (int type = HYBRID_F32; type <= HYBRID_F64; type++) {
+            hybrid_csr A =
+                random_csr(shapes[s][0], shapes[s][1], shapes[s][2], (hybrid_type)type);
+            hybrid_csr T;
+            assert_true(A.nnz > 1 << 16);
+            assert_check(&A, HYBRID_OK, "");
+            assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
+            assert_check(&T, HYBRID_OK, "");
+            assert_int_equal(T.nnz, A.nnz);
+            assert_int_equal(entries_missing(&A, &T), 0);
+            hy_csr_free(ctx, &A);
+            hy_csr_free(ctx, &T);
+        }
+}
+
+static void empty_matrices_transpose(void **state)
+{
+    static const int64_t shapes[][2] = {{0, 0}, {5, 0}, {0, 5}, {4, 6}};
+    int64_t zero[6]                  = {0};
+
+    (void)state;
+    for (int s = 0; s < 4; s++) {
+        hybrid_csr A = {shapes[s][0], shapes[s][1], 0,    HYBRID_I64,
+                        zero,         NULL,         NULL, HYBRID_F64};
+        hybrid_csr T;
+        assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
+        assert_int_equal(T.rows, A.cols);
+        assert_int_equal(T.cols, A.rows);
+        assert_check(&T, HYBRID_OK, "");
+        hy_csr_free(ctx, &T);
+    }
+}
+
+static void too_many_rows_cannot_be_columns(void **state)
+{
+    hybrid_csr A = small(), T = small();
+
+    (void)state;
+    A.rows = (int64_t)1 << 31;
+    assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_BAD_MATRIX);
+    assert_ptr_equal(T.col, small_col); /* untouched */
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+static void sizes_that_overflow_are_refused(void **state)
+{
+    hybrid_csr A = small();
+
+    (void)state;
+    assert_int_equal(hy_csr_alloc(ctx, INT64_MAX, 1, 1, HYBRID_F64, &A),
+                     HYBRID_NO_MEMORY);
+    assert_int_equal(hy_csr_alloc(ctx, -1, 1, 1, HYBRID_F64, &A), HYBRID_NO_MEMORY);
+    assert_int_equal(hy_csr_alloc(ctx, 10, 1, INT64_MAX, HYBRID_F64, &A),
+                     HYBRID_NO_MEMORY);
+    assert_int_equal(hy_csr_alloc(ctx, 10, 1, -1, HYBRID_F64, &A), HYBRID_NO_MEMORY);
+    assert_ptr_equal(A.col, small_col);
+}
+
+static void every_failure_to_transpose_frees(void **state)
+{
+    const int64_t before = hy_meter_used(&ctx->memory.meter);
+    hybrid_csr A = small(), T = small();
+    int failed = 0;
+
+    (void)state;
+    for (int64_t nth = 1;; nth++) {
+        ctx->memory.failures       = nth;
+        const hybrid_status status = hy_csr_transpose(ctx, &A, &T);
+        ctx->memory.failures       = 0;
+        if (status == HYBRID_OK)
+            break;
+        assert_int_equal(status, HYBRID_NO_MEMORY);
+        assert_ptr_equal(T.col, small_col);
+        hy_results_trim(ctx);
+        assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+        failed++;
+    }
+    assert_true(failed >= 7); /* three results, pages and list each, and the counts */
+    hy_csr_free(ctx, &T);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_four_workers, close_context)
+    const struct CMUnitTest tests[] = {
+        TEST(header_must_make_sense),
+        TEST(header_is_checked_without_the_arrays),
+        TEST(empty_matrices_are_fine),
+        TEST(broken_rules_are_named),
+        TEST(the_first_of_many_bad_rows_is_named),
+        TEST(prefix_sums_are_sums),
+        TEST(small_transpose_by_hand),
+        TEST(large_transposes_hold_the_same),
+        TEST(empty_matrices_transpose),
+        TEST(too_many_rows_cannot_be_columns),
+        TEST(sizes_that_overflow_are_refused),
+        TEST(every_failure_to_transpose_frees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+/* tests/unit/base/test_host_lane.c - order, marks, waiting and errors of the host's
+ * lanes. */
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/threads/clock.h"
+#include "host/backend/host_lane.h"
+#include "tests/support/engines/context.h"
+
+enum { MANY = 1000, ROUNDS = 200 };
+
+static hy_context *ctx;
+static hy_backend *host;
+
+static void open_host(int threads)
+{
+    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    ctx = test_context(threads);
+    assert_int_equal(hy_host_backend_ops.open(ctx, &options, &host), HYBRID_OK);
+}
+
+static void close_host(void)
+{
+    host->ops->close(host);
+    test_context_free(ctx);
+}
+
+static hy_lane *new_lane(void)
+{
+    hy_lane *lane = NULL;
+    assert_int_equal(host->ops->lane_open(host, "lane", 0, &lane), HYBRID_OK);
+    return lane;
+}
+
+static hy_mark *new_mark(void)
+{
+    hy_mark *mark = NULL;
+    assert_int_equal(host->ops->mark_new(host, &mark), HYBRID_OK);
+    return mark;
+}
+
+static void finish(hy_lane *lane, hybrid_status expected)
+{
+    hy_mark *mark = new_mark();
+    assert_int_equal(host->ops->mark_set(lane, mark), HYBRID_OK);
+    assert_int_equal(host->ops->host_wait(mark), expected);
+    host->ops->mark_free(mark);
+}
+
+/* ---- what lanes are given to do -----------------------------------------------------
+ */
+
+static atomic_int inside, clashes;
+static int notes[2 * ROUNDS + MANY];
+static atomic_int noted;
+static sem_t gate;
+
+static void reset(void)
+{
+    atomic_store(&inside, 0);
+    atomic_store(&clashes, 0);
+    atomic_store(&noted, 0);
+    sem_init(&gate, 0, 0);
+}
+
+/* Notes its number; two at a time are a clash. */
+static hybrid_status note(hy_lane *lane, void *number)
+{
+    (void)lane;
+    if (atomic_fetch_add(&inside, 1) != 0)
+        atomic_fetch_add(&clashes, 1);
+    notes[atomic_fetch_add(&noted, 1)] = (int)(intptr_t)number;
+    atomic_fetch_sub(&inside, 1);
+    return HYBRID_OK;
+}
+
+static hybrid_status stand_at_gate(hy_lane *lane, void *arg)
+{
+    (void)lane, (void)arg;
+    sem_wait(&gate);
+    return HYBRID_OK;
+}
+
+static hybrid_status fail_with(hy_lane *lane, void *status)
+{
+    (void)lane;
+    return (hybrid_status)(intptr_t)status;
+}
+
+static void give(hy_lane *lane, hy_host_fn fn, int number)
+{
+    assert_int_equal(hy_host_enqueue(lane, fn, (void *)(intptr_t)number), HYBRID_OK);
+}
+
+/* ---- tests ---------------------------------------------------------------------------
+ */
+
+static void keeps_order(int threads)
+{
+    open_host(threads);
+    reset();
+    hy_lane *lane = new_lane();
+    give(lane, stand_at_gate, 0); /* so that the queue grows */
+    for (int i = 0; i < MANY; i++)
+        give(lane, note, i);
+    sem_post(&gate);
+    finish(lane, HYBRID_OK);
+    assert_int_equal(atomic_load(&noted), MANY);
+    assert_int_equal(atomic_load(&clashes), 0);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(notes[i], i);
+    host->ops->lane_close(lane);
+    close_host();
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    keeps_order(1);
+    keeps_order(4);
+}
+
+static void test_close_waits(void **state)
+{
+    (void)state;
+    open_host(2);
+    reset();
+    hy_lane *lane = new_lane();
+    for (int i = 0; i < MANY; i++)
+        give(lane, note, i);
+    host->ops->lane_close(lane);
+    assert_int_equal(atomic_load(&noted), MANY);
+    host->ops->lane_close(NULL);
+    host->ops->mark_free(NULL);
+    close_host();
+}
+
+static void test_mark_has_time(void **state)
+{
+    (void)state;
+    open_host(1);
+    reset();
+    hy_lane *lane  = new_lane();
+    hy_mark *first = new_mark(), *second = new_mark();
+    const int64_t before = hy_now_ns();
+    assert_int_equal(host->ops->mark_set(lane, first), HYBRID_OK);
+    give(lane, note, 1);
+    assert_int_equal(host->ops->mark_set(lane, second), HYBRID_OK);
+    assert_int_equal(host->ops->host_wait(second), HYBRID_OK);
+    assert_int_equal(host->ops->host_wait(first), HYBRID_OK);
+    assert_int_equal(atomic_load(&noted), 1);
+    assert_true(host->ops->mark_ns(first) >= before);
+    assert_true(host->ops->mark_ns(second) >= host->ops->mark_ns(first));
+    assert_true(host->ops->mark_ns(second) <= hy_now_ns());
+    host->ops->mark_free(first);
+    host->ops->mark_free(second);
+    host->ops->lane_close(lane);
+    close_host();
+}
+
+/* A mark that was never set holds nobody up; a set one does until it is reached. */
+static void lanes_wait(int threads)
+{
+    open_host(threads);
+    reset();
+    hy_lane *a = new_lane(), *b = new_lane();
+    hy_mark *mark = new_mark();
+    assert_int_equal(host->ops->lane_wait(b, mark), HYBRID_OK);
+    give(b, note, 0);
+    finish(b, HYBRID_OK);
+    give(a, stand_at_gate, 0);
+    give(a, note, 1);
+    assert_int_equal(host->ops->mark_set(a, mark), HYBRID_OK);
+    assert_int_equal(host->ops->lane_wait(b, mark), HYBRID_OK);
+    give(b, note, 2);
+    assert_int_equal(atomic_load(&noted), 1);
+    sem_post(&gate);
+    finish(b, HYBRID_OK);
+    assert_int_equal(atomic_load(&noted), 3);
+    assert_int_equal(notes[1], 1);
+    assert_int_equal(notes[2], 2);
+    host->ops->mark_free(mark);
+    host->ops->lane_close(a);
+    host->ops->lane_close(b);
+    close_host();
+}
+
+static void test_lane_waits(void **state)
+{
+    (void)state;
+    lanes_wait(1);
+    lanes_wait(4);
+}
+
+/* Two lanes hand the turn to each other all the time; marks are used again and again. */
+static void take_turns(int threads)
+{
+    open_host(threads);
+    reset();
+    hy_lane *a = new_lane(), *b = new_lane();
+    hy_mark *of_a = new_mark(), *of_b = new_mark();
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(host->ops->lane_wait(a, of_b), HYBRID_OK);
+        give(a, note, 2 * i);
+        assert_int_equal(host->ops->mark_set(a, of_a), HYBRID_OK);
+        assert_int_equal(host->ops->lane_wait(b, of_a), HYBRID_OK);
+        give(b, note, 2 * i + 1);
+        assert_int_equal(host->ops->mark_set(b, of_b), HYBRID_OK);
+    }
+    assert_int_equal(host->ops->host_wait(of_b), HYBRID_OK);
+    assert_int_equal(atomic_load(&noted), 2 * ROUNDS);
+    for (int i = 0; i < 2 * ROUNDS; i++)
+        assert_int_equal(notes[i], i);
+    assert_int_equal(atomic_load(&clashes), 0);
+    host->ops->lane_close(a);
+    host->ops->lane_close(b);
+    host->ops->mark_free(of_a);
+    host->ops->mark_free(of_b);
+    close_host();
+}
+
+static void test_turns(void **state)
+{
+    (void)state;
+    take_turns(1);
+    take_turns(4);
+}
+
+/* The first error is kept, the rest skipped, and lanes that wait for it get it too. */
+static void test_errors(void **state)
+{
+    (void)state;
+    open_host(2);
+    reset();
+    hy_lane *a = new_lane(), *b = new_lane();
+    hy_mark *before = new_mark(), *after = new_mark(), *of_b = new_mark();
+    give(a, note, 1);
+    assert_int_equal(host->ops->mark_set(a, before), HYBRID_OK);
+    give(a, fail_with, HYBRID_NO_MEMORY);
+    give(a, note, 2);
+    give(a, fail_with, HYBRID_BAD_STATE);
+    assert_int_equal(host->ops->mark_set(a, after), HYBRID_OK);
+    assert_int_equal(host->ops->lane_wait(b, after), HYBRID_OK);
+    give(b, note, 3);
+    assert_int_equal(host->ops->mark_set(b, of_b), HYBRID_OK);
+    assert_int_equal(host->ops->host_wait(of_b), HYBRID_NO_MEMORY);
+    assert_int_equal(host->ops->host_wait(after), HYBRID_NO_MEMORY);
+    assert_int_equal(host->ops->host_wait(before), HYBRID_OK);
+    assert_int_equal(atomic_load(&noted), 1);
+    host->ops->mark_free(before);
+    host->ops->mark_free(after);
+    host->ops->mark_free(of_b);
+    host->ops->lane_close(a);
+    host->ops->lane_close(b);
+    close_host();
+}
+
+/* A plan can run again: an error that was reported does not come back. */
+static void test_error_is_forgotten(void **state)
+{
+    (void)state;
+    open_host(1);
+    reset();
+    hy_lane *lane = new_lane();
+    give(lane, fail_with, HYBRID_NO_MEMORY);
+    finish(lane, HYBRID_NO_MEMORY);
+    give(lane, note, 7);
+    finish(lane, HYBRID_OK);
+    assert_int_equal(notes[0], 7);
+    host->ops->lane_close(lane);
+    close_host();
+}
+
+/* Kept with its contents until it must grow; other kinds have their own. */
+static hybrid_status use_workspace(hy_lane *lane, void *arg)
+{
+    size_t fresh = 0;
+    char *one = NULL, *two = NULL, *again = NULL, *grown = NULL;
+
+    (void)arg;
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 100, (void **)&one, &fresh));
+    if (fresh < 100)
+        return HYBRID_BAD_STATE;
+    one[99] = 'x';
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SORT, 100, (void **)&two, &fresh));
+    if (fresh < 100 || two == one)
+        return HYBRID_BAD_STATE;
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 50, (void **)&again, &fresh));
+    if (fresh != 0 || again != one || again[99] != 'x')
+        return HYBRID_BAD_STATE;
+    HY_TRY(hy_host_workspace(lane, HY_SCRATCH_HASH, 5000, (void **)&grown, &fresh));
+    return fresh >= 5000 ? HYBRID_OK : HYBRID_BAD_STATE;
+}
+
+/* Each worker has its own, whatever the lane. */
+static hybrid_status mark_workspace(void *arg, int part, int64_t begin, int64_t end)
+{
+    hy_lane *lane = arg;
+    int *mine     = NULL;
+    size_t fresh;
+
+    (void)part, (void)end;
+    HY_TRY(
+        hy_host_workspace(lane, HY_SCRATCH_MARKS, sizeof *mine, (void **)&mine, &fresh));
+    const int worker = hy_pool_worker(ctx->pool);
+    if (worker < 0 || (!fresh && *mine != worker))
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "piece %lld: worker %d has another's scratch", (long long)begin,
+                       worker);
+    *mine = worker;
+    return HYBRID_OK;
+}
+
+static hybrid_status loop_workspace(hy_lane *lane, void *arg)
+{
+    (void)arg;
+    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, MANY, 1, mark_workspace, lane);
+}
+
+static void test_workspaces_of_workers(void **state)
+{
+    (void)state;
+    open_host(2);
+    assert_int_equal(hy_pool_worker(ctx->pool), -1);
+    hy_lane *lanes[] = {new_lane(), new_lane()};
+    for (int i = 0; i < 8; i++)
+        give(lanes[i % 2], loop_workspace, 0);
+    finish(lanes[0], HYBRID_OK);
+    finish(lanes[1], HYBRID_OK);
+    host->ops->lane_close(lanes[0]);
+    host->ops->lane_close(lanes[1]);
+    close_host();
+}
+
+static void test_workspace(void **state)
+{
+    (void)state;
+    open_host(2);
+    hy_lane *lane = new_lane();
+    give(lane, use_workspace, 0);
+    finish(lane, HYBRID_OK);
+    host->ops->lane_close(lane);
+    close_host();
+}
+
+/* ---- buffers -------------------------------------------------------------------------
+ */
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hy_buffer a, b, none;
+    options.device_bytes = 1000;
+    ctx                  = test_context(1);
+    assert_int_equal(hy_host_backend_ops.open(ctx, &options, &host), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, "a test", &a), HYBRID_OK);
+    assert_int_equal((uintptr_t)a.ptr % 256, 0);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 600, "a test", &b),
+                     HYBRID_NO_DEVICE_MEMORY);
+    assert_string_not_equal(ctx->message.text, "");
+    assert_int_equal(host->ops->alloc(host, HY_PINNED, 6000, "a test", &b), HYBRID_OK);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 0, "a test", &none), HYBRID_OK);
+    assert_null(none.ptr);
+    assert_int_equal(hy_meter_used(&host->device), 600);
+    assert_int_equal(hy_meter_used(&host->pinned), 6000);
+    host->ops->free(host, &a);
+    assert_null(a.ptr);
+    host->ops->free(host, &none);
+    assert_int_equal(host->ops->alloc(host, HY_DEVICE, 1000, "a test", &a), HYBRID_OK);
+    host->ops->free(host, &a);
+    host->ops->free(host, &b);
+    host->ops->trim(host, 0);
+    assert_int_equal(hy_meter_used(&host->device), 0);
+    assert_int_equal(hy_meter_used(&host->pinned), 0);
+    close_host();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_close_waits),
+        cmocka_unit_test(test_mark_has_time),
+        cmocka_unit_test(test_lane_waits),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_error_is_forgotten),
+        cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_workspaces_of_workers),
+        cmocka_unit_test(test_buffers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* tests/unit/base/test_lane_set.c - lanes, marks and threads go from plan to plan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/plan/plan.h"
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/check/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+extern const hy_variant hy_spgemm_host_rows;
+
+static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_backend_ops,
+                                              NULL};
+static const hy_variant *const variants[]  = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
+                                              NULL};
+
+enum { ROWS = 60, CHUNK_ROWS = 13 };
+
+static hybrid_engine *engine;
+static hybrid_csr A;
+static oracle square;
+
+static int open_world(void **state)
+{
+    const test_kind kind          = {HYBRID_F64, HYBRID_I64, 1};
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    (void)state;
+    options.threads = 2;
+    fake_delays(1, 20);
+    matrix_random(ROWS, ROWS, 4, 3, kind, &A);
+    oracle_spgemm(&A, &A, &square);
+    return (int)fake_engine_open(&options, fakes, variants, &engine);
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    hybrid_engine_destroy(engine);
+    oracle_free(&square);
+    matrix_free(&A);
+    return fake_alive() == 0 ? 0 : -1;
+}
+
+static hybrid_plan *make(int64_t chunk_rows)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    options.chunk_rows = chunk_rows;
+    options.split      = HYBRID_SPLIT_GPU;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    return plan;
+}
+
+static hybrid_status run(hybrid_plan *plan)
+{
+    hybrid_csr C;
+    const hybrid_status status = hybrid_spgemm_run(plan, &A, &A, &C);
+
+    if (status == HYBRID_OK) {
+        assert_null(oracle_check(&square, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    return status;
+}
+
+static int count_idle(void)
+{
+    int count = 0;
+
+    for (const hy_lane_set *idle = engine->ctx.lane_sets; idle; idle = idle->next)
+        count++;
+    return count;
+}
+
+/* Lanes, marks and threads are those of the plan before, whatever its chunks were. */
+static void the_next_plan_gets_what_the_last_one_had(void **state)
+{
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan *plan           = make(CHUNK_ROWS);
+    const hy_lane_set *lane_set = plan->portions->site->lane_set;
+    const pthread_t watcher     = lane_set->watchers[HY_ON_OUT].id;
+    const pthread_t loader      = lane_set->loader.id;
+    const hy_lane *lane         = lane_set->lanes[HY_ON_RUN];
+    const int marks             = lane_set->marks.count;
+    assert_int_equal(run(plan), HYBRID_OK);
+    assert_int_equal(count_idle(), 0);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 1);
+
+    plan = make(CHUNK_ROWS);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
+    assert_true(pthread_equal(lane_set->watchers[HY_ON_OUT].id, watcher));
+    assert_true(pthread_equal(lane_set->loader.id, loader));
+    assert_ptr_equal(lane_set->lanes[HY_ON_RUN], lane);
+    assert_int_equal(lane_set->marks.count, marks);
+    assert_int_equal(lane_set->marks.used, marks);
+    assert_int_equal(run(plan), HYBRID_OK);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+
+    plan = make(ROWS); /* one slot needs fewer of them */
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
+    assert_int_equal(lane_set->marks.count, marks);
+    assert_in_range(lane_set->marks.used, 1, marks - 1);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+}
+
+static void plans_that_are_open_at_once_share_nothing(void **state)
+{
+    (void)state;
+    hybrid_plan *first  = make(CHUNK_ROWS);
+    hybrid_plan *second = make(CHUNK_ROWS);
+    hybrid_plan *third  = make(CHUNK_ROWS);
+
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         second->portions->site->lane_set);
+    assert_ptr_not_equal(first->portions->site->lane_set,
+                         third->portions->site->lane_set);
+    assert_ptr_not_equal(second->portions->site->lane_set,
+                         third->portions->site->lane_set);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(first), HYBRID_OK);
+        assert_int_equal(run(second), HYBRID_OK);
+        assert_int_equal(run(third), HYBRID_OK);
+    }
+    hybrid_plan_destroy(second);
+    assert_int_equal(run(first), HYBRID_OK);
+    hybrid_plan_destroy(first);
+    assert_int_equal(count_idle(), 2);
+    hybrid_plan_destroy(third);
+    assert_int_equal(count_idle(), 2); /* that many are kept */
+}
+
+/* Only backends compare: a plan of the host does not get the device's lanes. */
+static void each_backend_has_its_own(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan_destroy(make(CHUNK_ROWS));
+    options.variant    = "spgemm.host.rows";
+    options.chunk_rows = CHUNK_ROWS;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    assert_ptr_equal(plan->portions->site->lane_set->backend, engine->host);
+    assert_null(plan->portions->site->lane_set->lanes[HY_ON_IN]);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 2);
+}
+
+/* In place, and of one chunk: the calling thread computes it. */
+static void one_chunk_on_the_host_needs_none(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    (void)state;
+    hybrid_engine_trim(engine);
+    options.variant = "spgemm.host.rows";
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    assert_null(plan->portions->site->lane_set);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 0);
+}
+
+/* A lane in which something failed is not handed out again. */
+static void what_failed_is_not_kept(void **state)
+{
+    (void)state;
+    hybrid_engine_trim(engine);
+    hybrid_plan *plan = make(CHUNK_ROWS);
+    fault_arm(5);
+    assert_int_equal(run(plan), HYBRID_DEVICE_FAILED);
+    fault_arm(0);
+    assert_int_equal(run(plan), HYBRID_OK); /* the plan itself goes on */
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 0);
+
+    plan = make(CHUNK_ROWS);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_int_equal(count_idle(), 1);
+}
+
+/* A plan that cannot be made has not used what it took. */
+static void a_plan_that_fails_gives_back_what_it_took(void **state)
+{
+    const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan                 = make(CHUNK_ROWS);
+    const hy_lane_set *lane_set       = plan->portions->site->lane_set;
+
+    (void)state;
+    hybrid_plan_destroy(plan);
+    const int64_t alive = fake_alive();
+    const int idle      = count_idle();
+    fault_arm(1);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
+                     HYBRID_DEVICE_FAILED);
+    fault_arm(0);
+    assert_int_equal(count_idle(), idle);
+    assert_int_equal(fake_alive(), alive);
+    plan = make(CHUNK_ROWS);
+    assert_ptr_equal(plan->portions->site->lane_set, lane_set);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+}
+
+static void trim_closes_what_is_idle(void **state)
+{
+    (void)state;
+    hybrid_plan *plan = make(CHUNK_ROWS);
+    hybrid_plan_destroy(make(CHUNK_ROWS));
+    const int64_t alive = fake_alive();
+    assert_true(count_idle() > 0);
+    hybrid_engine_trim(engine);
+    assert_int_equal(count_idle(), 0);
+    assert_true(fake_alive() < alive);
+    assert_int_equal(run(plan), HYBRID_OK);
+    hybrid_plan_destroy(plan); /* kept, for the engine to close */
+    assert_int_equal(count_idle(), 1);
+}
+
+/* ---- inboxes of threads ---------------------------------------------------------- */
+
+enum { TURNS = 2000 };
+
+typedef struct letter {
+    hy_task task; /* first */
+    int read;
+} letter;
+
+typedef struct pair {
+    hy_inbox there, back;
+} pair;
+
+static void *send_back(void *arg)
+{
+    pair *p = arg;
+    hy_task *task;
+
+    while ((task = hy_inbox_pop(&p->there))) {
+        ((letter *)task)->read++;
+        hy_inbox_push(&p->back, task);
+    }
+    return NULL;
+}
+
+/* Whether who pops sleeps at once or looks first, tasks come in order and belong to one
+   thread at a time. */
+static void tasks_go_to_and_fro(void **state)
+{
+    letter letters[2] = {{.read = 0}, {.read = 0}};
+    pthread_t thread;
+    pair p;
+
+    (void)state;
+    for (int looks = 0; looks < 2; looks++) {
+        hy_inbox_open(&p.there, NULL, NULL, looks);
+        hy_inbox_open(&p.back, NULL, NULL, looks);
+        assert_int_equal(pthread_create(&thread, NULL, send_back, &p), 0);
+        for (int i = 0; i < TURNS; i++) {
+            hy_inbox_push(&p.there, &letters[0].task);
+            hy_inbox_push(&p.there, &letters[1].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[0].task);
+            assert_ptr_equal(hy_inbox_pop(&p.back), &letters[1].task);
+        }
+        hy_inbox_close(&p.there);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        hy_inbox_destroy(&p.there);
+        hy_inbox_destroy(&p.back);
+    }
+    assert_int_equal(letters[0].read, 2 * TURNS);
+    assert_int_equal(letters[1].read, 2 * TURNS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_plan_gets_what_the_last_one_had),
+        cmocka_unit_test(plans_that_are_open_at_once_share_nothing),
+        cmocka_unit_test(each_backend_has_its_own),
+        cmocka_unit_test(one_chunk_on_the_host_needs_none),
+        cmocka_unit_test(what_failed_is_not_kept),
+        cmocka_unit_test(a_plan_that_fails_gives_back_what_it_took),
+        cmocka_unit_test(trim_closes_what_is_idle),
+        cmocka_unit_test(tasks_go_to_and_fro),
+    };
+    return cmocka_run_group_tests_name("lane_set", tests, open_world, close_world);
+}

@@ -1,0 +1,348 @@
+/* tests/unit/partition/test_chunks.c - what must hold of chunks, whatever is cut and how.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "base/text/size_text.h"
+#include "partition/pattern/chunks.h"
+#include "partition/format/pack.h"
+#include "tests/support/inputs/cases.h"
+#include "tests/support/engines/group.h"
+
+static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+
+/* ---- variants that compute nothing ------------------------------------------- */
+
+static hy_cost cost_of(hy_op op, const hy_features *f)
+{
+    return (hy_cost){.pack_bytes = hy_pack_csr_bytes(op, f),
+                     .work_bytes = op == HY_SPGEMM ? (size_t)f->products * 16 : 64,
+                     .out_bytes  = hy_rows_bytes(op, f, 0)};
+}
+
+static hy_cost spgemm_cost(const hy_features *f, const hy_rates *rates)
+{
+    (void)rates;
+    return cost_of(HY_SPGEMM, f);
+}
+
+static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
+{
+    (void)rates;
+    return cost_of(HY_SPMM, f);
+}
+
+static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
+static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
+
+/* ---- what must hold ---------------------------------------------------------- */
+
+static size_t bytes_of(const hy_cut *cut, const hy_features *f)
+{
+    const hy_cost cost = cut->variant->cost(f, NULL);
+    return hy_cost_bytes(&cost);
+}
+
+/* Features of a rectangle, with the touched rows counted one by one. */
+static hy_features brute(const hy_cut *cut, int64_t begin, int64_t end, int64_t cols)
+{
+    hy_features f = hy_profile_range(cut->profile, begin, end, cols);
+    char *seen    = calloc((size_t)cut->A->cols + 1, 1);
+
+    assert_non_null(seen);
+    for (int64_t k = hy_offset(cut->A, begin);
+         cut->gathered && k < hy_offset(cut->A, end); k++) {
+        const int64_t j = hy_cols(cut->A)[k];
+        if (seen[j])
+            continue;
+        seen[j] = 1;
+        f.gather_rows++;
+        f.gather_nnz += cut->B ? hy_offset(cut->B, j + 1) - hy_offset(cut->B, j) : 0;
+    }
+    free(seen);
+    return f;
+}
+
+static int may_be_chunk(const hy_cut *cut, const hy_features *f)
+{
+    return bytes_of(cut, f) <= cut->slot_bytes &&
+           (f->rows == 1 || (f->products <= cut->products_max &&
+                             (cut->chunk_rows == 0 || f->rows <= cut->chunk_rows)));
+}
+
+/* The chunk is exact, fits, and could not be longer. */
+static void check_chunk(const hy_cut *cut, const hy_chunk *c, int64_t id)
+{
+    const int64_t cols  = c->col_end - c->col_begin;
+    const hy_features f = brute(cut, c->row_begin, c->row_end, cols);
+
+    assert_int_equal(c->id, id);
+    assert_ptr_equal(c->variant, cut->variant);
+    assert_int_equal(c->gathered, cut->gathered);
+    assert_int_equal(c->features.rows, f.rows);
+    assert_int_equal(c->features.nnz, f.nnz);
+    assert_int_equal(c->features.products, f.products);
+    assert_int_equal(c->features.out_bound, f.out_bound);
+    assert_int_equal(c->features.out_cols, cols);
+    assert_int_equal(c->features.gather_rows, f.gather_rows);
+    assert_int_equal(c->features.gather_nnz, f.gather_nnz);
+    assert_true(may_be_chunk(cut, &f));
+}
+
+static void check_longest(const hy_cut *cut, const hy_chunk *c)
+{
+    if (c->row_end == cut->profile->rows)
+        return;
+    const hy_features more =
+        brute(cut, c->row_begin, c->row_end + 1, c->col_end - c->col_begin);
+    assert_false(may_be_chunk(cut, &more));
+}
+
+/* Chunks of a panel are all rows, panels are all columns; returns the panels. */
+static int64_t check_chunks(const hy_cut *cut, const hy_chunk *chunks, int64_t count)
+{
+    const int64_t rows = cut->profile->rows, cols = cut->profile->out_cols;
+    int64_t row = 0, col = 0, panels = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        const hy_chunk *c = &chunks[i];
+        assert_int_equal(c->row_begin, row);
+        assert_int_equal(c->col_begin, col);
+        assert_true(c->row_end > row && c->row_end <= rows);
+        assert_true(c->col_end <= cols && (c->col_end > col || cols == 0));
+        assert_true(row == 0 || c->col_end == chunks[i - 1].col_end);
+        check_chunk(cut, c, i);
+        if (panels == 0)
+            check_longest(cut, c);
+        row = c->row_end;
+        if (row == rows) {
+            row = 0;
+            col = c->col_end;
+            panels++;
+        }
+    }
+    assert_int_equal(row, 0);
+    assert_int_equal(col, rows > 0 ? cols : 0);
+    return panels;
+}
+
+/* Narrowest slice in which a row could be computed. */
+static int64_t least_cols(const hy_cut *cut)
+{
+    const int64_t cols = cut->profile->out_cols;
+    return cut->gathered && !cut->B && cols > 0 ? 1 : cols;
+}
+
+/* The sentence names a row that does not fit, and its bytes. */
+static void check_refusal(const hy_cut *cut)
+{
+    char sizes[128];
+    long long row;
+
+    assert_int_equal(
+        sscanf(ctx->message.text, "memory is too small for row %lld of", &row), 1);
+    const hy_features f = brute(cut, row, row + 1, least_cols(cut));
+    const size_t needs  = bytes_of(cut, &f);
+    assert_true(needs > cut->slot_bytes);
+    snprintf(sizes, sizeof sizes, " of %s: a chunk may take %s of the budget",
+             hy_size((int64_t)needs).s, hy_size((int64_t)cut->slot_bytes).s);
+    assert_non_null(strstr(ctx->message.text, sizes));
+}
+
+static int every_row_fits(const hy_cut *cut, int64_t cols)
+{
+    for (int64_t i = 0; i < cut->profile->rows; i++) {
+        const hy_features f = brute(cut, i, i + 1, cols);
+        if (bytes_of(cut, &f) > cut->slot_bytes)
+            return 0;
+    }
+    return 1;
+}
+
+/* Cut and check; 0 when it was refused. */
+static int cut_and_check(const hy_cut *cut)
+{
+    hy_chunk *chunks = NULL;
+    int64_t count    = -1;
+
+    hy_message_clear(&ctx->message);
+    const hybrid_status status = hy_cut_chunks(ctx, cut, &chunks, &count);
+    assert_int_equal(status == HYBRID_OK, every_row_fits(cut, least_cols(cut)));
+    if (status != HYBRID_OK) {
+        assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
+        assert_null(chunks);
+        check_refusal(cut);
+        return 0;
+    }
+    const int64_t panels = check_chunks(cut, chunks, count);
+    if (panels > 1)
+        assert_false(every_row_fits(cut, cut->profile->out_cols));
+    hy_array_free(ctx, chunks);
+    return 1;
+}
+
+/* From a slot that holds everything down to one that holds no row. */
+static void shrink_slot(hy_cut cut)
+{
+    const hy_features all = brute(&cut, 0, cut.profile->rows, cut.profile->out_cols);
+
+    for (cut.slot_bytes = bytes_of(&cut, &all);; cut.slot_bytes -= cut.slot_bytes / 3)
+        if (!cut_and_check(&cut) || cut.slot_bytes < 3)
+            break;
+}
+
+static void vary_aims(hy_cut cut)
+{
+    static const int64_t rows[] = {0, 1, 7};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cut.chunk_rows   = rows[i];
+        cut.products_max = INT64_MAX;
+        shrink_slot(cut);
+        cut.products_max = cut.profile->features.products / 5;
+        shrink_slot(cut);
+    }
+}
+
+static void run_case(int i)
+{
+    static const int64_t widths[] = {0, 1, 40};
+    test_case c;
+    hy_profile p;
+
+    case_make(i, kind, &c);
+    for (int gathered = 0; gathered < 2; gathered++) {
+        hy_cut cut = {.A = &c.A, .profile = &p, .gathered = gathered};
+        assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
+        cut.B       = &c.B;
+        cut.variant = &spgemm;
+        vary_aims(cut);
+        hy_profile_free(ctx, &p);
+        cut.B       = NULL;
+        cut.variant = &spmm;
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            assert_int_equal(hy_inspect(ctx, &c.A, NULL, widths[w], NULL, &p), HYBRID_OK);
+            vary_aims(cut);
+            hy_profile_free(ctx, &p);
+        }
+    }
+    case_free(&c);
+}
+
+static void properties_hold(void **state)
+{
+    (void)state;
+    for (int i = 0; i < case_count(); i++)
+        if (strcmp(case_name(i), "tall") != 0) /* the brute force takes long */
+            run_case(i);
+}
+
+/* A row of 60 columns of X: wide panels do not fit, narrow ones do. */
+static void columns_are_cut_where_a_row_does_not_fit(void **state)
+{
+    test_case c;
+    hy_profile p;
+    hy_chunk *chunks;
+    int64_t count;
+
+    (void)state;
+    case_named("one_row", kind, &c);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 100, NULL, &p), HYBRID_OK);
+    hy_cut cut              = {.A            = &c.A,
+                               .profile      = &p,
+                               .variant      = &spmm,
+                               .gathered     = 1,
+                               .products_max = INT64_MAX};
+    const hy_features seven = brute(&cut, 0, 1, 7);
+    cut.slot_bytes          = bytes_of(&cut, &seven);
+    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
+    assert_int_equal(count, check_chunks(&cut, chunks, count));
+    assert_true(count >= 12 && count <= 15);
+    assert_true(chunks[0].col_end >= 7);
+    hy_array_free(ctx, chunks);
+    hy_profile_free(ctx, &p);
+    case_free(&c);
+}
+
+/* Chunks that memory does not limit differ by one row's products at most. */
+static void products_are_balanced(void **state)
+{
+    test_case c;
+    hy_profile p;
+    hy_chunk *chunks;
+    int64_t count;
+
+    (void)state;
+    case_named("random", kind, &c);
+    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
+    const hy_cut cut = {.A            = &c.A,
+                        .B            = &c.B,
+                        .profile      = &p,
+                        .variant      = &spgemm,
+                        .slot_bytes   = SIZE_MAX / 2,
+                        .products_max = p.features.products / 8};
+    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
+    for (int64_t i = 0; i + 1 < count; i++)
+        assert_true(chunks[i].features.products + p.features.products_max >
+                    cut.products_max);
+    assert_true(count >= 8 && count <= 10);
+    hy_array_free(ctx, chunks);
+    hy_profile_free(ctx, &p);
+    case_free(&c);
+}
+
+static void failed_allocations_leave_nothing(void **state)
+{
+    const int64_t before = hy_meter_used(&ctx->memory.meter);
+    hybrid_status status = HYBRID_NO_MEMORY;
+    hy_chunk *chunks     = NULL;
+    int64_t count, used;
+    int failures = 0;
+    test_case c;
+    hy_profile p;
+
+    (void)state;
+    case_named("tall", kind, &c);
+    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 8, NULL, &p), HYBRID_OK);
+    used       = hy_meter_used(&ctx->memory.meter);
+    hy_cut cut = {.A            = &c.A,
+                  .profile      = &p,
+                  .variant      = &spmm,
+                  .gathered     = 1,
+                  .chunk_rows   = 20,
+                  .products_max = INT64_MAX,
+                  .slot_bytes   = 1 << 20};
+    for (; status != HYBRID_OK; failures++) {
+        ctx->memory.failures = failures + 1;
+        status               = hy_cut_chunks(ctx, &cut, &chunks, &count);
+        if (status != HYBRID_OK) {
+            assert_int_equal(status, HYBRID_NO_MEMORY);
+            assert_null(chunks);
+            assert_int_equal(hy_meter_used(&ctx->memory.meter), used);
+        }
+    }
+    ctx->memory.failures = 0;
+    assert_true(failures > 3);
+    hy_array_free(ctx, chunks);
+    hy_profile_free(ctx, &p);
+    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    case_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties_hold),
+        cmocka_unit_test(columns_are_cut_where_a_row_does_not_fit),
+        cmocka_unit_test(products_are_balanced),
+        cmocka_unit_test(failed_allocations_leave_nothing),
+    };
+    return cmocka_run_group_tests_name("chunks", tests, open_two_workers, close_context);
+}

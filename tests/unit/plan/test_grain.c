@@ -1,0 +1,120 @@
+/* tests/unit/plan/test_grain.c - how many chunks products on a device get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/rates/estimate.h"
+#include "engine/plan/grain.h"
+#include "engine/plan/plan.h"
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/fake/fake_spmm.h"
+
+enum { ROWS = 4000, COLUMNS = 32 };
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+static hybrid_engine *open_with(double launch_s)
+{
+    static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                              NULL};
+    hybrid_engine *engine;
+
+    fake_delays(1, 0);
+    assert_int_equal(fake_open(table, 64 << 20, &engine), HYBRID_OK);
+    engine->device->measured.launch_s = launch_s;
+    return engine;
+}
+
+static hybrid_plan *plan_of(hybrid_engine *engine, const hybrid_csr *A, int sparse)
+{
+    hybrid_plan *plan;
+
+    if (sparse)
+        assert_int_equal(hybrid_spgemm_plan(engine, A, A, NULL, &plan), HYBRID_OK);
+    else
+        assert_int_equal(hybrid_spmm_plan(engine, A, COLUMNS, NULL, &plan), HYBRID_OK);
+    return plan;
+}
+
+/* Where a chunk costs much beside its work there is one, where it costs nothing there are
+   many. */
+static void what_a_chunk_costs_decides(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    for (int sparse = 0; sparse < 2; sparse++)
+        for (int dear = 0; dear < 2; dear++) {
+            hybrid_engine *engine = open_with(dear ? 1 : 1e-9);
+            hybrid_plan *plan     = plan_of(engine, &A, sparse);
+            assert_true(dear ? plan->portions->layout.count == 1
+                             : plan->portions->layout.count > 4);
+            hybrid_plan_destroy(plan);
+            hybrid_engine_destroy(engine);
+        }
+    matrix_free(&A);
+}
+
+/* No other number that was within reach is predicted to be sooner by more than a step. */
+static void no_number_is_much_sooner(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 2, f64, &A);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        hybrid_engine *engine        = open_with(2e-6);
+        hybrid_plan *plan            = plan_of(engine, &A, sparse);
+        const hy_product *product    = &plan->product;
+        const hy_circumstances found = {.rows_of_b = sparse};
+        const hy_planning planning   = {product, &A, sparse ? &A : NULL, NULL};
+        const int64_t chosen = hy_grain_chunks(&planning, &plan->portions->layout);
+        hy_rates host;
+        double s[64];
+        hy_rates_of(engine->host, &host);
+        for (int64_t n = 1; n < 64; n++) {
+            const hy_estimate e = hy_estimate_even(product, &plan->portions->layout,
+                                                   product->b_rows, n, &found);
+            s[n]                = hy_seconds(&e, &product->rates, &host);
+        }
+        assert_true(chosen >= 1 && chosen < 64);
+        for (int64_t n = 1; n < 64; n++)
+            assert_true(s[chosen] <= 1.1 * s[n]);
+        hybrid_plan_destroy(plan);
+        hybrid_engine_destroy(engine);
+    }
+    matrix_free(&A);
+}
+
+/* Explain shows the estimate that was compared. */
+static void explain_shows_the_estimate(void **state)
+{
+    hybrid_engine *engine = open_with(2e-6);
+    char text[4096];
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 3, f64, &A);
+    hybrid_plan *plan = plan_of(engine, &A, 0);
+    hybrid_plan_details(plan, text, sizeof text);
+    assert_non_null(strstr(text, "\nestimate  "));
+    assert_non_null(strstr(text, "ms a run: up "));
+    hybrid_plan_destroy(plan);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_chunk_costs_decides),
+        cmocka_unit_test(no_number_is_much_sooner),
+        cmocka_unit_test(explain_shows_the_estimate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* tests/unit/plan/test_queue.c - who claims which rows of a product: a device and the
+   host in turns drawn by chance. Several devices: test_simulated.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "partition/pattern/inspect.h"
+#include "pipeline/run/queue.h"
+#include "support/inputs/builder.h"
+#include "support/inputs/cases.h"
+#include "support/engines/group.h"
+
+enum {
+    ROWS       = 300,
+    COLS       = 8,
+    CHUNKS     = 7,
+    PIECE_ROWS = 9,
+    SLOT_BYTES = 4000,
+    ROW_BYTES  = 8
+};
+enum { DEVICE, HOST };
+
+static const double RATE = 1e6;
+
+static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+
+/* ---- a product that nobody computes -------------------------------------------------
+ */
+
+static hy_cost cost_of(const hy_features *f, const hy_rates *rates)
+{
+    (void)rates;
+    return (hy_cost){.out_bytes = (size_t)(f->rows * ROW_BYTES)};
+}
+
+static const hy_variant device = {.name = "device", .op = HY_SPMM, .cost = cost_of};
+static const hy_variant host   = {.name = "host", .op = HY_SPMM, .cost = cost_of};
+
+typedef struct product {
+    hybrid_csr A;
+    hy_profile profile;
+    hy_chunk chunks[CHUNKS];
+    hy_sharing sharing;
+    hy_queue queue;
+    int64_t front, back; /* nobody has claimed the rows between these */
+    int64_t begun;       /* the host has claimed those from `back` on, and begun these */
+    int64_t device_work, host_work;
+} product;
+
+/* Chunks of any length; the `kept` ones are first. */
+static void open_product(product *p, unsigned seed, int kept, double share)
+{
+    int64_t row = 0;
+
+    memset(p, 0, sizeof *p);
+    matrix_random(ROWS, ROWS, 6, seed, kind, &p->A);
+    assert_int_equal(hy_inspect(ctx, &p->A, NULL, COLS, NULL, &p->profile), HYBRID_OK);
+    for (int i = 0; i < CHUNKS; i++) {
+        const int64_t left = ROWS - row - (CHUNKS - 1 - i);
+        const int64_t rows =
+            i == CHUNKS - 1 ? left : 1 + test_below(seed, (uint64_t)i, 2 * left / CHUNKS);
+        p->chunks[i]          = (hy_chunk){.id        = i,
+                                           .row_begin = row,
+                                           .row_end   = row + rows,
+                                           .col_end   = COLS,
+                                           .kept      = i < kept,
+                                           .variant   = &device};
+        p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
+        row += rows;
+    }
+    p->sharing               = (hy_sharing){.variant    = &host,
+                                            .products   = INT64_MAX,
+                                            .rows       = PIECE_ROWS,
+                                            .slot_bytes = SLOT_BYTES,
+                                            .share      = share};
+    const hy_chunk_list list = hy_chunks_of(p->chunks, CHUNKS);
+    const hy_chunk_list none = {.cut = NULL};
+    hy_queue_open(&p->queue, &p->profile, 0);
+    hy_queue_add(&p->queue, &list, 0, ROWS, RATE, CHUNKS);
+    if (share <= 1) {
+        hy_queue_add(&p->queue, &none, 0, 0, RATE, CHUNKS);
+        p->queue.of[HOST].sharing = &p->sharing;
+    }
+    p->back = p->begun = ROWS;
+}
+
+static void close_product(product *p)
+{
+    hy_profile_free(ctx, &p->profile);
+    matrix_free(&p->A);
+}
+
+static int64_t work_of(const hy_chunk *c)
+{
+    return c->features.products + c->features.rows;
+}
+
+/* The plan's chunk that the row belongs to. */
+static const hy_chunk *home_of(const product *p, int64_t row)
+{
+    const hy_chunk *c = p->chunks;
+
+    while (c->row_end <= row)
+        c++;
+    return c;
+}
+
+/* ---- what must hold ------------------------------------------------------------------
+ */
+
+static void check_features(const product *p, const hy_chunk *c)
+{
+    const hy_features f = hy_profile_range(&p->profile, c->row_begin, c->row_end, COLS);
+
+    assert_int_equal(c->features.rows, f.rows);
+    assert_int_equal(c->features.products, f.products);
+}
+
+/* From the front, whole but for what the host has of it. */
+static int device_claims(product *p, int must)
+{
+    hy_claim claim;
+
+    if (!hy_queue_claim(&p->queue, DEVICE, must, &claim))
+        return 0;
+    const hy_chunk c     = claim.chunk;
+    const hy_chunk *home = home_of(p, p->front);
+    assert_ptr_equal(home, &p->chunks[claim.index]);
+    assert_int_equal(c.row_begin, p->front);
+    assert_int_equal(c.row_end, home->row_end < p->back ? home->row_end : p->back);
+    assert_true(!c.kept || c.row_end - c.row_begin == home->row_end - home->row_begin);
+    assert_ptr_equal(c.variant, &device);
+    check_features(p, &c);
+    p->front = c.row_end;
+    p->device_work += work_of(&c);
+    hy_queue_done(&p->queue, DEVICE, &c, 1000);
+    return 1;
+}
+
+/* From the back, in pieces that a slot holds, of one chunk each. */
+static int host_claims(product *p)
+{
+    hy_claim claim;
+
+    if (p->queue.count == 1 || !hy_queue_claim(&p->queue, HOST, 0, &claim))
+        return 0;
+    const hy_chunk c     = claim.chunk;
+    const hy_chunk *home = home_of(p, c.row_begin);
+    assert_in_range(c.row_end - c.row_begin, 1, PIECE_ROWS);
+    assert_true(c.row_end <= home->row_end);
+    assert_int_equal(c.row_end, p->begun);
+    assert_ptr_equal(c.variant, &host);
+    assert_false(c.kept || c.gathered);
+    check_features(p, &c);
+    p->begun = c.row_begin;
+    p->back  = home->kept ? home->row_begin : c.row_begin;
+    p->host_work += work_of(&c);
+    hy_queue_done(&p->queue, HOST, &c, 1000);
+    return 1;
+}
+
+/* Until nothing is left. */
+static void claim_all(product *p, uint64_t seed)
+{
+    int idle = 0;
+
+    for (uint64_t turn = 0; idle < 2; turn++) {
+        const int host_begins = test_below(seed, turn + 99, 2) == 0;
+        const int claims      = host_begins ? host_claims(p) : device_claims(p, 0);
+        const int more = claims || (host_begins ? device_claims(p, 0) : host_claims(p));
+        idle           = more || device_claims(p, 1) ? 0 : idle + 1;
+    }
+    assert_int_equal(p->front, p->begun); /* all rows, each once */
+    assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
+    assert_true(hy_queue_is_empty(&p->queue));
+    assert_int_equal(p->device_work + p->host_work, p->queue.all);
+    assert_int_equal(p->queue.left, 0);
+}
+
+static int64_t largest_work(const product *p)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < CHUNKS; i++)
+        if (work_of(&p->chunks[i]) > most)
+            most = work_of(&p->chunks[i]);
+    return most;
+}
+
+static void every_row_is_claimed_once_and_shares_are_kept(void **state)
+{
+    static const double shares[] = {0, 0.2, 0.5, 1,
+                                    2}; /* the last: the device is alone */
+
+    (void)state;
+    for (unsigned seed = 1; seed < 40; seed++)
+        for (int s = 0; s < 5; s++) {
+            product p;
+            open_product(&p, seed, (int)seed % 3 * 4, shares[s]);
+            claim_all(&p, seed);
+            const double share = shares[s] <= 1 ? shares[s] : 0;
+            const double off   = share * (double)p.queue.all - (double)p.host_work;
+            assert_true(off <= (double)largest_work(&p) &&
+                        -off <= (double)largest_work(&p));
+            assert_true(share > 0 || p.host_work == 0);
+            assert_true(share < 1 || p.device_work == 0);
+            close_product(&p);
+        }
+}
+
+/* A chunk whose pack stays is the host's as a whole. */
+static void chunks_that_stay_are_not_divided(void **state)
+{
+    product p;
+
+    (void)state;
+    open_product(&p, 3, CHUNKS, 0.5);
+    assert_true(host_claims(&p));
+    const int64_t rest = p.back; /* of others, where the device's must end */
+    assert_int_equal(rest, p.chunks[CHUNKS - 1].row_begin);
+    while (device_claims(&p, 1))
+        continue;
+    assert_int_equal(p.front, rest);
+    while (host_claims(&p))
+        continue;
+    assert_int_equal(p.begun, rest);
+    close_product(&p);
+}
+
+static void rows_too_large_for_a_slot_are_the_devices(void **state)
+{
+    product p;
+
+    (void)state;
+    open_product(&p, 4, 0, 1);
+    p.sharing.slot_bytes = ROW_BYTES - 1;
+    assert_false(host_claims(&p));
+    while (device_claims(&p, 0))
+        continue;
+    assert_int_equal(p.front, ROWS);
+    close_product(&p);
+}
+
+/* Of the first chunks nothing is the host's, whatever its share. */
+static void the_first_chunks_can_be_the_devices(void **state)
+{
+    product p;
+
+    (void)state;
+    open_product(&p, 5, 0, 1);
+    p.queue.of[DEVICE].apart = CHUNKS - 2;
+    while (host_claims(&p))
+        continue;
+    assert_int_equal(p.begun, p.chunks[CHUNKS - 3].row_end);
+    while (device_claims(&p, 0))
+        continue;
+    assert_int_equal(p.front, p.begun);
+    close_product(&p);
+}
+
+/* By prediction: who turns out to be slower by far is left with little. */
+static void the_faster_side_takes_more(void **state)
+{
+    int64_t host_work[2];
+
+    (void)state;
+    for (int fast = 0; fast < 2; fast++) {
+        product p;
+        open_product(&p, 6, 0, -1);
+        p.queue.of[HOST].pace.expected = fast ? 1e8 : 1e4;
+        claim_all(&p, 6);
+        host_work[fast] = p.host_work;
+        close_product(&p);
+    }
+    assert_int_equal(host_work[0], 0);
+    assert_true(host_work[1] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_claimed_once_and_shares_are_kept),
+        cmocka_unit_test(chunks_that_stay_are_not_divided),
+        cmocka_unit_test(rows_too_large_for_a_slot_are_the_devices),
+        cmocka_unit_test(the_first_chunks_can_be_the_devices),
+        cmocka_unit_test(the_faster_side_takes_more),
+    };
+    return cmocka_run_group_tests_name("queue", tests, open_two_workers, close_context);
+}

@@ -1,0 +1,149 @@
+/* tests/unit/plan/test_traffic.c - the bytes that a plan predicts, and those that it
+ * moves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/check/oracle.h"
+#include "support/engines/places.h"
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+static const hybrid_plan_options EXPLAINED = {.struct_size = sizeof(hybrid_plan_options),
+                                              .flags = HYBRID_REUSE | HYBRID_EXPLAIN};
+
+static void assert_near(int64_t measured, int64_t predicted, double off)
+{
+    const double m = (double)measured, p = (double)predicted;
+
+    if (m > p * (1 + off) + 4096 || m < p * (1 - off) - 4096)
+        fail_msg("%lld bytes, predicted %lld", (long long)measured, (long long)predicted);
+}
+
+/* Two runs of a plan under a budget: 0 if it is refused. */
+static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybrid_csr *B,
+                     const oracle *reference, hybrid_report *first)
+{
+    hybrid_engine *engine = place_open(where, budget);
+    const int64_t result  = reference->nnz * 12;
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    const hybrid_status planned = hybrid_spgemm_plan(engine, A, B, &EXPLAINED, &plan);
+    if (planned == HYBRID_OK) {
+        for (int run = 0; run < 2; run++) {
+            assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+            assert_null(oracle_check(reference, &C, 1));
+            hybrid_csr_free(engine, &C);
+            const hybrid_report r = report_of(plan);
+            assert_true(r.peak_device_bytes <= (int64_t)budget);
+            if (run == 0)
+                *first = r;
+            assert_near(r.h2d_bytes, r.predicted_h2d_bytes, 0.02);
+            assert_int_equal(r.d2h_bytes, result + (run ? 0 : (A->rows + r.chunks) * 8));
+        }
+        hybrid_plan_destroy(plan);
+    } else {
+        assert_int_equal(planned, HYBRID_NO_DEVICE_MEMORY);
+    }
+    hybrid_engine_destroy(engine);
+    return planned == HYBRID_OK;
+}
+
+static void budgets(place where)
+{
+    hybrid_report last = HYBRID_REPORT_INIT, r = HYBRID_REPORT_INIT;
+    hybrid_csr A, B;
+    oracle reference;
+    int64_t both;
+    int ways[2] = {0}, refused = 0;
+
+    matrix_random(1500, 1500, 9, 5, f64, &A);
+    matrix_random(1500, 1500, 9, 6, f64, &B);
+    oracle_spgemm(&A, &B, &reference);
+    both = (A.nnz + B.nnz) * 12 + (A.rows + B.rows + 2) * 8;
+    for (size_t budget = (size_t)64 << 20; budget >= 4096; budget -= budget / 3) {
+        if (!run_twice(where, budget, &A, &B, &reference, &r)) {
+            refused++;
+            continue;
+        }
+        assert_int_equal(refused, 0);
+        ways[r.gathered]++;
+        assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
+        if (r.gathered) /* both matrices once, and what alignment adds to each chunk */
+            assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
+        last = r;
+    }
+    assert_true(last.chunks > 50 && refused > 0);
+    assert_true(ways[0] > 3 && (where == CARRIED || ways[1] > 3));
+    oracle_free(&reference);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+static void budgets_from_everything_to_one_row(void **state)
+{
+    (void)state;
+    budgets(ON_DEVICE);
+    budgets(CARRIED);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybrid_csr *B)
+{
+    hybrid_plan_options options = EXPLAINED;
+    hybrid_engine *engine       = place_open(ON_DEVICE, budget);
+    hybrid_plan *plan;
+    char text[4096];
+    hybrid_csr C;
+
+    options.chunk_rows = 50;
+    options.depth      = 1;
+    assert_int_equal(hybrid_spgemm_plan(engine, A, B, &options, &plan), HYBRID_OK);
+    assert_in_range(hybrid_plan_details(plan, text, sizeof text), 1, sizeof text - 1);
+    assert_non_null(
+        strstr(text, report_of(plan).gathered ? "(resident: " : "(gathered: "));
+    assert_null(strstr(text, "last run"));
+    assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+    hybrid_plan_details(plan, text, sizeof text);
+    assert_non_null(strstr(text, "last run up "));
+    const hybrid_report report = report_of(plan);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return report;
+}
+
+/* A large B that small chunks touch at random: what one plan predicts of the other way,
+   the other plan measures. */
+static void each_way_predicts_the_other(void **state)
+{
+    hybrid_csr A, B;
+
+    (void)state;
+    matrix_random(1000, 4000, 6, 1, f64, &A);
+    matrix_random(4000, 500, 6, 2, f64, &B);
+    const hybrid_report all  = chunks_of_50((size_t)16 << 20, &A, &B);
+    const hybrid_report some = chunks_of_50((size_t)350 << 10, &A, &B);
+    assert_int_equal(all.chunks, 20);
+    assert_int_equal(some.chunks, 20);
+    assert_true(!all.gathered && some.gathered);
+    assert_near(some.h2d_bytes, all.other_h2d_bytes, 0.1);
+    assert_near(all.h2d_bytes, some.other_h2d_bytes, 0.02);
+    assert_true(all.h2d_bytes < some.h2d_bytes);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(budgets_from_everything_to_one_row),
+        cmocka_unit_test(each_way_predicts_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/* tests/unit/plan/test_usage.c - what a run used of the machine, and what bound it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "engine/report/usage.h"
+#include "support/fake/fake_backend.h"
+#include "support/inputs/hypersparse.h"
+#include "support/engines/places.h"
+#include "support/products/usage.h"
+#include "support/products/usage_runs.h"
+
+enum { WIDTH = 20, CHUNK = 60, CHUNKS = 15 };
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t *nnz)
+{
+    hybrid_report r = HYBRID_REPORT_INIT;
+    hybrid_csr C;
+
+    assert_int_equal(hybrid_spgemm(engine, A, A, &C), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
+    assert_null(usage_check(&r));
+    *nnz = C.nnz;
+    hybrid_csr_free(engine, &C);
+    return r;
+}
+
+/* All rates of device and host, as if they had been measured; 0: as built in. */
+static void set_rates(hybrid_engine *engine, double rate)
+{
+    const hy_measured measured = {.h2d_Bps = rate, .d2h_Bps = rate, .mem_Bps = rate};
+
+    engine->host->measured = measured;
+    if (engine->device)
+        engine->device->measured = measured;
+}
+
+/* ---- bytes, by hand ------------------------------------------------------------------
+ */
+
+static int64_t csr_rows(int64_t rows, int64_t nnz)
+{
+    return rows * 8 + nnz * 12;
+}
+
+typedef struct taken {
+    const hybrid_csr *A;
+    int64_t bytes; /* of A, of rows that the host computed */
+} taken;
+
+static void note_rows(void *user, const hybrid_event *e)
+{
+    taken *t = user;
+
+    if (strstr(e->variant, ".host.") && e->part == 0 &&
+        strcmp(e->stage, "accumulate") == 0)
+        t->bytes += csr_rows(e->row_end - e->row_begin,
+                             hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
+}
+
+/* Pageable X and Y: workers make packs and fill the ring, then store Y. */
+static void what_workers_and_device_move(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    for (int beta = 0; beta < 2; beta++) {
+        const int64_t y = (int64_t)world_bytes(&w.Y), sent = fake_copied(HY_DEVICE),
+                      back    = fake_copied(HY_PINNED);
+        const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, beta);
+        assert_int_equal(r.h2d_bytes, fake_copied(HY_DEVICE) - sent);
+        assert_int_equal(r.d2h_bytes, fake_copied(HY_PINNED) - back);
+        assert_int_equal(r.d2h_bytes, y);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (beta ? 2 * y : y));
+        assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * y);
+    }
+    world_close(&w);
+}
+
+static void pinned_memory_is_not_the_workers(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    world_pin(&w, BOTH, 1);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
+    assert_int_equal(r.d2h_bytes, world_bytes(&w.Y));
+    assert_int_equal(r.host_bytes, r.h2d_bytes - (int64_t)world_bytes(&w.X));
+    assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * r.d2h_bytes);
+    world_pin(&w, BOTH, 0);
+    world_close(&w);
+}
+
+/* Rows of panels are copied from where they are, after pieces that came otherwise. */
+static void nor_are_pinned_rows(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, 64);
+    w.engine->panels  = 2;
+    hybrid_plan *plan = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    for (int run = 0; run < 4; run++) {
+        const int pinned = run % 2;
+        world_pin(&w, pinned ? BOTH : NONE, 1);
+        const hybrid_report r = usage_run_plan(&w, plan, 0);
+        world_pin(&w, pinned ? BOTH : NONE, 0);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (pinned ? -x : y));
+    }
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
+/* The host takes chunks of the last of two panels, which is the narrower one. */
+static void panels_are_as_wide_as_they_are(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, 80);
+    w.engine->panels = 2;
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    taken t = {&w.A, 0};
+    world_pin(&w, BOTH, 1);
+    hybrid_engine_trace(w.engine, note_rows, &t);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_SHARE, 0.3, 0);
+    hybrid_engine_trace(w.engine, NULL, NULL);
+    assert_true(r.host_chunks > 0 && r.chunks > CHUNKS);
+    assert_int_equal(r.host_bytes, r.h2d_bytes - x + t.bytes + y - r.d2h_bytes);
+    world_pin(&w, BOTH, 0);
+    world_close(&w);
+}
+
+static void packs_that_stay_are_read_and_not_sent(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
+    hybrid_plan *plan = world_plan(&w, CHUNK, HYBRID_RESIDENT, HYBRID_SPLIT_GPU, 0);
+    const hybrid_report first = usage_run_plan(&w, plan, 0),
+                        later = usage_run_plan(&w, plan, 0);
+    assert_int_equal(later.resident_chunks, CHUNKS);
+    assert_int_equal(later.h2d_bytes, x);
+    assert_int_equal(later.host_bytes, x + y);
+    assert_int_equal(later.device_bytes, first.device_bytes);
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
+static void the_host_reads_a_and_stores_y(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    const int64_t a = csr_rows(ROWS, w.A.nnz), y = (int64_t)world_bytes(&w.Y);
+    for (int beta = 0; beta < 2; beta++) {
+        const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, beta);
+        assert_int_equal(r.host_bytes, a + (beta ? 2 * y : y));
+        assert_int_equal(r.h2d_bytes + r.d2h_bytes + r.device_bytes, 0);
+        assert_true(r.use[HYBRID_BUS_UP].rate <= 0 && r.use[HYBRID_DEVICE].rate <= 0);
+    }
+    world_close(&w);
+}
+
+static void both_store_their_rows(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    taken t = {&w.A, 0};
+    hybrid_engine_trace(w.engine, note_rows, &t);
+    const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_SHARE, 0.4, 0);
+    hybrid_engine_trace(w.engine, NULL, NULL);
+    assert_true(r.host_chunks > 0 && t.bytes > 0);
+    assert_int_equal(r.host_bytes, r.h2d_bytes + (int64_t)world_bytes(&w.Y) + t.bytes);
+    assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * r.d2h_bytes);
+    world_close(&w);
+}
+
+/* B is A and comes once; C is in pages that nobody used before. */
+static void a_square(void **state)
+{
+    hybrid_csr A;
+    int64_t nnz;
+
+    (void)state;
+    matrix_random(700, 700, 6, 3, f64, &A);
+    for (int where = ON_HOST; where <= ON_DEVICE; where++) {
+        hybrid_engine *engine = place_open((place)where, 0);
+        const hybrid_report r = square(engine, &A, &nnz);
+        const int64_t a = csr_rows(700, A.nnz), c = csr_rows(700, nnz);
+        if (where == ON_HOST) {
+            assert_int_equal(r.host_bytes, a + c);
+        } else {
+            assert_int_equal(r.host_bytes, r.h2d_bytes + c);
+            assert_int_equal(r.d2h_bytes, c + 8 * r.chunks);
+            assert_int_equal(r.device_bytes, r.h2d_bytes + 2 * r.d2h_bytes);
+        }
+        hybrid_engine_destroy(engine);
+    }
+    matrix_free(&A);
+}
+
+/* Of Y workers make the rows, too, that the device knows nothing of. */
+static void empty_rows_are_stored(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    w.engine->hypersparse_bytes = 0;
+    matrix_free(&w.A);
+    hypersparse_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
+    dense_free(&w.X);
+    dense_free(&w.Y);
+    dense_make(700, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w.X);
+    dense_make(700, WIDTH, 0, HYBRID_ROW_MAJOR, 2, f64, &w.Y);
+    const int64_t y = (int64_t)world_bytes(&w.Y);
+    for (int beta = 0; beta < 2; beta++) {
+        hybrid_plan *plan     = world_plan(&w, 0, 0, HYBRID_SPLIT_GPU, 0);
+        const hybrid_report r = usage_run_plan(&w, plan, beta);
+        assert_int_equal(r.d2h_bytes, 11 * WIDTH * 8);
+        assert_int_equal(r.host_bytes, r.h2d_bytes + (beta ? 2 * y : y));
+        hybrid_plan_destroy(plan);
+    }
+    world_close(&w);
+}
+
+/* ---- rates ---------------------------------------------------------------------------
+ */
+
+/* Every way to compute, with rates that every run exceeds and with others. */
+static void no_use_exceeds_what_there_is(void **state)
+{
+    static const double rates[]       = {0, 1, 1e6, 1e15};
+    static const hybrid_split ways[4] = {HYBRID_SPLIT_GPU, HYBRID_SPLIT_HOST,
+                                         HYBRID_SPLIT_SHARE, HYBRID_SPLIT_AUTO};
+    int64_t nnz;
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 8; i++) {
+            const hybrid_split way = ways[i / 2];
+            set_rates(w.engine, rates[k]);
+            world_pin(&w, i % 2 ? BOTH : NONE, 1);
+            const hybrid_report r =
+                usage_run(&w, CHUNK, way, way == HYBRID_SPLIT_SHARE ? 0.5 : 0, i % 4 > 1);
+            world_pin(&w, i % 2 ? BOTH : NONE, 0);
+            assert_int_equal(r.rates_measured, k > 0);
+            if (k != 1)
+                continue;
+            assert_int_equal(r.use[HYBRID_HOST_MEMORY].origin, HYBRID_OBSERVED);
+            assert_true(way != HYBRID_SPLIT_GPU || r.bus_utilisation >= 1);
+            assert_true(way != HYBRID_SPLIT_GPU || r.use[HYBRID_DEVICE].utilisation >= 1);
+        }
+    world_close(&w);
+    matrix_random(700, 700, 6, 3, f64, &w.A);
+    for (int k = 0; k < 4; k++)
+        for (int where = ON_HOST; where < PLACES; where++) {
+            hybrid_engine *engine = place_open((place)where, 0);
+            set_rates(engine, rates[k]);
+            square(engine, &w.A, &nnz);
+            hybrid_engine_destroy(engine);
+        }
+    matrix_free(&w.A);
+}
+
+/* A run that took no worker may begin while one is still taken for busy. */
+static void no_use_is_less_than_none(void **state)
+{
+    hybrid_engine *engine        = place_open(ON_HOST, 0);
+    const hy_backend *backends[] = {engine->host};
+    const hy_reference reference = {1, 1};
+    hybrid_report r              = HYBRID_REPORT_INIT;
+    hy_beginning begin           = hy_usage_begin(engine);
+
+    (void)state;
+    begin.busy_ns += 1000000;
+    hy_usage_end(engine, backends, 1, &begin, &reference, &r);
+    assert_true(r.use[HYBRID_CORES].utilisation == 0);
+    assert_null(usage_check(&r));
+    hybrid_engine_destroy(engine);
+}
+
+static void rates_say_where_they_come_from(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
+    assert_int_equal(r.rates_measured, 0);
+    for (int k = HYBRID_HOST_MEMORY; k < HYBRID_RESOURCES; k++)
+        assert_int_equal(r.use[k].origin, HYBRID_BUILT_IN);
+    assert_true(fabs(r.use[HYBRID_BUS_UP].rate - 50e9) < 1);
+    assert_true(fabs(r.use[HYBRID_DEVICE].rate - 1e12) < 1);
+    w.engine->device->measured =
+        (hy_measured){.h2d_Bps = 2e12, .d2h_Bps = 3e12, .mem_Bps = 4e12};
+    r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
+    assert_int_equal(r.rates_measured, 0); /* those of the host are built in */
+    assert_int_equal(r.use[HYBRID_HOST_MEMORY].origin, HYBRID_BUILT_IN);
+    assert_int_equal(r.use[HYBRID_BUS_DOWN].origin, HYBRID_MEASURED);
+    assert_true(fabs(r.use[HYBRID_BUS_DOWN].rate - 3e12) < 1);
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 0);
+    w.engine->host->measured.mem_Bps = 1e12;
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0).rates_measured, 1);
+    assert_int_equal(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).rates_measured, 1);
+    world_close(&w);
+}
+
+/* ---- the reference -------------------------------------------------------------------
+ */
+
+static void assert_near(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-12 * fabs(wanted)))
+        fail_msg("%.17g, not %.17g", value, wanted);
+}
+
+static void operands_and_result_move_once(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    const double a = 8.0 + (double)csr_rows(ROWS, w.A.nnz);
+    const double x = (double)world_bytes(&w.X), y = (double)world_bytes(&w.Y);
+    set_rates(w.engine, 1e12);
+    w.engine->host->measured.mem_Bps = 1e15;
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 1).reference_s, (a + x) / 1e12);
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 1).reference_s,
+                (a + x + y) / 1e15);
+    w.engine->device->measured.d2h_Bps = 1e11;
+    assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0).reference_s, y / 1e11);
+    w.engine->device->measured.d2h_Bps = 1e13;
+    hybrid_plan *plan = world_plan(&w, CHUNK, HYBRID_RESIDENT, HYBRID_SPLIT_GPU, 0);
+    assert_near(usage_run_plan(&w, plan, 0).reference_s, (a + x) / 1e12);
+    assert_near(usage_run_plan(&w, plan, 0).reference_s, (8 + x) / 1e12);
+    hybrid_plan_destroy(plan);
+    world_close(&w);
+}
+
+static void a_matrix_that_is_both_operands_moves_once(void **state)
+{
+    hybrid_engine *engine = place_open(ON_DEVICE, 0);
+    hybrid_csr A, B, C;
+    int64_t nnz;
+
+    (void)state;
+    matrix_random(300, 300, 6, 3, f64, &A);
+    matrix_random(300, 300, 6, 4, f64, &B);
+    set_rates(engine, 1e12);
+    engine->device->measured.d2h_Bps = 1e15;
+    const double a                   = 8.0 + (double)csr_rows(300, A.nnz);
+    const double b                   = 8.0 + (double)csr_rows(300, B.nnz);
+    assert_near(square(engine, &A, &nnz).reference_s, a / 1e12);
+    assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
+    assert_near(engine->report.reference_s, (a + b) / 1e12);
+    hybrid_csr_free(engine, &C);
+    engine->device->measured.d2h_Bps = 1e9;
+    const hybrid_report r            = square(engine, &A, &nnz);
+    assert_near(r.reference_s, 8e-9 + (double)csr_rows(300, nnz) / 1e9);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+/* The host reads no more than A and Y for certain, at a rate that all of X is added to.
+ */
+static void the_speedup_may_exceed_one(void **state)
+{
+    world w;
+
+    (void)state;
+    usage_open(&w, &hy_spmm_fake_rows, WIDTH);
+    set_rates(w.engine, 1);
+    assert_true(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).speedup_over_reference > 1);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_workers_and_device_move),
+        cmocka_unit_test(pinned_memory_is_not_the_workers),
+        cmocka_unit_test(nor_are_pinned_rows),
+        cmocka_unit_test(panels_are_as_wide_as_they_are),
+        cmocka_unit_test(packs_that_stay_are_read_and_not_sent),
+        cmocka_unit_test(the_host_reads_a_and_stores_y),
+        cmocka_unit_test(both_store_their_rows),
+        cmocka_unit_test(a_square),
+        cmocka_unit_test(empty_rows_are_stored),
+        cmocka_unit_test(no_use_exceeds_what_there_is),
+        cmocka_unit_test(no_use_is_less_than_none),
+        cmocka_unit_test(rates_say_where_they_come_from),
+        cmocka_unit_test(operands_and_result_move_once),
+        cmocka_unit_test(a_matrix_that_is_both_operands_moves_once),
+        cmocka_unit_test(the_speedup_may_exceed_one),
+    };
+    return cmocka_run_group_tests_name("usage", tests, NULL, NULL);
+}
