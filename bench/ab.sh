@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/ab.sh OUTDIR BENCH_A BENCH_B [PAIRS] - two builds of hybrid_spmm_bench in turns on one
 # machine: is B as fast as A? In each of PAIRS (9) rounds both compute the same products, who
-# begins alternates, and bench/ab.py takes the median of each product's ratios of seconds.
+# begins alternates, and bench/lib/ab.py takes the median of each product's ratios of seconds.
 # Products that come out slower are computed by both once more. Exit code 1: B is slower.
 # Writes OUTDIR/{a,b}.jsonl, again-{a,b}.jsonl and ab.md.
 # Environment: PROBLEMS = problems, space between (bench/problems.txt); DATA = a folder of .mtx
@@ -77,7 +77,7 @@ rounds() {
 failed=0
 # shellcheck disable=SC2086 # problems are words
 rounds '' $problems
-again=$("$here/ab.py" --slow "$out/a.jsonl" "$out/b.jsonl") || exit 1
+again=$("$here/lib/ab.py" --slow "$out/a.jsonl" "$out/b.jsonl") || exit 1
 if [[ -n $again ]]; then
     files=()
     for name in $again; do # lines name a file without folder and ending
@@ -89,7 +89,7 @@ if [[ -n $again ]]; then
 else
     set --
 fi
-"$here/ab.py" "$out/a.jsonl" "$out/b.jsonl" "$@" >"$out/ab.md"
+"$here/lib/ab.py" "$out/a.jsonl" "$out/b.jsonl" "$@" >"$out/ab.md"
 slower=$?
 cat "$out/ab.md"
 exit $((failed || slower))

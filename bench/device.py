@@ -20,12 +20,14 @@ import argparse
 import ctypes as C
 import datetime
 import json
+import os
 import statistics
 import sys
 import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import library
 from real import COLUMNS, TYPES, files
 from real_peers import Problem

@@ -41,6 +41,6 @@ for variant in $variants; do
         "${peer[@]}" --commit "$commit" --json "$out/hyspmm.jsonl" "$@" || failed=1
     peer=()
 done
-"${PYTHON:-python3}" "$here/summary.py" --by-variant "$out/hyspmm.jsonl" >"$out/hyspmm.md" || failed=1
+"${PYTHON:-python3}" "$here/lib/summary.py" --by-variant "$out/hyspmm.jsonl" >"$out/hyspmm.md" || failed=1
 cat "$out/hyspmm.md"
 exit $failed

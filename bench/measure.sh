@@ -89,7 +89,7 @@ fi
 
 # What malloc is given back it keeps, so that results of peers find pages that were used.
 run "$bench" spmm "${problems[@]}" --dump "$scratch" "${options[@]}"
-MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/peers.py" \
+MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/lib/peers.py" \
     "$scratch" --reps "$peer_reps" --keep "$peer_reps" --budget "$budget" \
     --commit "$commit" --json "$out/peers.jsonl"
 

@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from library import Engine, Library
 
 CALLS, PROBLEM = 5, b"er:1000000,8"

@@ -31,6 +31,7 @@ os.environ.setdefault("KMP_BLOCKTIME", "1")  # ms; oneMKL's threads would spin f
 import numpy as np
 import scipy.sparse as sp
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import peers
 import real_peers
 from python_layer import LAYER_HEAD, layer_lines, layer_text

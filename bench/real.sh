@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench/real.sh OUTDIR [--quick] [--neighbour] [--threads N] [--only PRODUCT] [OPTION...] - ours,
-# SciPy, PyTorch, oneMKL and CuPy on real matrices in one process (bench/real.py says what is
+# SciPy, PyTorch, oneMKL and CuPy on real matrices in one process (bench/lib/real.py says what is
 # computed, and has more options). Writes OUTDIR/real.jsonl and OUTDIR/real.md. Who is not
 # installed, or has no GPU, is named and left out.
 # Environment: DATA = a folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
@@ -32,6 +32,6 @@ else
 fi
 
 mkdir -p "$out"
-"${PYTHON:-python3}" "$here/real.py" "${LIBRARY:-$here/../build/release/lib/libhybrid_spmm.so}" \
+"${PYTHON:-python3}" "$here/lib/real.py" "${LIBRARY:-$here/../build/release/lib/libhybrid_spmm.so}" \
     "${DATA:-$here/../../shared/data}" --json "$out/real.jsonl" --commit "$commit" "$@"
-"${PYTHON:-python3}" "$here/real_table.py" "$out/real.jsonl" >"$out/real.md"
+"${PYTHON:-python3}" "$here/lib/real_table.py" "$out/real.jsonl" >"$out/real.md"

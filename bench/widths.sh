@@ -29,7 +29,7 @@ for who in planner rows merge hrpb; do
     "$bench" spmm $problems --backend cuda --mode core --cols "$cols" "${variant[@]}" \
         --commit "$commit" --json "$out/$who.jsonl" "$@" || failed=1
 done
-"${PYTHON:-python3}" "$here/widths.py" "$out"/{planner,rows,merge,hrpb}.jsonl \
+"${PYTHON:-python3}" "$here/lib/widths.py" "$out"/{planner,rows,merge,hrpb}.jsonl \
     >"$out/widths.md" || failed=1
 cat "$out/widths.md"
 exit $failed

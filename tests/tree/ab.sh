@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/tree/ab.sh - bench/ab.py tells a build that is slower from one that is not.
+# tests/tree/ab.sh - bench/lib/ab.py tells a build that is slower from one that is not.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
@@ -21,7 +21,7 @@ lines() {
 
 expect() { # expect STATUS FILE...
     local status=0
-    "$root/bench/ab.py" "${@:2}" >"$dir/out" || status=$?
+    "$root/bench/lib/ab.py" "${@:2}" >"$dir/out" || status=$?
     if ((status != $1)); then
         echo "ab.py ${*:2}: exit code $status, not $1" >&2
         cat "$dir/out" >&2

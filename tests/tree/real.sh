@@ -5,7 +5,7 @@
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$HYBRID_SOURCE/bench
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$HYBRID_SOURCE/bench/lib
 
 # ---- the table: geometric means, who is slower, where the other site was faster
 line() { # problem peer engine freed_s error
@@ -22,7 +22,7 @@ line() { # problem peer engine freed_s error
     line q '"scipy"' null 1 null
     line r '"scipy"' null null '"left out"'
 } >"$folder/lines.jsonl"
-python3 "$HYBRID_SOURCE/bench/real_table.py" "$folder/lines.jsonl" >"$folder/table"
+python3 "$HYBRID_SOURCE/bench/lib/real_table.py" "$folder/lines.jsonl" >"$folder/table"
 grep -qx '| A\*X 8 | f32 | freed | 2 | 1.41 | 8.00 | 1.41 | 1 | q 0.50 | p 0.50 |' "$folder/table"
 grep -qx -- '- r A\*X 8 f32, scipy: left out' "$folder/table"
 

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../lib.bash"
 
 bench=$HYBRID_BUILD/bin/hybrid_spmm_bench
-widths=$HYBRID_SOURCE/bench/widths.py
+widths=$HYBRID_SOURCE/bench/lib/widths.py
 [ -x "$bench" ] && command -v python3 >python || exit 77
 "$bench" spmm stencil7:5 road:9 --cols 1,33,7 --backend host --reps 1 --json x.jsonl >out ||
     fail "exit code $?"

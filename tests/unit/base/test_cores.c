@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/threads/pool_inside.h"
-#include "bench/neighbour.h"
+#include "bench/program/neighbour.h"
 #include "pipeline/site/inbox.h"
 #include "tests/support/engines/context.h"
 

@@ -1,0 +1,73 @@
+/* bench/program/baselines.cuh - what the cuSPARSE products share: a device, its memory,
+ * checks.
+ */
+#ifndef BENCH_BASELINES_CUH
+#define BENCH_BASELINES_CUH
+
+#include <cuda_runtime.h>
+#include <cusparse.h>
+
+#include "bench/program/peers.h"
+
+enum { PEER_BLOCKS = 24, PEER_TEXT = 384 };
+
+struct peer_matrix {
+    int64_t rows, cols, nnz;
+    int32_t *row_ptr, *col;
+    void *val;
+};
+
+struct peer_device {
+    cusparseHandle_t handle;
+    cudaEvent_t begin, end;
+    peer_hold *hold; /* NULL until a clock is held */
+    char name[256], error[PEER_TEXT];
+    const peer_problem *problem;
+    cudaDataType type;
+    const void *one, *zero; /* on the host, of `type` */
+    peer_matrix A, B, C;
+    void *X, *Y;
+    struct {
+        void *ptr;
+        size_t bytes;
+    } blocks[PEER_BLOCKS]; /* a stack */
+    int count;
+    size_t bytes, peak;
+};
+
+/* Whether the call succeeded; if not, the sentence is in d->error. */
+bool peer_cuda_ok(peer_device *d, cudaError_t error, const char *call);
+bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
+
+#define CUDA_TRY(d, call)                                                                \
+    do {                                                                                 \
+        if (!peer_cuda_ok((d), (call), #call))                                           \
+            return false;                                                                \
+    } while (0)
+#define SPARSE_TRY(d, function, ...)                                                     \
+    do {                                                                                 \
+        if (!peer_sparse_ok((d), function(__VA_ARGS__), #function))                      \
+            return false;                                                                \
+    } while (0)
+
+/* Device memory, freed from the top of the stack. */
+bool peer_alloc(peer_device *d, size_t bytes, void **out);
+void peer_release(peer_device *d, int count); /* down to `count` blocks */
+
+/* Device time between two points of the default stream. */
+bool peer_clock_start(peer_device *d);
+bool peer_held_clock_start(peer_device *d); /* what is enqueued at once has no gaps */
+bool peer_clock_stop(peer_device *d, double *seconds);
+
+/* The products, on operands that are loaded; C or Y is left on the device. */
+bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values alone */
+bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
+bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
+
+/* A const view of a matrix for cuSPARSE. */
+bool peer_csr_view(peer_device *d, const peer_matrix *m, cusparseConstSpMatDescr_t *out);
+
+double peer_now(void);
+
+#endif /* BENCH_BASELINES_CUH */

@@ -1,0 +1,143 @@
+/* bench/program/bench_problem.c - operands in malloc'ed memory, as a caller holds them.
+ */
+#include "bench/program/bench.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench/program/peers.h"
+
+enum { MATRIX_SEED = 1, DENSE_SEED = 2, PAGE = 4096, LARGE = 4 << 20 };
+
+void *bench_array(size_t bytes)
+{
+    char *array       = malloc(bytes ? bytes : 1);
+    const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
+
+    if (array && bytes >= LARGE)
+        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* a wish */
+    return array;
+}
+
+static size_t value_size(hybrid_type type)
+{
+    return type == HYBRID_F64 ? 8 : 4;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *to = bench_array(bytes);
+
+    if (to && bytes)
+        memcpy(to, from, bytes);
+    return to;
+}
+
+static void csr_free(hybrid_csr *m)
+{
+    free(m->row_ptr);
+    free(m->col);
+    free(m->val);
+    *m = (hybrid_csr){0};
+}
+
+/* Move the library's matrix into malloc'ed arrays. 0 = success. */
+static int adopt(hybrid_engine *tools, hybrid_csr *from, hybrid_csr *to)
+{
+    const size_t nnz = (size_t)from->nnz;
+
+    *to         = *from;
+    to->row_ptr = copy_of(from->row_ptr, ((size_t)from->rows + 1) * 8);
+    to->col     = copy_of(from->col, nnz * 4);
+    to->val     = copy_of(from->val, nnz * value_size(from->type));
+    hybrid_csr_free(tools, from);
+    hybrid_engine_trim(tools);
+    if (to->row_ptr && to->col && to->val)
+        return 0;
+    csr_free(to);
+    fprintf(stderr, "hybrid_spmm_bench: no memory for a matrix of %zu entries\n", nnz);
+    return -1;
+}
+
+static int is_file(const char *spec)
+{
+    return strstr(spec, ".mtx") != NULL;
+}
+
+/* The file's name without folder and ".mtx...", or the description as it is. */
+static void name_of(const char *spec, char *name)
+{
+    const char *slash = strrchr(spec, '/');
+
+    snprintf(name, BENCH_NAME, "%s", is_file(spec) && slash ? slash + 1 : spec);
+    if (is_file(spec))
+        *strstr(name, ".mtx") = '\0';
+}
+
+const hybrid_csr *bench_second(const bench_problem *problem)
+{
+    return problem->T.row_ptr ? &problem->T : &problem->A;
+}
+
+int bench_problem_load(hybrid_engine *tools, const char *spec, const bench_options *o,
+                       bench_problem *out)
+{
+    hybrid_csr made;
+    hybrid_status status;
+
+    memset(out, 0, sizeof *out);
+    name_of(spec, out->name);
+    status = is_file(spec) ? hybrid_read_mtx(tools, spec, o->type, &made)
+                           : hybrid_generate(tools, spec, o->type, MATRIX_SEED, &made);
+    if (status == HYBRID_OK && adopt(tools, &made, &out->A))
+        return -1;
+    if (status == HYBRID_OK && o->op == BENCH_SPGEMM && out->A.rows != out->A.cols) {
+        status = hybrid_csr_transpose(tools, &out->A, &made);
+        if (status == HYBRID_OK && adopt(tools, &made, &out->T)) {
+            bench_problem_free(out);
+            return -1;
+        }
+    }
+    if (status == HYBRID_OK)
+        return 0;
+    fprintf(stderr, "hybrid_spmm_bench: %s: %s\n", spec, hybrid_engine_message(tools));
+    bench_problem_free(out);
+    return -1;
+}
+
+void bench_problem_free(bench_problem *problem)
+{
+    csr_free(&problem->A);
+    csr_free(&problem->T);
+}
+
+int bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols, hybrid_order order,
+                     hybrid_type type, int random, hybrid_dense *out)
+{
+    const size_t bytes = (size_t)rows * (size_t)cols * value_size(type);
+
+    *out = (hybrid_dense){.rows  = rows,
+                          .cols  = cols,
+                          .ld    = order == HYBRID_ROW_MAJOR ? cols : rows,
+                          .order = order,
+                          .data  = bench_array(bytes),
+                          .type  = type};
+    if (!out->data) {
+        fprintf(stderr, "hybrid_spmm_bench: no memory for %zu bytes of X or Y\n", bytes);
+        return -1;
+    }
+    memset(out->data, 0, bytes);
+    if (!random || hybrid_dense_random(tools, DENSE_SEED, out) == HYBRID_OK)
+        return 0;
+    fprintf(stderr, "hybrid_spmm_bench: X: %s\n", hybrid_engine_message(tools));
+    bench_dense_free(out);
+    return -1;
+}
+
+void bench_dense_free(hybrid_dense *dense)
+{
+    free(dense->data);
+    *dense = (hybrid_dense){0};
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# No folder holds more than 25 files (data of tests and kept lines of bench apart), and no two
+# source files of the library have the same name.
+set -euo pipefail
+cd "$HYBRID_SOURCE"
+library=(base partition host gpu pipeline engine io)
+full=$(find "${library[@]}" cli include tests bench docs examples scripts cmake \
+    -type f ! -path 'tests/data/*' ! -path 'bench/results/*' ! -name '*.pyc' -printf '%h\n' |
+    sort | uniq -c | awk '$1 > 25 { print $2 ": " $1 " files" }')
+same=$(find "${library[@]}" -type f -printf '%f\n' | sort | uniq -d)
+[ -z "$full" ] || echo "folders of more than 25 files:"$'\n'"$full"
+[ -z "$same" ] || echo "names of several files:"$'\n'"$same"
+[ -z "$full$same" ]
