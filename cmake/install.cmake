@@ -1,4 +1,4 @@
-# Header, libraries, CMake package, pkg-config file, licence and examples.
+# Header, libraries, CMake package, pkg-config file, licence, manual and examples.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hybrid_spmm)
 
@@ -23,6 +23,6 @@ file(RELATIVE_PATH HYBRID_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # as i
 configure_file(cmake/hybrid_spmm.pc.in hybrid_spmm.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hybrid_spmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE docs/manual.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.c" PATTERN "*.mtx" PATTERN CMakeLists.txt)

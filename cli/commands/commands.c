@@ -57,7 +57,7 @@ const cli_command cli_commands[] = {
      "sparse matrix too, or a dense matrix X: FILE.npy, a Matrix Market array file or "
      "FILE.json. Without B, A is multiplied by itself. - is standard input.\n"
      "\n"
-     "FILE.json describes raw arrays, as hybrid_spmm.h specifies. These arrays stay in "
+     "FILE.json describes raw arrays, as manual.md specifies. These arrays stay in "
      "their files and are read in pieces, so they may exceed memory. gen:KIND:ARGS is a "
      "generated matrix; 'hybrid_spmm generate --help' lists the kinds.\n"
      "\n"

@@ -5,7 +5,7 @@
 
 enum { MOST = 4096 }; /* bytes: a size beyond it was never set */
 
-/* `first` is the last field of the smallest struct that is taken, as the header says,
+/* `first` is the last field of the smallest struct that is taken, as docs/manual.md says,
    `last` that of today. Padding at the end would be a place for a field that does not
    make the struct larger, and which an old caller has not set. */
 #define DEFINE(type, text, init, first, last)                                            \

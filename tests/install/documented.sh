@@ -67,6 +67,7 @@ squares "$folder/installed/bin/spgemm"
 ctest=$(dirname "$cmake")/ctest
 (cd "$folder/examples" && "$ctest" --output-on-failure >/dev/null)
 cmp "$HYBRID_SOURCE/LICENSE" "$prefix/share/doc/hybrid_spmm/LICENSE"
+cmp "$HYBRID_SOURCE/docs/manual.md" "$prefix/share/doc/hybrid_spmm/manual.md"
 
 # manual pages and completions lie where man and the shells look for them
 for file in man/man1/hybrid_spmm{,-multiply}.1 bash-completion/completions/hybrid_spmm \

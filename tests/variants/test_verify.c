@@ -197,7 +197,7 @@ static void verify_of_f64_knows_no_tf32(void **state)
     close_spmm(&p);
 }
 
-/* What hybrid_spmm.h says is found of errors in row `i` of Y, times 1.1. */
+/* The error in row `i` of Y that docs/manual.md says is found, times 1.1. */
 static double found_from(const spmm *p, int64_t i, int tf32)
 {
     const int64_t *ptr = p->A.row_ptr;

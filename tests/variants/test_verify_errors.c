@@ -113,7 +113,7 @@ static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
     return size;
 }
 
-/* The largest error of row i of `wrong` over what the header says is found. */
+/* The largest error of row i of `wrong` over the bound of docs/manual.md. */
 static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *C,
                      const hybrid_csr *wrong, int64_t i)
 {
@@ -171,7 +171,7 @@ static int look_for(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *
     return failed;
 }
 
-/* All defects of one row of A*B that the header says are found; others are counted. */
+/* All defects of one row of A*B above the bound of docs/manual.md; others are counted. */
 static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
                      const hybrid_csr *C, int64_t i, int *small)
 {

@@ -149,7 +149,7 @@ static void a_wait_can_be_ended(void **state)
     close_world(&w);
 }
 
-/* As often as the header says. */
+/* As often as docs/manual.md says. */
 static int end(void *user, int64_t rows_done, int64_t rows)
 {
     ++*(int *)user;
