@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# README.md has at most 700 words, and its first C block is examples/spgemm.c, letter by letter.
+# The first C block of README.md is examples/spgemm.c, letter by letter. Documents, the public
+# header and entries of the changelog keep their limits on length.
 # The commands of README.md and docs/manual.md work. Links of the documents lead to files.
 set -euo pipefail
 cd "$HYBRID_SOURCE"
 awk '/^```/ { if (inside) exit; inside = $0 == "```c"; next } inside' README.md |
     diff - examples/spgemm.c
-words=$(wc -w <README.md)
-if ((words > 700)); then
-    echo "README.md has $words words" >&2
-    exit 1
-fi
+at_most() { # number, unit, file, its own number
+    if (($4 > $1)); then
+        echo "$3 has $4 $2" >&2
+        exit 1
+    fi
+}
+at_most 700 words README.md "$(wc -w <README.md)"
+at_most 2500 words docs/performance.md "$(grep -v '^|' docs/performance.md | wc -w)"
+at_most 700 lines include/hybrid_spmm.h "$(wc -l <include/hybrid_spmm.h)"
+at_most 120 "characters in a line" CHANGELOG.md "$(wc -L <CHANGELOG.md)"
 
 for document in README.md CONTRIBUTING.md docs/*.md docs/lab/*.md bench/README.md; do
     { grep -o '](\([^)#:]*\))' "$document" || true; } | sed 's/^](//; s/)$//' | while read -r link; do
