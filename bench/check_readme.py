@@ -2,7 +2,8 @@
 """bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - figures are those of lines.
    bench/check_readme.py --show FILE.jsonl...
 
-README.md, docs/performance.md and the pictures docs/*.svg have blocks, each between
+README.md, docs/performance.md, docs/figures.md and the pictures docs/*.svg have blocks, each
+between
 
     <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
     <!-- end of figures -->
@@ -30,7 +31,8 @@ from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end,
                       in_core, ratios_of, seconds)
 from summary import PEER_NAMES, ms, read
 
-DOCUMENTS = ["README.md", "docs/performance.md", "docs/speed.svg", "docs/timeline.svg"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/speed.svg",
+             "docs/timeline.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench/measure.sh OUTDIR [--quick] [OPTION...] - the end-to-end and in-core figures of README.md
-# and docs/performance.md, in ten minutes on 16 cores with a GPU, and 43 files in DATA.
+# and docs/figures.md, in ten minutes on 16 cores with a GPU, and 43 files in DATA.
 # Writes OUTDIR/{end,peers,core}.jsonl:
 #   end    A*A and A*X on the GPU and on the CPU, and cuSPARSE with copies, end to end: first
 #          calls, results freed between calls, results all kept; a process for each product

@@ -4,7 +4,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 check=$HYBRID_SOURCE/bench/check_readme.py
-documents='README.md docs/performance.md docs/speed.svg docs/timeline.svg'
+documents='README.md docs/performance.md docs/figures.md docs/speed.svg docs/timeline.svg'
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$check" --root "$HYBRID_SOURCE"
 
@@ -41,7 +41,7 @@ change() { # document, sed expression
 change README.md '/^\| Real matrices: A·A /s/[0-9]\.[0-9]/9.9/'
 change README.md '/^\| Real matrices: A·x /s:[0-9]+/:0/:'
 change README.md '/^Measured/s/-[0-9]+ /-01 /'
-change docs/performance.md '/^\| A\*A fem3:36 \| hybrid_spmm, GPU/s/ [0-9.]+ / 1 /'
+change docs/figures.md '/^\| A\*A fem3:36 \| hybrid_spmm, GPU/s/ [0-9.]+ / 1 /'
 change docs/performance.md '0,/^- A\*X-8/s/^(- A\*X-8: )[0-9.]+/\19.99/'
 change docs/performance.md '/^\| A\*A again \| f32/s/0\.[0-9]+/0.99/'
 change docs/speed.svg '0,/^<path class="slower"/s/^(<path class="slower" d=".)[0-9]+/\1500/'
@@ -75,13 +75,13 @@ sed -i -E 's/"kept_s": [0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.json
 for option in --write ''; do
     # shellcheck disable=SC2086 # no option is no word
     complains "columns of nothing but -" $option
-    grep -q "performance.md: no line has anything for column 'kept'" "$folder/complaint"
+    grep -q "figures.md: no line has anything for column 'kept'" "$folder/complaint"
     if grep ': says$' "$folder/complaint"; then
         exit 1
     fi
 done
 restore
-: >"$folder/bench/results/$(sed -n 's/^<!-- figures core: \(.*\) -->$/\1/p' "$folder/docs/performance.md")"
+: >"$folder/bench/results/$(sed -n 's/^<!-- figures core: \(.*\) -->$/\1/p' "$folder/docs/figures.md")"
 complains "rows of nothing but -" --write
 grep -q "README.md: no line has anything for row 'On the GPU: A·A with new values'" \
     "$folder/complaint"
