@@ -10,25 +10,25 @@
     - Errors: a function that can fail returns a hybrid_status, HYBRID_OK or an error. Errors
       are named here without the prefix HYBRID_. After an error, matrices and pointers that the
       call should have made are unchanged, and the contents of Y or y are unspecified.
-    - Ownership: a call never writes its inputs and keeps no pointer to them. Memory that the
-      library allocates is freed by the function named beside it.
+    - Ownership: a call never writes its inputs, and keeps no pointer to them unless it says so.
+      Memory that the library allocates is freed by the function named beside it.
     - Checks: BAD_ARGUMENT, BAD_MATRIX or BAD_SHAPE reports a wrong shape or type, and a pointer
       that is NULL, misaligned, or overlaps memory that the call writes. Each function says
       which arrays of a sparse matrix it checks. Unchecked arrays that break the rules at
       hybrid_csr are undefined behaviour.
     - Numbers: IEEE 754, rounded to nearest. A sum of products starts with +0. Y is alpha*A*X if
       beta is 0, beta*Y if alpha is 0, and +0 if both are 0. See "Numbers" in the manual.
-    - Threads: one thread at a time uses an engine and its plans. Engines are independent. A
-      call on an engine with a GPU makes that GPU the current device of the calling thread.
-    - Versions: a program must be compiled again for another minor version of the library.
+    - Threads: one thread at a time uses an engine and its plans; hybrid_csr_free() is an
+      exception. Engines are independent. See "Use several threads" in the manual.
+    - Versions: programs are compiled for one minor version. See "Versions" in the manual.
     - Units: sizes are bytes and times are seconds, unless a name says otherwise.
-    - Common parameters: `A`, `B` and `C` are sparse matrices of m x k, k x n and m x n, `X` and
-      `Y` dense matrices of k x n and m x n elements, all of one value type. `alpha` and `beta`
-      are the factors above. `engine`, `plan`, `trace` and `file` are objects made by the
-      functions named for them; an engine owns what its calls allocate. `options` start from
-      their initializer; NULL selects the defaults. `path` names a file: see "Files". `type` is
-      the value type of a new matrix. `out` receives the result if the call succeeds. `user` is
-      passed unchanged to a function of the caller. */
+    - Common parameters: `A`, `B` and `C` are sparse matrices of m x k, k x n and m x n; `X` and
+      `Y` are dense matrices of k x n and m x n. All have one value type. `alpha` and `beta` are
+      the factors above. `engine`, `plan`, `trace` and `file` are made by the functions named
+      for them; an engine owns what its calls allocate. `options` start from their initializer;
+      NULL selects the defaults. `path` names a file: see "Files". `type` is the value type of a
+      new matrix. `out` receives the result if the call succeeds. `user` is passed unchanged to
+      a function of the caller. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
 
@@ -136,8 +136,8 @@ HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
 /** Returns the processors that compute: HYBRID_HOST or HYBRID_CUDA. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
-/** Returns their description, such as "NVIDIA H200, ..." or "0: NVIDIA H200, ...; 1: ...", or
-    why HYBRID_AUTO has found no GPU. The string is valid as long as `engine`. */
+/** Describes the processors that compute ("NVIDIA H200, ..." or "0: NVIDIA H200, ...; 1: ..."),
+    or says why HYBRID_AUTO has found no GPU. The string is valid as long as `engine`. */
 HYBRID_API const char *hybrid_engine_device(const hybrid_engine *engine);
 /** Returns the number of CPU workers. */
 HYBRID_API int hybrid_engine_threads(const hybrid_engine *engine);
@@ -167,9 +167,9 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
     result. Return 0 to go on; other values end the call with CANCELLED within a second. */
 typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 /** Calls `fn` at least every 100 ms during calls on `engine` that plan, compute, verify, read
-    or write; NULL ends this. `engine` may be NULL. The calling thread calls fn, under the rules
-    of hybrid_spgemm_each(). rows_done never decreases, and reaches `rows` if the call succeeds.
-    Files count in bytes. Engine and plan stay usable. See "Progress" in the manual. */
+    or write; NULL ends this. The calling thread calls fn, under the rules of
+    hybrid_spgemm_each(). rows_done never decreases, and reaches `rows` on success; for files it
+    counts bytes. Engine and plan stay usable after CANCELLED. See "Progress" in the manual. */
 HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
     void *user);
 
@@ -177,10 +177,10 @@ HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn
     Operands and results of products may lie in GPU memory: see `space` of a matrix, x_space and
     result_space of hybrid_plan_options, and "Operands in GPU memory" in the manual.
     - All such operands are on one GPU of the engine, which computes the product alone.
-    - The caller owns their memory, which counts against no limit. Copies that kernels need do.
+    - The caller owns their memory, which counts against no limit. Copies for kernels count.
     - BAD_ARGUMENT if an operand is not where `space` says. Only engines with a GPU detect it.
     - UNSUPPORTED if the engine has no GPU, operands are on two GPUs, the split gives the CPU
-      work, `variant` packs A on the host, or the function computes no product. */ /** @{ */
+      work, the variant packs A on the host, or the function computes no product. */ /** @{ */
 /** Sets the CUDA stream of the caller's work on operands in GPU memory: a cudaStream_t of that
     GPU, or NULL for CUDA's default stream, as at first. Calls wait for all work in `stream`
     before they touch such operands. It must live until it is replaced. `engine` may be NULL. */
@@ -196,10 +196,9 @@ typedef enum hybrid_index {
     HYBRID_I32 = 1, /**< int32_t */ HYBRID_I64 = 2, /**< int64_t */
     HYBRID_INDEX_AUTO    = 3  /**< only in hybrid_plan_options::offsets and columns */
 } hybrid_index;
-/** Order of the elements of a dense matrix. */
+/** Order of a dense matrix, which gives the position of element (i,j) in data. */
 typedef enum hybrid_order {
-    HYBRID_ROW_MAJOR = 1, /**< element (i,j) is data[i*ld + j] */
-    HYBRID_COL_MAJOR = 2  /**< element (i,j) is data[i + j*ld] */
+    HYBRID_ROW_MAJOR = 1, /**< i*ld + j */ HYBRID_COL_MAJOR = 2 /**< i + j*ld */
 } hybrid_order;
 /** Memory that holds the arrays of a matrix: of the host, or of a GPU (see "Devices"). */
 typedef enum hybrid_space {
@@ -207,10 +206,10 @@ typedef enum hybrid_space {
 } hybrid_space;
 
 /** Sparse matrix in compressed sparse rows (CSR). Row i holds entries row_ptr[i] to
-    row_ptr[i+1] - 1. A call copies 64-bit columns of its operands to 32 bits until it returns;
-    BAD_MATRIX names the row and entry of a column outside [0, cols). Results have 64-bit
-    offsets and 32-bit columns and lie in host memory, unless hybrid_plan_options selects
-    otherwise. hybrid_csr_check() verifies the rules:
+    row_ptr[i+1] - 1. A call computes with 32-bit copies of 64-bit columns; BAD_MATRIX names the
+    row and entry of such a column outside [0, cols). Results have 64-bit offsets and 32-bit
+    columns and lie in host memory, unless hybrid_plan_options selects otherwise.
+    hybrid_csr_check() verifies the rules:
     - row_ptr[0] == 0, row_ptr never decreases, and row_ptr[rows] == nnz.
     - Column indices ascend within a row, do not repeat, and lie in [0, cols). */
 typedef struct hybrid_csr {
@@ -301,7 +300,7 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
     NULL, `bytes` is 0, or the range overlaps a pinned one. NO_MEMORY if the system refuses, or
     if a part of the range is pinned by other means. Pinning has an effect on:
     - B of a SpGEMM.
-    - Row-major X without gaps (ld == cols) whose rows take at most 8 bytes, or 16 n bytes.
+    - Row-major X without gaps (ld == cols), if a row takes up to 8 or a multiple of 16 bytes.
     - Row-major Y without gaps, if alpha == 1 and beta == 0.
     - Some others: see "Pin arrays that many products use" in the manual. */
 HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes);
@@ -327,7 +326,7 @@ HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *
         if (hybrid_spmm(engine, 1, &A, &X, 0, &Y) != HYBRID_OK)
             printf("%s\n", hybrid_engine_message(engine));
 
-    - beta == 0: Y is not read, so it may be uninitialised, and NaN in it do not spread.
+    - beta == 0: Y is not read, so it may be uninitialised, and a NaN in it does not spread.
     - alpha == 0: arguments are checked, but the arrays of A and X are not read, as in BLAS.
     - alpha != 0: A is checked as in hybrid_spgemm().
     - BAD_ARGUMENT if Y overlaps an array of A, or X; gaps between rows or columns count. */
@@ -341,28 +340,29 @@ HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const 
     const void *x, double beta, void *y);
 
 /** @} */ /** @defgroup plans Plans */ /** @{ */
-/** A product prepared for given patterns: chunks of rows, variants and memory. */
+/** A prepared product: chunks of rows, a variant (implementation) for each, and memory. */
 typedef struct hybrid_plan hybrid_plan;
 /** Flags of a plan. */
 enum {
-    HYBRID_DETERMINISTIC = 1u << 0, /**< every run gives the same bits, except in a NaN; SpGEMM:
+    HYBRID_DETERMINISTIC = 1u << 0, /**< every run gives the same bits, but for NaN; SpGEMM:
         also with another limit, chunking, number of threads or backend */
     HYBRID_REUSE         = 1u << 1, /**< SpGEMM: the plan will run again with other values; runs
         verify the pattern, and later runs know where rows of C start */
-    HYBRID_EXPLAIN       = 1u << 2, /**< examine alternatives, which takes some milliseconds */
+    HYBRID_EXPLAIN       = 1u << 2, /**< predict alternatives too; takes some milliseconds */
     HYBRID_CHECK         = 1u << 3, /**< verify all rules of operands, columns too */
     HYBRID_RESIDENT      = 1u << 4, /**< SpMM: the plan will run again with the same A, which is
         cached on the device as far as it fits: see hybrid_plan_refresh() */
     HYBRID_ALLOW_TF32    = 1u << 5, /**< SpMM in f32 on tensor cores may round operands to 11
-        bits: errors of about 5e-4, not 1e-6, of sum |a||x| */
+        bits: errors of about 5e-4 (else 1e-6) times the sum of |a||x| */
     HYBRID_ASYNC         = 1u << 6  /**< SpMM on one GPU: hybrid_spmm_run() returns early */
 };
 
 /** Division of a product between CPU and GPU. They compute together only in SpMM, and in runs
-    after the first of a plan with HYBRID_REUSE. Without a GPU the CPU computes alone, and GPU
-    and SHARE are NO_DEVICE. "Divide a product between CPU and GPU" in the manual has more. */
+    after the first of a plan with HYBRID_REUSE. Without a GPU, HYBRID_SPLIT_GPU and
+    HYBRID_SPLIT_SHARE are NO_DEVICE. See "Divide a product between CPU and GPU" in the
+    manual. */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /**< AUTO if pinned X and Y leave the CPU idle, else one alone */
+    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X and Y are pinned, else GPU or CPU alone */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /**< CPU takes about host_share; UNSUPPORTED if it never can */
@@ -380,10 +380,10 @@ typedef struct hybrid_plan_options {
     double       host_share;  /**< share of the CPU with HYBRID_SPLIT_SHARE, 0 to 1 */
     hybrid_index offsets;     /**< SpGEMM: type of C's offsets, HYBRID_I64 by default. With
         HYBRID_I32 a C of 2^31 entries or more is UNSUPPORTED. */
-    hybrid_index columns;     /**< SpGEMM: type of C's columns, HYBRID_I32 by default. AUTO, in
-        both fields, means 32 bits for both if C has less than 2^31 entries, else 64 bits. */
-    hybrid_space x_space;     /**< SpMM: where X is in runs, BAD_STATE if it is elsewhere;
-        DEVICE is the GPU of A, or else the engine's first */
+    hybrid_index columns;     /**< SpGEMM: type of C's columns, HYBRID_I32 by default.
+        HYBRID_INDEX_AUTO in both means 32 bits if C has less than 2^31 entries, else 64. */
+    hybrid_space x_space;     /**< SpMM: where X is in runs, BAD_STATE if it is elsewhere.
+        HYBRID_SPACE_DEVICE is the GPU of A, or else the engine's first. */
     hybrid_space result_space; /**< SpMM: the same for Y. SpGEMM: where C is left; no limit
         counts its arrays on a GPU */
 } hybrid_plan_options;
@@ -444,16 +444,17 @@ HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr 
 /** Destroys a plan, after its runs with HYBRID_ASYNC are done. NULL is allowed. */
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 /** Tells a plan with HYBRID_RESIDENT that values of A have changed: the next run packs A again.
-    Until this call, runs read A's arrays only if the report has resident_chunks < chunks. */
+    Until then, runs after the first read A's arrays only if the report has resident_chunks <
+    chunks: see "Compute a product again" in the manual. NULL is allowed. */
 HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 
 /** @} */ /** @defgroup reports Reports */ /** @{ */
 /** Writes in plain words to `text` what `plan` will do: result, processors, variant, copies,
     time and alternatives. `capacity` and the value returned are as in snprintf(). */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
-/** Writes the numbers behind `plan` in the same way to `text` of `capacity` bytes. */
+/** Writes the numbers behind `plan` to `text` of `capacity` bytes, in the same way. */
 HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
-/** A variant, which is one implementation of a product, as the planner saw it. */
+/** A variant as the planner saw it. */
 typedef struct hybrid_candidate {
     const char *variant;     /**< name such as "spmm.cuda.merge"; static string */
     const char *refused;     /**< why it cannot run, a static string; NULL if it can */
@@ -496,9 +497,9 @@ typedef enum hybrid_origin {
 HYBRID_API const char *hybrid_origin_text(hybrid_origin origin);
 /** Use of a resource by a run. */
 typedef struct hybrid_use {
-    double rate;          /**< bytes per second of all GPUs; for CORES the number of workers */
-    double utilisation;   /**< bytes moved / (rate * total_s), 0 to 1; for CORES busy seconds */
-    hybrid_origin origin; /**< origin of rate; HYBRID_OBSERVED for CORES */
+    double rate;          /**< bytes per second; for HYBRID_CORES the number of workers */
+    double utilisation;   /**< bytes moved (cores: busy seconds) / (rate * total_s), 0 to 1 */
+    hybrid_origin origin; /**< origin of rate; HYBRID_OBSERVED for HYBRID_CORES */
 } hybrid_use;
 
 /** What a plan will do, or what its last run did. Before the first run only chunks, rows,
@@ -509,9 +510,9 @@ typedef struct hybrid_report {
     double  total_s;         /**< wall time of the run; with planning for a one-shot call */
     double  predicted_s;     /**< prediction of total_s, made before computing began */
     double  plan_s;          /**< planning time; part of total_s for a one-shot call only */
-    double  load_s;          /**< stage: copying B or X to the device ahead of the chunks */
-    double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s; /**< stages: packing,
-        copying to the device, computing, ordering C, copying back, storing */
+    double  load_s;          /**< busy time of copies of B or X to the device ahead of chunks */
+    double  prepare_s, h2d_s, multiply_s, finish_s, d2h_s, place_s; /**< busy times of
+        packing chunks, copying to the device, computing, sorting C, copying back, storing */
     double  overlap;         /**< sum of the times of all stages / total_s */
     double  bus_utilisation; /**< larger one of use[HYBRID_BUS_UP] and use[HYBRID_BUS_DOWN] */
     double  reference_s;     /**< time to move operands and result once, uncompressed, over the
@@ -521,20 +522,20 @@ typedef struct hybrid_report {
     int64_t flops;           /**< 2 * number of scalar products */
     int64_t nnz_out;         /**< SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes; /**< bytes copied to and from the device */
-    int64_t host_bytes, device_bytes; /**< least traffic of host and of device memory */
+    int64_t host_bytes, device_bytes; /**< lower bounds of traffic in host and device memory */
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /**< largest use of memory */
-    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< as planned; 0 for one-shot calls */
+    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< planned copies; 0 if one-shot */
     int64_t other_h2d_bytes; /**< predicted_h2d_bytes for the other `gathered`; -1 = unknown */
     int     gathered;        /**< 1 if chunks bring the rows of B or X that they need, else 0 */
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
     int64_t resident_chunks; /**< number of leading chunks whose rows of A are cached */
     int64_t resident_bytes;  /**< device memory reserved for cached rows of A */
-    int64_t host_chunks, host_products; /**< what the CPU computed of a divided product */
+    int64_t host_chunks, host_products; /**< chunks and products that the CPU computed */
     double  host_s;          /**< busy time of the CPU for host_chunks, not in multiply_s */
     hybrid_use use[HYBRID_RESOURCES]; /**< use of each hybrid_resource */
     hybrid_resource bound;   /**< resource that was busy for most of the run */
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
-    int64_t predicted_nnz_out, predicted_result_bytes; /**< planned size of C or Y */
+    int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
     int64_t pattern_bytes;   /**< bytes of patterns that planning copied from a device */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
@@ -559,9 +560,9 @@ typedef struct hybrid_event {
     int64_t chunk;           /**< number of the chunk in its pass, 0 or more; -1 for "load" */
     int64_t row_begin, row_end; /**< rows of the chunk: [row_begin, row_end) */
     int64_t begin_ns, end_ns; /**< nanoseconds of CLOCK_MONOTONIC */
-    int64_t bytes, flops;    /**< share of the stage's bytes and flops, as in the report */
+    int64_t bytes, flops;    /**< share of this event in bytes and flops of the stage */
     int64_t device_bytes, host_bytes; /**< memory in use on the GPU and on the host */
-    int     part, parts;     /**< number of this event among the `parts` events of its stage */
+    int     part, parts;     /**< number of this event, 0 to parts - 1, in its stage */
     int64_t pass;            /**< number of the pass over the operands, 0 or more */
     hybrid_resource bound;   /**< resource that bounds the stage; HYBRID_RESOURCES = unknown */
 } hybrid_event;
@@ -570,7 +571,7 @@ typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 /** Calls `fn` for every finished stage, from the thread that runs the product, one call at a
     time, and not after the run has returned. NULL ends the trace. `engine` may be NULL. */
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
-/** Events that are kept until they are written: see the example in "See what a run did". */
+/** Events kept until they are written: see "See what a run did" in the manual. */
 typedef struct hybrid_trace hybrid_trace;
 /** Makes an empty trace. Destroy it with hybrid_trace_destroy() before the engine. */
 HYBRID_API hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace);
@@ -598,7 +599,7 @@ typedef struct hybrid_matrix_info {
     int pattern_symmetric, value_symmetric; /**< 1 if symmetric, in values bit by bit; else 0 */
     int64_t products;         /**< scalar products of A*A; -1 unless square */
     int64_t square_nnz, square_bytes; /**< entries and bytes of A*A, estimated; else -1 */
-    double synergy;           /**< fill of columns in blocks of 16 rows (arXiv:2504.06443) */
+    double synergy;           /**< mean fill of columns in 16 rows, 0 to 1 (arXiv:2504.06443) */
     const char *synergy_class; /**< "low" below 1/8, "medium" below 1/4, else "high" */
 } hybrid_matrix_info;
 /** Verifies all rules of A and stores its properties in *out. */
@@ -696,4 +697,4 @@ HYBRID_API hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t see
 #ifdef __cplusplus
 }
 #endif
-#endif /* HYBRID_SPMM_H */
+#endif
