@@ -26,8 +26,7 @@ static int64_t value_size(const hy_product *product)
    them by itself; in tests they may be less, so that there are panels of a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
-    const hybrid_engine *e = product->engine;
-    const int forced       = e->panels > 0;
+    const int forced = hy_settings_of(product->engine)->panels > 0;
 
     if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
         return FORCED_ROW;
@@ -98,7 +97,7 @@ static hy_image forced(const hy_product *product, int64_t n, int pinned)
 
 hy_image hy_panels_forced(const hy_product *product)
 {
-    return forced(product, product->engine->panels, 0);
+    return forced(product, hy_settings_of(product->engine)->panels, 0);
 }
 
 hy_image hy_panels_side_by_side(const hy_product *product, int64_t n)
@@ -175,7 +174,7 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
 
 static hy_image best_pinned(const hy_product *product, const hy_layout *layout)
 {
-    const int64_t n = product->engine->panels;
+    const int64_t n = hy_settings_of(product->engine)->panels;
 
     return n > 0 ? forced(product, n, 1) : shortest_pinned(product, layout);
 }
@@ -196,7 +195,7 @@ static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_byte
 /* One chunk at a time would not overlap with others, and a small X is there soon. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
-    return product->engine->panels > 0 ||
+    return hy_settings_of(product->engine)->panels > 0 ||
            (layout->count >= layout->depth && layout->shared_bytes >= LEAST_X);
 }
 

@@ -10,7 +10,7 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
 
-    return product->engine->panels > 0 ||
+    return hy_settings_of(product->engine)->panels > 0 ||
            (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
 }
 

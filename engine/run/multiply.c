@@ -177,17 +177,18 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_features *f     = &plan->product.profile.features;
     const int64_t *known     = history->pattern.known ? history->pattern.row_ptr : NULL;
-    const hy_csr_shape shape = {.rows      = A->rows,
-                                .cols      = B->cols,
-                                .type      = A->type,
-                                .bound     = f->out_bound,
-                                .expected  = (int64_t)hy_expected_entries(f),
-                                .known     = known,
-                                .remedy    = ", or take its rows one after another "
-                                             "(hybrid_spgemm_each)",
-                                .offsets   = plan->product.options.offsets,
-                                .columns   = plan->product.options.columns,
-                                .index_max = plan->product.engine->index_max};
+    const hy_csr_shape shape = {.rows     = A->rows,
+                                .cols     = B->cols,
+                                .type     = A->type,
+                                .bound    = f->out_bound,
+                                .expected = (int64_t)hy_expected_entries(f),
+                                .known    = known,
+                                .remedy   = ", or take its rows one after another "
+                                            "(hybrid_spgemm_each)",
+                                .offsets  = plan->product.options.offsets,
+                                .columns  = plan->product.options.columns,
+                                .index_max =
+                                    hy_settings_of(plan->product.engine)->index_max};
     hy_csr_sink sink;
 
     if (plan->product.result_there)

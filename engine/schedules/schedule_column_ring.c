@@ -41,7 +41,9 @@ static hy_image shortest(const hy_planning *p)
 /* Tests name it, and how many panels. */
 static int is_named(const hybrid_engine *engine)
 {
-    return engine->schedule == &hy_schedule_column_ring && engine->panels > 0;
+    const hy_settings *settings = hy_settings_of(engine);
+
+    return settings->schedule == &hy_schedule_column_ring && settings->panels > 0;
 }
 
 static hy_image best(const hy_planning *p)

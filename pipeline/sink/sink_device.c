@@ -2,6 +2,7 @@
 #include "pipeline/sink/sink_device.h"
 
 #include "base/data/csr.h"
+#include "base/memory/kept.h"
 
 /* ---- Y ------------------------------------------------------------------------------
  */

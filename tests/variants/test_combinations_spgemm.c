@@ -17,6 +17,7 @@
 #include "support/engines/listed.h"
 #include "support/check/oracle.h"
 #include "support/check/refusals.h"
+#include "support/fake/settings.h"
 
 extern const hy_variant hy_spgemm_host_rows;
 
@@ -186,7 +187,7 @@ static void open_engine_for(trial *t)
 
     assert_int_equal(fake_open(t->c.carried ? dup : esc, budget_of(t), &t->engine),
                      HYBRID_OK);
-    t->engine->schedule = t->c.schedule;
+    settings_of(t->engine)->schedule = t->c.schedule;
 }
 
 static void pin(const trial *t, const hybrid_csr *A)

@@ -15,6 +15,7 @@
 #include "support/fake/fault.h"
 #include "support/engines/io_fixture.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 220, CHUNK = 30, WIDTH = 5 };
@@ -276,9 +277,9 @@ static hybrid_engine *open_engine(int on_host)
 
 static void make_world(world *w, int on_host)
 {
-    *w                       = (world){.engine = open_engine(on_host)};
-    w->engine->early_bytes   = 1; /* B is on its way while the plan is made */
-    w->engine->counted_bytes = 1;
+    *w                                  = (world){.engine = open_engine(on_host)};
+    settings_of(w->engine)->early_bytes = 1; /* B is on its way while the plan is made */
+    settings_of(w->engine)->counted_bytes = 1;
     matrix_random(ROWS, ROWS, 5, 4, f64, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
     dense_make(ROWS, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w->X);
@@ -286,8 +287,8 @@ static void make_world(world *w, int on_host)
     dense_copy(&w->before, &w->Y);
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
-    w->a_file              = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    w->engine->piece_bytes = 6000; /* several panels */
+    w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
+    settings_of(w->engine)->piece_bytes = 6000; /* several panels */
     make_plans(w);
 }
 

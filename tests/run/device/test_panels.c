@@ -17,6 +17,7 @@
 #include "support/check/oracle.h"
 #include "support/runs/panels.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 
 static void every_case_is_right(void **state)
 {
@@ -204,11 +205,11 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     hybrid_engine *engine       = fake_spmm(l->budget);
     hybrid_plan *plan;
 
-    options.variant = "spmm.fake.rows";
-    options.flags   = flags;
-    engine->panels  = l->panels;
+    options.variant             = "spmm.fake.rows";
+    options.flags               = flags;
+    settings_of(engine)->panels = l->panels;
     if (l->panels > 0)
-        engine->schedule = &hy_schedule_column_ring;
+        settings_of(engine)->schedule = &hy_schedule_column_ring;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
     assert_true(plan->portions->layout.image.axis == HY_AXIS_COLS);
     assert_int_equal(run_everywhere(plan, A, kind, &in),

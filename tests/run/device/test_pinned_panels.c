@@ -18,6 +18,7 @@
 #include "support/check/oracle.h"
 #include "support/runs/pinned_panels.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 
 static void every_case_is_right(void **state)
 {
@@ -128,8 +129,8 @@ static void nothing_passes_through_the_ring(void **state)
     (void)state;
     fake_delays(3, 50);
     make_product(&p);
-    engine->panels       = 4;
-    const int64_t before = fake_direct();
+    settings_of(engine)->panels = 4;
+    const int64_t before        = fake_direct();
     assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
     assert_int_equal(in_panels, 2);
     assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
@@ -149,10 +150,10 @@ static void every_budget_is_kept(void **state)
     for (int resident = 0; resident < 2; resident++)
         for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
              budget -= budget / 12) {
-            hybrid_engine *engine      = fake_spmm(budget);
-            engine->panels             = 3;
-            const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
-            const hybrid_status status = run_both(engine, &p, flags, &in_panels);
+            hybrid_engine *engine       = fake_spmm(budget);
+            settings_of(engine)->panels = 3;
+            const unsigned flags        = resident ? HYBRID_RESIDENT : 0;
+            const hybrid_status status  = run_both(engine, &p, flags, &in_panels);
             assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
             runs += 3;
             hybrid_engine_destroy(engine);
@@ -168,7 +169,7 @@ static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
     int64_t in_panels = 0;
 
-    engine->panels = 3;
+    settings_of(engine)->panels = 3;
     return run_both(engine, arg, 0, &in_panels);
 }
 
@@ -206,11 +207,11 @@ static void make_wrapping(wrapping *w)
     matrix_random(ROWS, ROWS, 5, 5, f64, &w->own.A);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &w->own.X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &w->own.Y);
-    w->moved          = w->own;
-    w->x_line         = dense_move(&w->own.X, 16, &w->moved.X);
-    w->y_line         = dense_move(&w->own.Y, 16, &w->moved.Y);
-    w->engine         = fake_spmm(0);
-    w->engine->panels = 3;
+    w->moved                       = w->own;
+    w->x_line                      = dense_move(&w->own.X, 16, &w->moved.X);
+    w->y_line                      = dense_move(&w->own.Y, 16, &w->moved.Y);
+    w->engine                      = fake_spmm(0);
+    settings_of(w->engine)->panels = 3;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->own.A, COLUMNS, &o, &w->plan),
                      HYBRID_OK);
 }

@@ -11,6 +11,7 @@
 #include "support/check/oracle.h"
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 
 /* X and Y have rows of four whole lines; in the arrays `moved` they begin so many bytes
    after one. Panels of arrays that are 16 bytes after a line wrap. */
@@ -24,7 +25,7 @@ typedef struct moved {
 static void open_moved(moved *m, size_t bytes)
 {
     world_open(&m->own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, COLUMNS);
-    m->own.engine->panels = PANELS;
+    settings_of(m->own.engine)->panels = PANELS;
     runs_slow_down(&m->own);
     m->at     = m->own;
     m->x_line = dense_move(&m->own.X, bytes, &m->at.X);
@@ -141,7 +142,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     (void)state;
     fake_delays(1, 100);
     world_open(&m.own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, WIDE);
-    m.own.engine->panels = 2;
+    settings_of(m.own.engine)->panels = 2;
     runs_slow_down(&m.own);
     m.at             = m.own;
     m.x_line         = dense_move(&m.own.X, 0, &m.at.X);
@@ -151,7 +152,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     gap.data         = aligned_alloc(HY_X_LINE, ROWS * LD * 8);
     hybrid_plan *plan =
         world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
-    m.own.engine->panels = 0; /* Y tells, as in a program */
+    settings_of(m.own.engine)->panels = 0; /* Y tells, as in a program */
     runs_share(plan, 0.1);
     world_pin(&m.at, BOTH, 1);
     assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);

@@ -15,6 +15,7 @@
 #include "support/engines/either.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fault.h"
+#include "support/fake/settings.h"
 
 static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
 
@@ -108,7 +109,7 @@ static int is_auto(const world *w)
 
 static int is_small(const world *w)
 {
-    return w->product.nnz <= w->engine->index_max;
+    return w->product.nnz <= settings_of(w->engine)->index_max;
 }
 
 int indices_refused(const world *w)
