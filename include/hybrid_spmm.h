@@ -486,12 +486,11 @@ enum {
                                        before their work is done. See hybrid_spmm_run() */
 };
 
-/* Who computes. The CPU can take a part of a product from the GPU: pieces of rows, while
-   the GPU waits for its copies. Packing for the GPU and storing what comes back go before
-   computing. The CPU stores its rows where they belong, which has to be known: of Y it
-   always is, of C in runs after the first of a plan with HYBRID_REUSE; in all other runs
-   the GPU is alone. Of an engine without a GPU the CPU computes all, whatever is said
-   here, but GPU and SHARE are refused (NO_DEVICE).
+/* Who computes. The CPU can take a part of an SpMM from the GPU: pieces of rows, while the
+   GPU waits for its copies. Packing for the GPU and storing what comes back go before
+   computing. An SpGEMM is not shared: with SHARE the GPU computes it, with AUTO the CPU if it
+   is predicted to be sooner. Of an engine without a GPU the CPU computes all, whatever is
+   said here, but GPU and SHARE are refused (NO_DEVICE).
    Of an engine with several GPUs "the GPU" is those of them that are predicted to make the
    product short, in all runs: the fastest alone where others would not. The CPU's part is
    predicted, or its share counted, of what they do together. */
@@ -512,9 +511,8 @@ typedef enum hybrid_split {
                                  GPU */
     HYBRID_SPLIT_GPU     = 2, /* the GPU alone */
     HYBRID_SPLIT_HOST    = 3, /* the CPU alone */
-    HYBRID_SPLIT_SHARE   = 4  /* about host_share of the work for the CPU. UNSUPPORTED if
-                                 it can take part in no run, as in SpGEMM by a plan
-                                 without HYBRID_REUSE */
+    HYBRID_SPLIT_SHARE   = 4  /* about host_share of an SpMM for the CPU. UNSUPPORTED if it
+                                 can take part in no run */
 } hybrid_split;
 
 /* How to compute. Start from HYBRID_PLAN_OPTIONS_INIT. */

@@ -93,9 +93,6 @@ typedef struct hy_sink_ops {
     int (*takes_deltas)(const hy_sink *self);
     hybrid_status (*store_deltas)(hy_sink *self, const hy_part *part, const void *deltas);
 
-    /* (optional) Whether workers that have nothing better to do make its memory ready. */
-    int (*prepares)(const hy_sink *self);
-
     hybrid_status (*finish)(hy_sink *self);
     void (*abort)(hy_sink *self);
 } hy_sink_ops;
@@ -114,11 +111,6 @@ struct hy_sink {
 static inline int hy_sink_takes_deltas(const hy_sink *sink)
 {
     return sink->ops->takes_deltas && sink->ops->takes_deltas(sink);
-}
-
-static inline int hy_sink_prepares(const hy_sink *sink)
-{
-    return sink->ops->prepares && sink->ops->prepares(sink);
 }
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* engine/plan/split.c - how much of a product the host takes from the device.
+/* engine/plan/split.c - how much of an SpMM the host takes from the device.
 
    Both are predicted by their estimates, of the host on the cores that are left. Packing
    for the device keeps all of them busy for a while, and so do, unless X and Y are
@@ -16,11 +16,10 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    SLOTS       = 4,         /* pieces in flight */
-    PIECE       = 256 << 10, /* products of SpGEMM, a core: some 0.3 ms */
-    PIECE_DENSE = 4 << 20,   /* the same of SpMM */
-    PIECES      = 64,        /* at least, of a product large enough */
-    SPARE_ROWS  = 1024
+    SLOTS      = 4,       /* pieces in flight */
+    PIECE      = 4 << 20, /* products, a core */
+    PIECES     = 64,      /* at least, of a product large enough */
+    SPARE_ROWS = 1024
 };
 
 static const double LEAST_GAIN = 0.05; /* of the work, */
@@ -106,18 +105,13 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
-    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
-        return "so it is by default where the result is sparse";
-    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
-        return "where the host's rows belong in C is known after a first run: make the "
-               "plan with HYBRID_REUSE to share later ones";
     if (any_has(portions, count, HY_AXIS_COLS))
         return "X comes in panels, for which A stays on the device";
     if (!hy_product_has_views(product))
         return "empty rows and columns of A are left out: workers load X and store Y";
     if (any_has(portions, count, HY_AXIS_ROWS))
         return "X passes through the device in the order in which its chunks need it";
-    if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
+    if (product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
     return NULL;
 }
@@ -205,7 +199,7 @@ static void size_pieces(const hy_product *product, const hy_variant *variant,
     hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
     const hy_features *f  = &product->profile.features;
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
-    const int64_t most    = threads * (product->op == HY_SPMM ? PIECE_DENSE : PIECE);
+    const int64_t most    = threads * PIECE;
     const int64_t rows    = product->options.chunk_rows;
 
     s->variant = variant;
@@ -276,6 +270,10 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
+    if (product->op == HY_SPGEMM) {
+        set_why_not(split, "so it is where the result is sparse");
+        return HYBRID_OK;
+    }
     hy_rank_host(product, &host);
     why_not = find_reason(product, portions, count, &host);
     if (why_not && by_share)
@@ -329,19 +327,17 @@ int hy_split_all_stays(const hy_portion *portions, int count)
     return all;
 }
 
-/* Where the host computes too, each row's place in the result must be known
-   (docs/lab/in-order-split.md). Once all of A is on devices nobody promises that it is
-   still in host memory. An X that is not there, the host does not read. */
+/* Once all of A is on devices nobody promises that it is still in host memory. An X that
+   is not there, the host does not read. */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
-                                     int count, const hy_problem *problem,
-                                     const hy_run_found *found)
+                                     int count, const hy_problem *problem, int direct)
 {
     const hy_product *first = &portions->product;
-    const int idle = found->direct && split->host && leaves_workers_idle(first, problem);
+    const int idle = direct && split->host && leaves_workers_idle(first, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || !found->places_known ||
-        hy_split_all_stays(portions, count) || (problem->X && !hy_has_view(problem->X)))
+    if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||
+        !hy_has_view(problem->X))
         return NULL;
     return forecast;
 }

@@ -14,24 +14,10 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* While memory of the result is made ready by workers that have nothing better to do,
-   they shall have nothing better to do than to take rows of a device. */
-static int may_claim(const hy_side *side)
-{
-    const hy_run *run         = side->run;
-    const hy_sharing *sharing = run->queue.of[side->index].sharing;
-
-    return !sharing || sharing->share >= 0 || !hy_site_in_place(side->site) ||
-           !hy_sink_prepares(run->sink);
-}
-
 /* The chunk that the side computes next, to the slot. 0: none, or not now. */
 static int claim(hy_side *side, hy_slot *slot, int must)
 {
-    hy_run *run = side->run;
-
-    return may_claim(side) &&
-           hy_queue_claim(&run->queue, side->index, must, &slot->claim);
+    return hy_queue_claim(&side->run->queue, side->index, must, &slot->claim);
 }
 
 static void begin(hy_slot *slot, hy_side *side)

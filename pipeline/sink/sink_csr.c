@@ -266,11 +266,6 @@ static hybrid_status decide(hy_csr_sink *csr)
 
 /* ---- the sink -------------------------------------------------------------- */
 
-static int prepares(const hy_sink *sink)
-{
-    return hy_ahead_goes_on(&csr_of(sink)->ahead);
-}
-
 static hybrid_status finish(hy_sink *sink)
 {
     hy_csr_sink *csr  = (hy_csr_sink *)sink;
@@ -316,7 +311,6 @@ static const hy_sink_ops ops = {
     .store        = store,
     .takes_deltas = hy_csr_takes_deltas,
     .store_deltas = hy_csr_store_deltas,
-    .prepares     = prepares,
     .finish       = finish,
     .abort        = abort_result,
 };

@@ -85,11 +85,6 @@ static hybrid_status run_reuse(world *w)
     return run_of(w, w->reuse);
 }
 
-static hybrid_status run_shared(world *w)
-{
-    return run_of(w, w->shared);
-}
-
 static hybrid_status run_each(world *w)
 {
     collected rows;
@@ -111,6 +106,12 @@ static hybrid_status run_dense(world *w)
 {
     renew_y(w);
     return right_dense(w, hybrid_spmm_run(w->dense, 2, &w->A, &w->X, 3, &w->Y));
+}
+
+static hybrid_status run_shared(world *w)
+{
+    renew_y(w);
+    return right_dense(w, hybrid_spmm_run(w->shared, 2, &w->A, &w->X, 3, &w->Y));
 }
 
 static hybrid_status run_file(world *w)
@@ -214,7 +215,7 @@ static const call calls[] = {
     {"hybrid_spgemm", one_sparse},
     {"hybrid_spgemm_run", run_sparse},
     {"with REUSE", run_reuse},
-    {"with REUSE, shared", run_shared},
+    {"hybrid_spmm_run, shared", run_shared},
     {"hybrid_spgemm_each", run_each},
     {"hybrid_spmm", one_dense},
     {"hybrid_spmm_run", run_dense},
@@ -237,26 +238,20 @@ enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 static void make_plans(world *w)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_csr C;
 
     w->sparse = each_plan(w->engine, &w->A, &w->A, CHUNK, 0);
     w->reuse  = each_plan(w->engine, &w->A, &w->A, CHUNK, HYBRID_REUSE);
-    w->shared = w->reuse;
-    if (w->engine->device) {
-        options.flags      = HYBRID_REUSE;
-        options.chunk_rows = CHUNK;
-        options.split      = HYBRID_SPLIT_SHARE;
-        options.host_share = 0.5;
-        assert_int_equal(
-            hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &w->shared), HYBRID_OK);
-    }
     /* later runs know where rows of C begin */
     assert_int_equal(hybrid_spgemm_run(w->reuse, &w->A, &w->A, &w->C), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm_run(w->shared, &w->A, &w->A, &C), HYBRID_OK);
-    hybrid_csr_free(w->engine, &C);
-    options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
     options.chunk_rows = CHUNK;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->dense),
+                     HYBRID_OK);
+    w->shared = w->dense;
+    if (!w->engine->device)
+        return;
+    options.split      = HYBRID_SPLIT_SHARE;
+    options.host_share = 0.5;
+    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->shared),
                      HYBRID_OK);
 }
 
@@ -295,7 +290,7 @@ static void make_world(world *w, int on_host)
 static void free_world(world *w)
 {
     hybrid_csr_free(w->engine, &w->C);
-    if (w->shared != w->reuse)
+    if (w->shared != w->dense)
         hybrid_plan_destroy(w->shared);
     hybrid_plan_destroy(w->reuse);
     hybrid_plan_destroy(w->sparse);

@@ -153,7 +153,7 @@ static hy_csr_shape shape_of(const plain_csr *p, const widths *wide, int known)
 /* Workers that pin pages are done: whether a part can land is no matter of time then. */
 static void await_pages(const hy_sink *sink)
 {
-    while (hy_sink_prepares(sink))
+    while (hy_ahead_goes_on(&((const hy_csr_sink *)sink)->ahead))
         hy_relax();
 }
 

@@ -166,10 +166,6 @@ hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *
     hybrid_plan *plan;
     collected rows;
 
-    if (flags & HYBRID_REUSE && !w->on_host) {
-        o.split      = HYBRID_SPLIT_SHARE;
-        o.host_share = 0.5;
-    }
     status = hybrid_spgemm_plan(w->engine, A, B, &o, &plan);
     if (status != HYBRID_OK)
         return status;
