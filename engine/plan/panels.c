@@ -9,7 +9,7 @@
 
 enum {
     MOST_PINNED = 3,
-    LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
+    LEAST_ROW   = HY_X_LINE,   /* bytes of a panel's row */
     LEAST_X     = 64 << 20,    /* X of less is there soon */
     HALF_LINE   = HY_LINE / 2, /* of an X that does not fit, if lines are too much */
     FORCED_ROW  = 16
@@ -76,10 +76,10 @@ static hy_image side_by_side(const hy_product *product, int64_t panels, int pinn
     return p;
 }
 
-/* In so many or fewer; NONE if that is no gain. */
-static hy_image in_panels(const hy_product *product, int64_t n, int pinned)
+/* In so many or fewer, for pinned X and Y; NONE if that is no gain. */
+static hy_image in_panels(const hy_product *product, int64_t n)
 {
-    const hy_image p = side_by_side(product, n, pinned);
+    const hy_image p = side_by_side(product, n, 1);
 
     return p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols
                ? (hy_image){.axis = HY_AXIS_NONE}
@@ -97,15 +97,11 @@ static hy_image forced(const hy_product *product, int64_t n, int pinned)
 
 hy_image hy_panels_forced(const hy_product *product)
 {
-    return forced(product, hy_settings_of(product->engine)->panels, 0);
-}
+    hy_image p = forced(product, hy_settings_of(product->engine)->panels, 0);
 
-hy_image hy_panels_side_by_side(const hy_product *product, int64_t n)
-{
-    const hy_image whole = hy_product_image(product);
-
-    return hy_align(hy_image_room(&whole)) < LEAST_X ? (hy_image){.axis = HY_AXIS_NONE}
-                                                     : in_panels(product, n, 0);
+    p.pitch  = p.last;
+    p.places = 2;
+    return p;
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -160,7 +156,7 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
     double least         = whole_s;
 
     for (int64_t n = 2; n <= MOST_PINNED; n++) {
-        const hy_image p = in_panels(product, n, 1);
+        const hy_image p = in_panels(product, n);
         if (p.axis == HY_AXIS_NONE)
             continue;
         const double s = seconds_in(product, layout, &p);
