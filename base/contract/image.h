@@ -56,12 +56,10 @@ typedef struct hy_image {
     int64_t places; /* blocks that are there at once */
 
     /* Of column blocks. Block k begins at column k block - back, the first at 0; the last
-       ends where X does or, if blocks wrap, `back` columns before: with wrapping, the last
-       `back` columns of X belong to block 0, as its last. */
+       ends where X does. */
     int64_t last;  /* columns that the last one may have: block, or more */
     int64_t pitch; /* columns from one place to the next; the last place is `last` wide */
     int64_t back;  /* of a run, less than block: with it blocks begin where lines of Y do */
-    int wraps;     /* of a run: blocks end where lines of Y do, too */
 } hy_image;
 
 /* Whole. The second: of a form for dense operands. */
@@ -94,11 +92,9 @@ int64_t hy_image_col_blocks(const hy_image *image); /* 1 if they are rows */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 
 /* Of a column block: where it begins, one beyond the last begins where the columns end;
-   its columns; and how many of the columns of the one that begins at `begin` are the last
-   of X, which is 0 unless blocks wrap. */
+   and its columns. */
 int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
-int64_t hy_image_wrapped(const hy_image *image, int64_t begin);
 
 /* Rows that lie one after the other: those of the ring, or all. */
 int64_t hy_image_rows_there(const hy_image *image);
@@ -109,8 +105,7 @@ enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES }; /* regions of B */
 
 /* What lies together: a column block of X, or all of its columns; an array of B. */
 typedef struct hy_region {
-    int64_t begin, cols; /* columns of X; if blocks wrap, */
-    int64_t wrapped;     /* so many of them, the last, are the last of X */
+    int64_t begin, cols; /* columns of X */
     int64_t ld;          /* elements from row to row; SLABS: 0 */
     int64_t tail;        /* so many of the columns, the last, are tail columns, */
     int64_t tail_ld;     /* their rows so many elements from each other */
@@ -162,12 +157,6 @@ int64_t hy_image_most_back(const hy_image *image);
 /* Move blocks so that all but the first begin where lines of the host's cache do in Y, if
    they can. */
 void hy_image_move(hy_image *image, const hybrid_dense *Y);
-
-/* Let blocks wrap, for a run whose X and Y have rows without gaps and are copied from and
-   to where they are: the end of a row and the beginning of the next are neighbours, so
-   what the first block has of both goes in one piece, and all but the first and the last
-   piece are whole lines of HY_X_LINE bytes in Y. 0: they are no such lines. */
-int hy_image_wrap(hy_image *image, const hybrid_dense *X, const hybrid_dense *Y);
 
 #ifdef __cplusplus
 }

@@ -41,8 +41,6 @@ typedef struct hy_part {
     hybrid_order order; /* in which it lies where it is copied or stored from */
     int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
                         by one; 0: all of it, as it lies in the result, or nothing */
-    int64_t wrapped; /* so many of its columns, the last, are the last of the result
-                        (hy_image.wraps) */
 } hy_part;
 
 /* A copy of a part to memory of the result. */
@@ -52,7 +50,7 @@ typedef struct hy_landing {
     size_t piece;     /* to the next; 0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;
 
-enum { HY_LANDINGS = 3 }; /* most of a part */
+enum { HY_LANDINGS = 2 }; /* most of a part */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];

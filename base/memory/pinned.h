@@ -38,10 +38,9 @@ hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
                                   const void *pinned);
 
-/* Whether the device may do these copies, in the order of their places in the caller's
-   memory, directly; down: there they end. */
-int hy_pinned_rows(const hy_context *ctx, const struct hy_row_copy *copies,
-                   int count, int down);
+/* Whether the device may do that copy of rows directly, from the caller's memory or, if
+   `down`, to it. */
+int hy_pinned_rows(const hy_context *ctx, const struct hy_row_copy *rows, int down);
 
 #ifdef __cplusplus
 }

@@ -51,7 +51,6 @@ typedef struct hy_claimant {
     int64_t begin, end; /* of the list's rows, those that are its own; in order: all */
     const hy_sharing *sharing; /* how it takes rows of others; NULL: it does not */
     double rate;               /* predicted, work a second */
-    int64_t apart;             /* so many of its chunks, the first, are not for others */
     int depth;                 /* chunks that it has in flight at most */
 
     /* the queue's */

@@ -65,15 +65,13 @@ static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
     return fits(sharing, &f);
 }
 
-/* What the taker would take of the owner's last chunk, of which `rest` is left: no rows
-   where it cannot. */
+/* What the taker would take of a last chunk, of which `rest` is left: no rows where it
+   cannot. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_claimant *taker,
-                           const hy_claimant *owner, const hy_chunk *rest)
+                           const hy_chunk *rest)
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (owner->stop <= owner->apart)
-        return piece_of(queue, taker, rest, end, end);
     if (rest->gathered || rest->kept) /* to be taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
@@ -130,7 +128,7 @@ int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_ch
             !owner_yields(queue, taker, owner, hy_queue_work(rest)))
             continue;
         const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
-        const hy_chunk piece = find_piece(queue, taker, owner, &last);
+        const hy_chunk piece = find_piece(queue, taker, &last);
         if (piece.row_begin < piece.row_end)
             return 1;
     }
@@ -173,7 +171,7 @@ static int take(hy_queue *queue, hy_claimant *taker)
     if (!owner)
         return 0;
     const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
-    const hy_chunk piece = find_piece(queue, taker, owner, &rest);
+    const hy_chunk piece = find_piece(queue, taker, &rest);
     const int64_t work   = hy_queue_work(&piece);
     if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
         return 0;

@@ -25,11 +25,8 @@ static void add_side(hy_run *run, const hy_participant *from, const hy_problem *
         side->problem.shared = site->loader->shared;
     hy_queue_add(&run->queue, &from->list, all ? 0 : from->begin,
                  all ? problem->A->rows : from->end, from->rate, site->depth);
-    hy_claimant *claimant = &run->queue.of[side->index];
-    claimant->sharing     = from->sharing;
-    if (from->image.wraps) /* nobody else knows rows in two places */
-        claimant->apart = from->list.ranges;
-    site->down_ns = 0;
+    run->queue.of[side->index].sharing = from->sharing;
+    site->down_ns                      = 0;
     hy_pack_cache_begin(&site->cache);
 }
 

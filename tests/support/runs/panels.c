@@ -84,7 +84,6 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
     const hy_chunk_list *list = &plan->history.bound->list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
     const hy_image *p  = &list->image;
-    const int64_t ends = p->wraps ? p->back : 0; /* columns of rows' ends in the first */
     const int in_lines = !(plan->product.options.flags & HYBRID_DETERMINISTIC) &&
                          Y->order == HYBRID_ROW_MAJOR && Y->ld * size % LINE == 0 &&
                          p->block * size % LINE == 0;
@@ -93,10 +92,9 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
         const hy_chunk c      = hy_chunk_at(list, i),
                        before = hy_chunk_at(list, i > 0 ? i - 1 : 0);
         const int first       = i == 0 || c.col_begin == before.col_begin;
-        const int64_t wrapped = i > 0 && before.col_begin == 0 ? ends : 0;
         if (c.col_end <= c.col_begin || c.col_end - c.col_begin > p->last)
             return "a panel has no columns, or more than it may";
-        if (i > 0 && c.col_begin != before.col_end - wrapped && !first)
+        if (i > 0 && c.col_begin != before.col_end && !first)
             return "panels do not follow each other";
         if (!in_lines
                 ? c.col_begin % p->block != 0
@@ -104,8 +102,8 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
                       ((uintptr_t)Y->data + (uintptr_t)(c.col_begin * size)) % LINE != 0)
             return "a panel does not begin where it should";
     }
-    if (last >= 0 && hy_chunk_at(list, last).col_end != plan->product.b_cols - ends)
-        return "panels do not end where X does, or where lines of Y do";
+    if (last >= 0 && hy_chunk_at(list, last).col_end != plan->product.b_cols)
+        return "panels do not end where X does";
     return NULL;
 }
 

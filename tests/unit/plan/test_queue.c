@@ -244,23 +244,6 @@ static void rows_too_large_for_a_slot_are_the_devices(void **state)
     close_product(&p);
 }
 
-/* Of the first chunks nothing is the host's, whatever its share. */
-static void the_first_chunks_can_be_the_devices(void **state)
-{
-    product p;
-
-    (void)state;
-    open_product(&p, 5, 0, 1);
-    p.queue.of[DEVICE].apart = CHUNKS - 2;
-    while (host_claims(&p))
-        continue;
-    assert_int_equal(p.begun, p.chunks[CHUNKS - 3].row_end);
-    while (device_claims(&p, 0))
-        continue;
-    assert_int_equal(p.front, p.begun);
-    close_product(&p);
-}
-
 /* By prediction: who turns out to be slower by far is left with little. */
 static void the_faster_side_takes_more(void **state)
 {
@@ -285,7 +268,6 @@ int main(void)
         cmocka_unit_test(every_row_is_claimed_once_and_shares_are_kept),
         cmocka_unit_test(chunks_that_stay_are_not_divided),
         cmocka_unit_test(rows_too_large_for_a_slot_are_the_devices),
-        cmocka_unit_test(the_first_chunks_can_be_the_devices),
         cmocka_unit_test(the_faster_side_takes_more),
     };
     return cmocka_run_group_tests_name("queue", tests, open_two_workers, close_context);
