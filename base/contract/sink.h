@@ -70,8 +70,8 @@ typedef struct hy_sink_ops {
     int by_caller; /* 1: the thread that runs the product stores, parts in the order in which
                       they were reserved; 0: any worker */
 
-    /* Set part->nnz and part->offset. If in_order, part->counted is known; BAD_STATE if it
-       is not the part's turn. */
+    /* Sets part->nnz and part->offset. If the sink `counts`, part->counted is known. BAD_STATE
+       if the sink is in_order and it is not the part's turn. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);
 
     /* After reserve. Which memory it is may change from call to call. */
@@ -98,8 +98,10 @@ typedef struct hy_sink_ops {
 struct hy_sink {
     const hy_sink_ops *ops; /* first member of every sink's own struct */
     hy_context *ctx;
-    int in_order; /* 1: where a part starts follows from those before it, and what rows
-                     have comes with it (hy_rows.row_ptr) */
+    int in_order; /* 1: where a part starts follows from those before it: parts are reserved
+                     in order of rows */
+    int counts;   /* 1: it reads how many entries rows have (hy_rows.row_ptr), and a part is
+                     reserved when it is counted */
     hybrid_order order; /* dense: in which the result lies */
     int reads; /* 1: what a part is stored over is read first */
     int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
