@@ -344,18 +344,17 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
 
 /* A device in panels of this run does not take rows of others. Where there is a forecast
    of the host's rate, it says how fast the devices are. */
-static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
-                       hy_participant *out)
+static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
 
-    out->site    = p->site;
-    out->list    = bound->list;
-    out->begin   = p->begin;
-    out->end     = p->end;
-    out->image   = bound->image;
-    out->sharing = takes ? &p->taking : NULL;
-    out->rate    = host ? p->weight * host->device_rate : p->rate;
+    return (hy_side){.site    = p->site,
+                     .image   = bound->image,
+                     .list    = bound->list,
+                     .begin   = p->begin,
+                     .end     = p->end,
+                     .sharing = takes ? &p->taking : NULL,
+                     .rate    = host ? p->weight * host->device_rate : p->rate};
 }
 
 void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
@@ -364,8 +363,8 @@ void hy_split_sites(const hy_split *split, const hy_portion *portions, int count
     const hy_sharing *host = forecast ? &forecast->sharing : NULL;
 
     for (out->count = 0; out->count < count; out->count++)
-        add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
+        out->of[out->count] = side_of(&portions[out->count], &bound[out->count], host);
     if (host)
-        out->of[out->count++] = (hy_participant){
-            .site = split->host, .sharing = host, .rate = host->host_rate};
+        out->of[out->count++] =
+            (hy_side){.site = split->host, .sharing = host, .rate = host->host_rate};
 }

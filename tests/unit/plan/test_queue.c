@@ -71,19 +71,20 @@ static void open_product(product *p, unsigned seed, int kept, double share)
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
         row += rows;
     }
-    p->sharing               = (hy_sharing){.variant    = &host,
-                                            .products   = INT64_MAX,
-                                            .rows       = PIECE_ROWS,
-                                            .slot_bytes = SLOT_BYTES,
-                                            .share      = share};
-    const hy_chunk_list list = hy_chunks_of(p->chunks, CHUNKS);
-    const hy_chunk_list none = {.cut = NULL};
+    p->sharing              = (hy_sharing){.variant    = &host,
+                                           .products   = INT64_MAX,
+                                           .rows       = PIECE_ROWS,
+                                           .slot_bytes = SLOT_BYTES,
+                                           .share      = share};
+    const hy_side with_rows = {.list  = hy_chunks_of(p->chunks, CHUNKS),
+                               .end   = ROWS,
+                               .rate  = RATE,
+                               .depth = CHUNKS};
+    const hy_side taking    = {.sharing = &p->sharing, .rate = RATE, .depth = CHUNKS};
     hy_queue_open(&p->queue, &p->profile, 0);
-    hy_queue_add(&p->queue, &list, 0, ROWS, RATE, CHUNKS);
-    if (share <= 1) {
-        hy_queue_add(&p->queue, &none, 0, 0, RATE, CHUNKS);
-        p->queue.of[HOST].sharing = &p->sharing;
-    }
+    hy_queue_add(&p->queue, &with_rows);
+    if (share <= 1)
+        hy_queue_add(&p->queue, &taking);
     p->back = p->begun = ROWS;
 }
 
