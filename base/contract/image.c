@@ -101,10 +101,10 @@ int64_t hy_image_blocks(const hy_image *image)
 
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col)
 {
-    if (image->axis == HY_AXIS_NONE)
-        return 0;
     if (image->axis == HY_AXIS_ROWS)
         return row / image->block;
+    if (image->axis != HY_AXIS_COLS)
+        return 0;
     return hy_lesser((col + image->back) / image->block, hy_image_col_blocks(image) - 1);
 }
 
@@ -224,6 +224,8 @@ size_t hy_image_room(const hy_image *image)
 {
     if (image->axis == HY_AXIS_NONE)
         return hy_image_bytes(image);
+    if (hy_image_is_gathered(image))
+        return 0;
     if (image->axis == HY_AXIS_COLS)
         return (size_t)(image->places - 1) * place_bytes(image, image->pitch) +
                place_bytes(image, image->last);
@@ -248,10 +250,10 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
 
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 {
-    if (image->axis == HY_AXIS_NONE || end == 0)
-        return 0;
-    if (image->axis == HY_AXIS_COLS)
+    if (image->axis == HY_AXIS_COLS && end > 0)
         return k + 1 - image->places;
+    if (image->axis != HY_AXIS_ROWS || end == 0)
+        return 0;
     const int64_t block = image->block * columns(image, 0).ld;
     return (end - 1) / block + 1 - image->places;
 }

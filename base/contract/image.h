@@ -8,6 +8,7 @@
        whole           one block
        row blocks      each row of X is a block; a chunk reads some that follow each other
        column blocks   chunks of one block compute while the next one comes
+       gathered        nothing is there: each chunk brings the rows that it touches
 
    All functions are pure. */
 #ifndef HY_IMAGE_H
@@ -34,7 +35,12 @@ static inline hybrid_order hy_form_order(hy_form form)
     return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
 }
 
-typedef enum hy_axis { HY_AXIS_NONE, HY_AXIS_ROWS, HY_AXIS_COLS } hy_axis;
+typedef enum hy_axis {
+    HY_AXIS_NONE,    /* whole */
+    HY_AXIS_ROWS,    /* a ring of rows */
+    HY_AXIS_COLS,    /* blocks of columns */
+    HY_AXIS_GATHERED /* each chunk brings the rows that it touches */
+} hy_axis;
 
 enum {
     HY_X_SHIFT = 14,
@@ -51,7 +57,7 @@ typedef struct hy_image {
     int tail_lines; /* ROWS, > 0: where rows have so many whole lines or more, up to HY_X_TAIL
                        bytes that are more are tail columns: they lie behind all rows, as
                        rows of their own, so that no row takes a line more than it must */
-    hy_axis axis;   /* NONE: it is there whole, and what follows is 0 */
+    hy_axis axis;   /* of NONE and GATHERED what follows is 0 */
     int64_t block;  /* rows or columns of a block */
     int64_t places; /* blocks that are there at once */
 
@@ -80,8 +86,14 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 
 /* ---- bytes ---- */
 
-size_t hy_image_bytes(const hy_image *image); /* of all blocks: they are sent */
+size_t hy_image_bytes(const hy_image *image); /* of all blocks, which are sent; of a gathered
+                                                 one, as if it were whole */
 size_t hy_image_room(const hy_image *image);  /* of those that are there at once */
+
+static inline int hy_image_is_gathered(const hy_image *image)
+{
+    return image->axis == HY_AXIS_GATHERED;
+}
 
 /* ---- blocks ---- */
 

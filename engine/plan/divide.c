@@ -296,8 +296,8 @@ static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product.options.flags;
 
-    return !portion->layout.gathered && portion->layout.image.axis == HY_AXIS_NONE &&
-           portion->site->depth > 0 && !(flags & HYBRID_RESIDENT) &&
+    return portion->layout.image.axis == HY_AXIS_NONE && portion->site->depth > 0 &&
+           !(flags & HYBRID_RESIDENT) &&
            (portion->product.op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 

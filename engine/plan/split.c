@@ -124,7 +124,7 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
         return "host memory is capped";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
-        if (layout->gathered &&
+        if (hy_image_is_gathered(&layout->image) &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
             return "chunks bring X in panels of columns";
     }
@@ -138,7 +138,7 @@ static double least_share(const hy_portion *portions, int count)
 
     for (int i = 0; i < count; i++) {
         const hy_layout *l = &portions[i].layout;
-        if (l->gathered || l->chunks[l->count - 1].kept)
+        if (hy_image_is_gathered(&l->image) || l->chunks[l->count - 1].kept)
             least = fmax(least, portions[i].weight / (double)l->count);
     }
     return least;

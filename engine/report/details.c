@@ -211,7 +211,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         hy_words_put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
-    if (layout->gathered) {
+    if (hy_image_is_gathered(&layout->image)) {
         hy_words_put(w, "; each chunk brings the rows of %s that it touches\n", second);
         return;
     }

@@ -39,7 +39,7 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan, int portion)
 
     if (!plan->product.backend->ops->copy)
         return &hy_schedule_in_place;
-    return l->gathered                     ? &hy_schedule_gather
+    return hy_image_is_gathered(&l->image) ? &hy_schedule_gather
            : l->image.axis == HY_AXIS_ROWS ? &hy_schedule_row_ring
            : l->image.axis == HY_AXIS_COLS ? &hy_schedule_column_ring
                                            : &hy_schedule_whole;

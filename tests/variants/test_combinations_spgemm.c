@@ -116,7 +116,8 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
     if (!plan->product.backend->ops->copy)
         return &hy_schedule_in_place;
-    return plan->portions->layout.gathered ? &hy_schedule_gather : &hy_schedule_whole;
+    return hy_image_is_gathered(&plan->portions->layout.image) ? &hy_schedule_gather
+                                                               : &hy_schedule_whole;
 }
 
 /* What is carried is neither there nor gathered, whichever is asked for. */

@@ -90,8 +90,8 @@ static void count(const hybrid_plan *plan, tally *sum)
 {
     const int kept = plan->portions->layout.chunks[plan->portions->layout.count - 1].kept;
 
-    sum->gathered += plan->portions->layout.gathered;
-    sum->whole += !plan->portions->layout.gathered &&
+    sum->gathered += hy_image_is_gathered(&plan->portions->layout.image);
+    sum->whole += !hy_image_is_gathered(&plan->portions->layout.image) &&
                   plan->portions->layout.image.axis != HY_AXIS_COLS;
     sum->kept += plan->portions->layout.image.axis == HY_AXIS_COLS && kept;
     sum->part += plan->portions->layout.image.axis == HY_AXIS_COLS && !kept;

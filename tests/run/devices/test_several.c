@@ -217,7 +217,7 @@ static void the_faster_device_has_more_rows(void **state)
 /* Whether the device has less than all of B or X at a time. */
 static int has_parts(const hy_portion *portion)
 {
-    return portion->layout.gathered || portion->layout.image.axis != HY_AXIS_NONE;
+    return portion->layout.image.axis != HY_AXIS_NONE;
 }
 
 /* Speeds differ and budgets differ: the faster one has more rows and less memory. */

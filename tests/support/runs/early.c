@@ -133,7 +133,7 @@ early_shape early_shape_of(const hybrid_plan *plan)
         return (early_shape){.chosen = -1};
     early_shape s = {.chosen   = plan->candidates.chosen,
                      .depth    = plan->portions->site->depth,
-                     .gathered = plan->portions->layout.gathered,
+                     .gathered = hy_image_is_gathered(&plan->portions->layout.image),
                      .chunks   = plan->portions->layout.count,
                      .shared   = (int64_t)plan->portions->layout.shared_bytes};
 
