@@ -237,13 +237,3 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
         pace->timed += hy_queue_work(chunk);
     pace->last_ns = ns;
 }
-
-int hy_queue_is_empty(const hy_queue *queue)
-{
-    for (int k = 0; k < queue->count; k++) {
-        const hy_side *c = &queue->of[k];
-        if (c->claim.row_begin < c->claim.row_end)
-            return 0;
-    }
-    return queue->left == 0;
-}

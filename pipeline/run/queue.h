@@ -103,9 +103,6 @@ int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 /* The site has computed it, at that time. */
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns);
 
-/* Whether nobody can claim anything more. */
-int hy_queue_is_empty(const hy_queue *queue);
-
 /* ---- what queue.c and queue_take.c tell each other ---- */
 
 int64_t hy_queue_work(const hy_chunk *chunk);

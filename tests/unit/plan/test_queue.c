@@ -176,7 +176,9 @@ static void claim_all(product *p, uint64_t seed)
     }
     assert_int_equal(p->front, p->begun); /* all rows, each once */
     assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
-    assert_true(hy_queue_is_empty(&p->queue));
+    assert_int_equal(p->queue.left, 0);
+    for (int k = 0; k < p->queue.count; k++)
+        assert_int_equal(p->queue.of[k].claim.row_begin, p->queue.of[k].claim.row_end);
     assert_int_equal(p->device_work + p->host_work, p->queue.all);
     assert_int_equal(p->queue.left, 0);
 }
