@@ -239,8 +239,8 @@ typedef struct hybrid_dense {
 HYBRID_API void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix);
 /** Frees the data of `matrix` and zeroes the struct, under the rules of hybrid_csr_free(). */
 HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
-/** Allocates a dense matrix of `rows` x `cols` elements in `order` with the smallest ld, in
-    host memory and uninitialised. Free it with hybrid_dense_free(). */
+/** Allocates an uninitialised dense matrix of `rows` x `cols` elements in `order` in host
+    memory, with the smallest ld and data aligned to 128 bytes. Free: hybrid_dense_free(). */
 HYBRID_API hybrid_status hybrid_dense_create(hybrid_engine *engine, int64_t rows, int64_t cols,
     hybrid_order order, hybrid_type type, hybrid_dense *out);
 
@@ -357,10 +357,9 @@ enum {
     HYBRID_ASYNC         = 1u << 6  /**< SpMM on one GPU: hybrid_spmm_run() returns early */
 };
 
-/** Division of a product between CPU and GPU. They compute together only in SpMM, and in runs
-    after the first of a plan with HYBRID_REUSE. Without a GPU, HYBRID_SPLIT_GPU and
-    HYBRID_SPLIT_SHARE are NO_DEVICE. See "Divide a product between CPU and GPU" in the
-    manual. */
+/** Division of a product between CPU and GPU. They compute together only in SpMM; with SHARE
+    the GPU computes an SpGEMM alone. Without a GPU, HYBRID_SPLIT_GPU and HYBRID_SPLIT_SHARE
+    are NO_DEVICE. See "Divide a product between CPU and GPU" in the manual. */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X and Y are pinned, else GPU or CPU alone */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */

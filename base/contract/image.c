@@ -86,8 +86,7 @@ int64_t hy_image_rows_there(const hy_image *image)
 
 int64_t hy_image_col_blocks(const hy_image *image)
 {
-    const int64_t back = image->wraps ? 0 : image->back;
-    const int64_t rest = image->cols + back - image->last;
+    const int64_t rest = image->cols + image->back - image->last;
 
     if (image->axis != HY_AXIS_COLS || rest <= 0)
         return 1;
@@ -102,10 +101,10 @@ int64_t hy_image_blocks(const hy_image *image)
 
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col)
 {
-    if (image->axis == HY_AXIS_NONE)
-        return 0;
     if (image->axis == HY_AXIS_ROWS)
         return row / image->block;
+    if (image->axis != HY_AXIS_COLS)
+        return 0;
     return hy_lesser((col + image->back) / image->block, hy_image_col_blocks(image) - 1);
 }
 
@@ -113,21 +112,12 @@ int64_t hy_image_begin(const hy_image *image, int64_t k)
 {
     if (k == 0)
         return 0;
-    if (k < hy_image_col_blocks(image))
-        return k * image->block - image->back;
-    return image->wraps ? image->cols - image->back : image->cols;
-}
-
-int64_t hy_image_wrapped(const hy_image *image, int64_t begin)
-{
-    return image->wraps && begin == 0 ? image->back : 0;
+    return k < hy_image_col_blocks(image) ? k * image->block - image->back : image->cols;
 }
 
 int64_t hy_image_width(const hy_image *image, int64_t k)
 {
-    const int64_t begin = hy_image_begin(image, k);
-
-    return hy_image_begin(image, k + 1) - begin + hy_image_wrapped(image, begin);
+    return hy_image_begin(image, k + 1) - hy_image_begin(image, k);
 }
 
 /* ---- regions ------------------------------------------------------------------------
@@ -158,11 +148,9 @@ static hy_region slabs(const hy_image *image)
 
 static hy_region columns(const hy_image *image, int64_t k)
 {
-    const int64_t begin = hy_image_begin(image, k);
-    hy_region r         = {.begin   = begin,
-                           .cols    = hy_image_width(image, k),
-                           .wrapped = hy_image_wrapped(image, begin),
-                           .size    = hy_value_size(image->type)};
+    hy_region r = {.begin = hy_image_begin(image, k),
+                   .cols  = hy_image_width(image, k),
+                   .size  = hy_value_size(image->type)};
 
     if (k > 0) {
         r.before = elements_of(image, hy_image_width(image, 0)) +
@@ -236,6 +224,8 @@ size_t hy_image_room(const hy_image *image)
 {
     if (image->axis == HY_AXIS_NONE)
         return hy_image_bytes(image);
+    if (hy_image_is_gathered(image))
+        return 0;
     if (image->axis == HY_AXIS_COLS)
         return (size_t)(image->places - 1) * place_bytes(image, image->pitch) +
                place_bytes(image, image->last);
@@ -260,10 +250,10 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
 
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 {
-    if (image->axis == HY_AXIS_NONE || end == 0)
-        return 0;
-    if (image->axis == HY_AXIS_COLS)
+    if (image->axis == HY_AXIS_COLS && end > 0)
         return k + 1 - image->places;
+    if (image->axis != HY_AXIS_ROWS || end == 0)
+        return 0;
     const int64_t block = image->block * columns(image, 0).ld;
     return (end - 1) / block + 1 - image->places;
 }
@@ -303,19 +293,4 @@ void hy_image_move(hy_image *image, const hybrid_dense *Y)
                     start % size == 0 && hy_image_most_back(image) > 0;
 
     image->back = can ? (int64_t)(start % HY_LINE / size) : 0;
-}
-
-int hy_image_wrap(hy_image *image, const hybrid_dense *X, const hybrid_dense *Y)
-{
-    const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
-    const int64_t line = HY_X_LINE / (int64_t)size;
-
-    if (X->order != HYBRID_ROW_MAJOR || Y->order != HYBRID_ROW_MAJOR ||
-        X->ld != X->cols || Y->ld != Y->cols || Y->cols % line != 0 ||
-        image->block % line != 0 || start % size != 0)
-        return 0;
-    image->back  = (int64_t)(start % HY_X_LINE / size);
-    image->wraps = image->back > 0;
-    image->last  = image->block;
-    return 1;
 }

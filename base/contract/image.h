@@ -8,6 +8,7 @@
        whole           one block
        row blocks      each row of X is a block; a chunk reads some that follow each other
        column blocks   chunks of one block compute while the next one comes
+       gathered        nothing is there: each chunk brings the rows that it touches
 
    All functions are pure. */
 #ifndef HY_IMAGE_H
@@ -34,7 +35,12 @@ static inline hybrid_order hy_form_order(hy_form form)
     return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
 }
 
-typedef enum hy_axis { HY_AXIS_NONE, HY_AXIS_ROWS, HY_AXIS_COLS } hy_axis;
+typedef enum hy_axis {
+    HY_AXIS_NONE,    /* whole */
+    HY_AXIS_ROWS,    /* a ring of rows */
+    HY_AXIS_COLS,    /* blocks of columns */
+    HY_AXIS_GATHERED /* each chunk brings the rows that it touches */
+} hy_axis;
 
 enum {
     HY_X_SHIFT = 14,
@@ -51,17 +57,15 @@ typedef struct hy_image {
     int tail_lines; /* ROWS, > 0: where rows have so many whole lines or more, up to HY_X_TAIL
                        bytes that are more are tail columns: they lie behind all rows, as
                        rows of their own, so that no row takes a line more than it must */
-    hy_axis axis;   /* NONE: it is there whole, and what follows is 0 */
+    hy_axis axis;   /* of NONE and GATHERED what follows is 0 */
     int64_t block;  /* rows or columns of a block */
     int64_t places; /* blocks that are there at once */
 
     /* Of column blocks. Block k begins at column k block - back, the first at 0; the last
-       ends where X does or, if blocks wrap, `back` columns before: with wrapping, the last
-       `back` columns of X belong to block 0, as its last. */
+       ends where X does. */
     int64_t last;  /* columns that the last one may have: block, or more */
     int64_t pitch; /* columns from one place to the next; the last place is `last` wide */
     int64_t back;  /* of a run, less than block: with it blocks begin where lines of Y do */
-    int wraps;     /* of a run: blocks end where lines of Y do, too */
 } hy_image;
 
 /* Whole. The second: of a form for dense operands. */
@@ -82,8 +86,14 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 
 /* ---- bytes ---- */
 
-size_t hy_image_bytes(const hy_image *image); /* of all blocks: they are sent */
+size_t hy_image_bytes(const hy_image *image); /* of all blocks, which are sent; of a gathered
+                                                 one, as if it were whole */
 size_t hy_image_room(const hy_image *image);  /* of those that are there at once */
+
+static inline int hy_image_is_gathered(const hy_image *image)
+{
+    return image->axis == HY_AXIS_GATHERED;
+}
 
 /* ---- blocks ---- */
 
@@ -94,11 +104,9 @@ int64_t hy_image_col_blocks(const hy_image *image); /* 1 if they are rows */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 
 /* Of a column block: where it begins, one beyond the last begins where the columns end;
-   its columns; and how many of the columns of the one that begins at `begin` are the last
-   of X, which is 0 unless blocks wrap. */
+   and its columns. */
 int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
-int64_t hy_image_wrapped(const hy_image *image, int64_t begin);
 
 /* Rows that lie one after the other: those of the ring, or all. */
 int64_t hy_image_rows_there(const hy_image *image);
@@ -109,8 +117,7 @@ enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES }; /* regions of B */
 
 /* What lies together: a column block of X, or all of its columns; an array of B. */
 typedef struct hy_region {
-    int64_t begin, cols; /* columns of X; if blocks wrap, */
-    int64_t wrapped;     /* so many of them, the last, are the last of X */
+    int64_t begin, cols; /* columns of X */
     int64_t ld;          /* elements from row to row; SLABS: 0 */
     int64_t tail;        /* so many of the columns, the last, are tail columns, */
     int64_t tail_ld;     /* their rows so many elements from each other */
@@ -162,12 +169,6 @@ int64_t hy_image_most_back(const hy_image *image);
 /* Move blocks so that all but the first begin where lines of the host's cache do in Y, if
    they can. */
 void hy_image_move(hy_image *image, const hybrid_dense *Y);
-
-/* Let blocks wrap, for a run whose X and Y have rows without gaps and are copied from and
-   to where they are: the end of a row and the beginning of the next are neighbours, so
-   what the first block has of both goes in one piece, and all but the first and the last
-   piece are whole lines of HY_X_LINE bytes in Y. 0: they are no such lines. */
-int hy_image_wrap(hy_image *image, const hybrid_dense *X, const hybrid_dense *Y);
 
 #ifdef __cplusplus
 }

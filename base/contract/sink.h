@@ -41,8 +41,6 @@ typedef struct hy_part {
     hybrid_order order; /* in which it lies where it is copied or stored from */
     int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
                         by one; 0: all of it, as it lies in the result, or nothing */
-    int64_t wrapped; /* so many of its columns, the last, are the last of the result
-                        (hy_image.wraps) */
 } hy_part;
 
 /* A copy of a part to memory of the result. */
@@ -52,7 +50,7 @@ typedef struct hy_landing {
     size_t piece;     /* to the next; 0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;
 
-enum { HY_LANDINGS = 3 }; /* most of a part */
+enum { HY_LANDINGS = 2 }; /* most of a part */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];
@@ -72,8 +70,8 @@ typedef struct hy_sink_ops {
     int by_caller; /* 1: the thread that runs the product stores, parts in the order in which
                       they were reserved; 0: any worker */
 
-    /* Set part->nnz and part->offset. If in_order, part->counted is known; BAD_STATE if it
-       is not the part's turn. */
+    /* Sets part->nnz and part->offset. If the sink `counts`, part->counted is known. BAD_STATE
+       if the sink is in_order and it is not the part's turn. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);
 
     /* After reserve. Which memory it is may change from call to call. */
@@ -93,9 +91,6 @@ typedef struct hy_sink_ops {
     int (*takes_deltas)(const hy_sink *self);
     hybrid_status (*store_deltas)(hy_sink *self, const hy_part *part, const void *deltas);
 
-    /* (optional) Whether workers that have nothing better to do make its memory ready. */
-    int (*prepares)(const hy_sink *self);
-
     hybrid_status (*finish)(hy_sink *self);
     void (*abort)(hy_sink *self);
 } hy_sink_ops;
@@ -103,8 +98,10 @@ typedef struct hy_sink_ops {
 struct hy_sink {
     const hy_sink_ops *ops; /* first member of every sink's own struct */
     hy_context *ctx;
-    int in_order; /* 1: where a part starts follows from those before it, and what rows
-                     have comes with it (hy_rows.row_ptr) */
+    int in_order; /* 1: where a part starts follows from those before it: parts are reserved
+                     in order of rows */
+    int counts;   /* 1: it reads how many entries rows have (hy_rows.row_ptr), and a part is
+                     reserved when it is counted */
     hybrid_order order; /* dense: in which the result lies */
     int reads; /* 1: what a part is stored over is read first */
     int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
@@ -114,11 +111,6 @@ struct hy_sink {
 static inline int hy_sink_takes_deltas(const hy_sink *sink)
 {
     return sink->ops->takes_deltas && sink->ops->takes_deltas(sink);
-}
-
-static inline int hy_sink_prepares(const hy_sink *sink)
-{
-    return sink->ops->prepares && sink->ops->prepares(sink);
 }
 
 #ifdef __cplusplus

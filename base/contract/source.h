@@ -25,8 +25,6 @@ typedef struct hy_grid {
     int64_t row, col;
 } hy_grid;
 
-enum { HY_ROW_COPIES = 3 /* at most, of lines that wrap */ };
-
 typedef struct hy_source hy_source;
 
 /* Functions may be called by any thread. */
@@ -41,12 +39,9 @@ typedef struct hy_source_ops {
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 
-    /* (optional) Copies, at most HY_ROW_COPIES, that a copy engine may do and that bring
-       the rectangle to `to`, line after line in the source's own order. If lines wrap, the
-       last `wrapped` columns of the rectangle are the last of the operand: rows follow
-       each other without gaps then. 0: there are none. */
-    int (*lines)(const hy_source *self, const hy_rect *rect, int64_t wrapped, char *to,
-                 hy_row_copy copies[HY_ROW_COPIES]);
+    /* (optional) The copy that a copy engine may do and that brings the rectangle to `to`,
+       line after line in the source's own order. 0: there is none. */
+    int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
 } hy_source_ops;
 
 /* A value, to be copied as long as what it is about lives. */

@@ -44,9 +44,7 @@ typedef struct hy_features {
 typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
-    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X. Of column blocks
-                                   that wrap, those of the first that are the last of X are
-                                   counted behind its others */
+    int64_t col_begin, col_end; /* SpGEMM: columns of B, all; SpMM: of X */
     int gathered;               /* 1: the rows of B or X it needs are in its pack; */
     int trimmed;                /* if 1, no more of them than its features say: it lost rows
                                    that it was cut with */

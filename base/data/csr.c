@@ -1,5 +1,6 @@
 /* base/data/csr.c - allocating, summing and transposing compressed sparse rows. */
 #include "base/data/csr.h"
+#include "base/memory/kept.h"
 
 #include <string.h>
 

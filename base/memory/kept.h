@@ -3,35 +3,24 @@
 #ifndef HY_KEPT_H
 #define HY_KEPT_H
 
-#include <pthread.h>
-
-#include "hybrid_spmm.h"
+#include "base/contract/state.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct hy_backend;
-struct hy_context;
-
-/* Of one engine. */
-typedef struct hy_kept {
-    pthread_mutex_t lock;
-    struct hy_kept_array *first;
-} hy_kept;
-
 void hy_kept_init(hy_kept *kept);
 /* Frees all that are left. */
-void hy_kept_close(struct hy_context *ctx);
+void hy_kept_close(hy_context *ctx);
 
 /* An array of so many elements in the memory of that device, unset; *out is NULL if there
    are none. `what` names the array in sentences. */
-hybrid_status hy_kept_new(struct hy_context *ctx, struct hy_backend *device,
+hybrid_status hy_kept_new(hy_context *ctx, struct hy_backend *device,
                           int64_t count, size_t size, const char *what,
                           void **out);
 
 /* By any thread. NULL is fine, and so are pointers that it never gave. */
-void hy_kept_free(struct hy_context *ctx, void *ptr);
+void hy_kept_free(hy_context *ctx, void *ptr);
 
 #ifdef __cplusplus
 }

@@ -1,57 +1,18 @@
-/* base/memory/memory.c - working memory, and counting bytes against a cap. */
+/* base/memory/memory.c - working memory. */
 #include "base/memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/data/extremes.h"
 #include "base/memory/pages.h"
-#include "base/memory/results.h"
 #include "base/memory/shortage.h"
+#include "base/contract/status.h"
 
 enum {
     ALIGNMENT = 64,
     OWN_PAGES = 32 << 10 /* bytes of an array that can have pages of its own */
 };
-
-/* ---- meters ------------------------------------------------------------------ */
-
-int hy_meter_take(hy_meter *meter, size_t bytes)
-{
-    if (bytes > INT64_MAX / 2)
-        return 0;
-    int64_t used = __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
-    int64_t next;
-    do {
-        next = used + (int64_t)bytes;
-        if (meter->cap > 0 && next > meter->cap)
-            return 0;
-    } while (!__atomic_compare_exchange_n(&meter->used, &used, next, 0, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    hy_raise_to(&meter->peak, next);
-    return 1;
-}
-
-void hy_meter_give(hy_meter *meter, size_t bytes)
-{
-    __atomic_fetch_sub(&meter->used, (int64_t)bytes, __ATOMIC_RELAXED);
-}
-
-int64_t hy_meter_used(const hy_meter *meter)
-{
-    return __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
-}
-
-int64_t hy_meter_peak(const hy_meter *meter)
-{
-    return __atomic_load_n(&meter->peak, __ATOMIC_RELAXED);
-}
-
-void hy_meter_reset_peak(hy_meter *meter)
-{
-    __atomic_store_n(&meter->peak, hy_meter_used(meter), __ATOMIC_RELAXED);
-}
 
 /* ---- arrays ------------------------------------------------------------------- */
 
@@ -94,14 +55,6 @@ static void release(hy_memory *memory, const header *h)
         memory->allocator.free(memory->allocator.user, h->block);
     else
         free(h->block);
-}
-
-void hy_memory_relieve(struct hy_context *ctx)
-{
-    if (ctx->results)
-        hy_results_trim(ctx);
-    if (ctx->relieve)
-        ctx->relieve(ctx);
 }
 
 /* Idle memory makes room before working memory is refused. */

@@ -1,44 +1,18 @@
-/* base/memory/memory.h - working memory, and counting bytes against a cap. */
+/* base/memory/memory.h - working memory. */
 #ifndef HY_MEMORY_H
 #define HY_MEMORY_H
 
-#include "hybrid_spmm.h"
+#include "base/contract/state.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct hy_context;
-
-/* Bytes in use against a hard cap. Safe from any thread. */
-typedef struct hy_meter {
-    int64_t used, peak;
-    int64_t cap; /* 0 = none */
-} hy_meter;
-
-/* Count `bytes`; 0 and nothing counted if that would exceed the cap. */
-int hy_meter_take(hy_meter *meter, size_t bytes);
-void hy_meter_give(hy_meter *meter, size_t bytes);
-/* Bytes in use now, and at most since hy_meter_reset_peak(). */
-int64_t hy_meter_used(const hy_meter *meter);
-int64_t hy_meter_peak(const hy_meter *meter);
-void hy_meter_reset_peak(hy_meter *meter);
-
-typedef struct hy_memory {
-    hybrid_allocator allocator;
-    hy_meter meter;   /* host bytes: this allocator's and the results' */
-    int strict;       /* the cap is the caller's: no page is touched that is not counted,
-                         and large arrays that are freed go back to the system at once, so
-                         that what is resident follows the meter */
-    int64_t failures; /* tests: the allocation that brings this from 1 to 0
-                         fails; 0 = none does */
-} hy_memory;
-
 /* count * size bytes, 64-byte aligned, unset. NULL only when count * size is 0.
    Fails with NO_MEMORY and a sentence; `what` names the array in it. */
-hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
+hybrid_status hy_array(hy_context *ctx, int64_t count, size_t size,
                        const char *what, void **out);
-void hy_array_free(struct hy_context *ctx, void *array); /* NULL is fine */
+void hy_array_free(hy_context *ctx, void *array); /* NULL is fine */
 
 /* An array that is used again and again; zeroed there is none yet. */
 typedef struct hy_reused {
@@ -47,12 +21,12 @@ typedef struct hy_reused {
 } hy_reused;
 
 /* Room for so many bytes; what was there is lost where it has to grow. */
-hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t bytes,
+hybrid_status hy_array_reuse(hy_context *ctx, hy_reused *reused, int64_t bytes,
                              const char *what);
-void hy_array_free_reused(struct hy_context *ctx, hy_reused *reused);
+void hy_array_free_reused(hy_context *ctx, hy_reused *reused);
 
-/* Host memory is short: gives back what the engine keeps of it and nobody uses. */
-void hy_memory_relieve(struct hy_context *ctx);
+/* results.c: host memory is short; gives back what the engine keeps of it and nobody uses. */
+void hy_memory_relieve(hy_context *ctx);
 
 /* True once per armed failure; every source of memory asks it first. */
 int hy_memory_fails(hy_memory *memory);

@@ -261,16 +261,12 @@ static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
     return part;
 }
 
-int hy_pinned_rows(const hy_context *ctx, const hy_row_copy *copies, int count, int down)
+int hy_pinned_rows(const hy_context *ctx, const hy_row_copy *rows, int down)
 {
-    const hy_row_copy *last = &copies[count - 1];
-    const size_t pitch      = down ? last->dst_pitch : last->src_pitch;
-    const char *begin       = down ? copies->dst : copies->src;
-    const char *at          = down ? last->dst : last->src;
+    const size_t pitch = down ? rows->dst_pitch : rows->src_pitch;
 
-    return hy_pinned(ctx, begin,
-                     (size_t)(at - begin) + (size_t)(last->rows - 1) * pitch +
-                         last->bytes);
+    return hy_pinned(ctx, down ? rows->dst : rows->src,
+                     (size_t)(rows->rows - 1) * pitch + rows->bytes);
 }
 
 hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,

@@ -7,41 +7,27 @@
 #ifndef HY_PINNED_H
 #define HY_PINNED_H
 
-#include "hybrid_spmm.h"
+#include "base/contract/state.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct hy_backend;
-struct hy_context;
 struct hy_lane;
 struct hy_row_copy;
 
-typedef struct hy_pin {
-    char *ptr;
-    size_t bytes;
-} hy_pin;
-
-/* Of one engine. Changed between calls only, so that no lock is needed; all zero at
-   first. */
-typedef struct hy_pins {
-    struct hy_backend *device; /* NULL = none that could use it: ranges are just noted */
-    hy_pin *pins;              /* ascending, without overlaps */
-    size_t count, room;
-} hy_pins;
-
 /* Pin `bytes` > 0 at ptr. BAD_ARGUMENT if some of them are in a range that is there,
    NO_MEMORY if the system refuses; then nothing is pinned. */
-hybrid_status hy_pins_add(struct hy_context *ctx, void *ptr, size_t bytes);
+hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes);
 /* Unpin the range that begins at ptr; BAD_ARGUMENT if none does. */
-hybrid_status hy_pins_remove(struct hy_context *ctx, const void *ptr);
+hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr);
 /* Unpin all. */
-void hy_pins_close(struct hy_context *ctx);
+void hy_pins_close(hy_context *ctx);
 
 /* Whether the device copies from and to all of these bytes directly: they are in one range,
    or the caller pinned them by other means. */
-int hy_pinned(const struct hy_context *ctx, const void *ptr, size_t bytes);
+int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes);
 
 /* Enqueue copies between the device and such bytes, which are at dst or src: `pinned` is
    the one of the two. */
@@ -52,10 +38,9 @@ hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
                                   const void *pinned);
 
-/* Whether the device may do these copies, in the order of their places in the caller's
-   memory, directly; down: there they end. */
-int hy_pinned_rows(const struct hy_context *ctx, const struct hy_row_copy *copies,
-                   int count, int down);
+/* Whether the device may do that copy of rows directly, from the caller's memory or, if
+   `down`, to it. */
+int hy_pinned_rows(const hy_context *ctx, const struct hy_row_copy *rows, int down);
 
 #ifdef __cplusplus
 }

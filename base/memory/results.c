@@ -347,6 +347,14 @@ void hy_results_trim(hy_context *ctx)
     pthread_mutex_unlock(&ctx->results->lock);
 }
 
+void hy_memory_relieve(hy_context *ctx)
+{
+    if (ctx->results)
+        hy_results_trim(ctx);
+    if (ctx->relieve)
+        ctx->relieve(ctx);
+}
+
 void hy_results_undo(hy_context *ctx)
 {
     hy_results *results = ctx->results;

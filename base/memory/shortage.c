@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/contract/context.h"
+#include "base/text/message.h"
 #include "base/text/size_text.h"
 
 /* ": 3.0 MiB of the budget of 8.0 MiB are in use, FACTS" */

@@ -4,7 +4,7 @@
 #ifndef HY_SHORTAGE_H
 #define HY_SHORTAGE_H
 
-#include "base/memory/memory.h"
+#include "base/contract/state.h"
 
 #ifdef __cplusplus
 extern "C" {

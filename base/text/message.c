@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/contract/context.h"
 #include "base/text/printable.h"
 
 enum { NAME_BYTES = 256 }; /* of a file that a sentence begins with */

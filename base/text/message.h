@@ -2,9 +2,7 @@
 #ifndef HY_MESSAGE_H
 #define HY_MESSAGE_H
 
-#include <pthread.h>
-
-#include "hybrid_spmm.h"
+#include "base/contract/state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,16 +13,6 @@ extern "C" {
 #else
 #define HY_PRINTF(text, first)
 #endif
-
-struct hy_context;
-
-enum { HY_MESSAGE_BYTES = 1024 };
-
-/* Workers fail at the same time; the first sentence after a clear stays. */
-typedef struct hy_message {
-    pthread_mutex_t lock;
-    char text[HY_MESSAGE_BYTES]; /* empty = none yet */
-} hy_message;
 
 void hy_message_init(hy_message *message);
 void hy_message_destroy(hy_message *message);
@@ -41,13 +29,13 @@ void hy_message_heed(hy_message *unheard);
 
 /* Keep the sentence, in which hy_printable() replaces control characters of names, unless
    there is one already, and return `status`, so that a caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. */
-hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
+hybrid_status hy_fail(hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
 
 /* Puts "name: " before the sentence if `status` is NO_MEMORY and the sentence does not
    name it already, so that it tells for which file or matrix memory ran out. Returns
    `status`. */
-hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status,
+hybrid_status hy_memory_of(hy_context *ctx, hybrid_status status,
                            const char *name);
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
 /* ---- binding ---------------------------------------------------------------------- */

@@ -27,6 +27,7 @@
    worker: a worker that finds the urgent task gone finds the loop. */
 #include "base/threads/clock.h"
 #include "base/threads/look.h"
+#include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
 enum {

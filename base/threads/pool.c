@@ -2,6 +2,7 @@
 
    One lock guards the queues; tasks are long compared with it. Loops wait there like any
    task (loops.c). */
+#include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
 #include <sched.h>

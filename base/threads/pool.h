@@ -10,6 +10,7 @@
 #define HY_POOL_H
 
 #include "base/contract/context.h"
+#include "base/threads/tasks.h"
 #include "base/threads/topology.h"
 #include "base/threads/work_log.h"
 
@@ -17,23 +18,7 @@
 extern "C" {
 #endif
 
-typedef enum hy_urgency {
-    HY_PACK,
-    HY_PLAN,
-    HY_PLACE,
-    HY_COMPUTE,
-    HY_IDLE,
-    HY_URGENCIES
-} hy_urgency;
-
 enum { HY_DRIVER_CORES = 3 }; /* for the threads that feed a device */
-
-/* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
-   `run` may free or queue it again. */
-typedef struct hy_task {
-    void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
-    struct hy_task *next;                          /* of the queue that it is in */
-} hy_task;
 
 /* threads = 0: one a core; and `reserve` more, who sleep until they are called. Several
    workers are bound to cores: always if there is one for each core, and while they sleep if

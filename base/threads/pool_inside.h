@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/contract/context.h"
 #include "base/threads/tasks.h"
+#include "base/threads/topology.h"
 
 enum { HY_WORKER_NAME = 16 };
 
@@ -35,7 +37,7 @@ struct hy_worker {
                        not urgent. Atomic */
     int cpu;        /* where it last went to sleep; -1: nowhere yet; atomic */
     int core;       /* HY_BOUND_ASLEEP: the core to which it was last bound */
-    hy_loop *loop;  /* loop whose pieces it draws as a helper; NULL: none; atomic */
+    struct hy_loop *loop; /* loop whose pieces it draws as a helper; NULL: none; atomic */
     clockid_t clock; /* counts the nanoseconds in which the worker has run */
     int64_t ran_ns;  /* that clock at the last hy_pool_lend_core(); -1: none yet; atomic */
     int lent;        /* 1: it may run on another thread's core only; atomic */

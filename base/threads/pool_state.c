@@ -1,6 +1,7 @@
 /* base/threads/pool_state.c - what a pool tells of its workers. */
 #include "base/threads/clock.h"
 #include "base/threads/look.h"
+#include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
 int hy_pool_threads(const hy_pool *pool)

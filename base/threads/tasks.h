@@ -1,9 +1,24 @@
-/* base/threads/tasks.h - tasks in the order in which they came; with their owner's lock
-   held. */
+/* base/threads/tasks.h - tasks in the order in which they came. Their owner holds a lock. */
 #ifndef HY_TASKS_H
 #define HY_TASKS_H
 
-#include "base/threads/pool.h"
+#include <stddef.h>
+
+typedef enum hy_urgency {
+    HY_PACK,
+    HY_PLAN,
+    HY_PLACE,
+    HY_COMPUTE,
+    HY_IDLE,
+    HY_URGENCIES
+} hy_urgency;
+
+/* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
+   `run` may free or queue it again. */
+typedef struct hy_task {
+    void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
+    struct hy_task *next;                          /* of the queue that it is in */
+} hy_task;
 
 typedef struct hy_tasks {
     hy_task *first, *last;

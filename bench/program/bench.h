@@ -69,9 +69,10 @@ void bench_problem_free(bench_problem *problem);
 /* Write `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. 0 = success. */
 int bench_dump(const bench_problem *problem, const char *folder);
 
-/* rows x cols from malloc, seeded values or zeros. 0 = success. */
+/* rows x cols, seeded values or zeros, from malloc; of arrays that are to be pinned the data
+   begins at a multiple of 128 bytes. 0 = success. */
 int  bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols,
-                      hybrid_order order, hybrid_type type, int random,
+                      hybrid_order order, hybrid_type type, int random, int pinned,
                       hybrid_dense *out);
 void bench_dense_free(hybrid_dense *dense);
 
@@ -103,7 +104,7 @@ typedef struct bench_case {
     bench         *bench;
     hybrid_engine *engine;
     hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
-    hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
+    hybrid_dense   X, Y; /* SpMM and SpMV */
     struct peer_hold *hold; /* or NULL: runs are timed as they come */
 } bench_case;
 

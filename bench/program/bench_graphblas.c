@@ -109,7 +109,7 @@ static GrB_Info open_operands(graph_case *g)
     if (o->op == BENCH_SPGEMM)
         return b->problem.T.row_ptr ? import_csr(g, &b->problem.T, &g->B) : GrB_SUCCESS;
     if (bench_dense_make(b->tools, b->problem.A.cols, o->cols, HYBRID_ROW_MAJOR, o->type,
-                         1, &g->dense))
+                         1, 0, &g->dense))
         return GrB_OUT_OF_MEMORY;
     return make_full(g, g->dense.rows, g->dense.cols, g->dense.data, &g->X);
 }

@@ -66,7 +66,7 @@ static int open_operands(peer_case *p, hybrid_order order)
         return -1;
     if (o->op == BENCH_SPGEMM)
         return b->problem.T.row_ptr ? narrow(&b->problem.T, &p->problem.B) : 0;
-    if (bench_dense_make(b->tools, A->cols, o->cols, order, o->type, 1, &p->X))
+    if (bench_dense_make(b->tools, A->cols, o->cols, order, o->type, 1, 0, &p->X))
         return -1;
     p->problem.X = p->X.data;
     return 0;

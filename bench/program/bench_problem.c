@@ -9,16 +9,26 @@
 
 #include "bench/program/peers.h"
 
-enum { MATRIX_SEED = 1, DENSE_SEED = 2, PAGE = 4096, LARGE = 4 << 20 };
+enum { MATRIX_SEED = 1, DENSE_SEED = 2, LINE = 128, PAGE = 4096, LARGE = 4 << 20 };
 
-void *bench_array(size_t bytes)
+static void *in_huge_pages(char *array, size_t bytes)
 {
-    char *array       = malloc(bytes ? bytes : 1);
     const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
 
     if (array && bytes >= LARGE)
         madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* a wish */
     return array;
+}
+
+void *bench_array(size_t bytes)
+{
+    return in_huge_pages(malloc(bytes ? bytes : 1), bytes);
+}
+
+/* X and Y that are pinned begin with lines of the device, as the header advises. */
+static void *array_in_lines(size_t bytes)
+{
+    return in_huge_pages(aligned_alloc(LINE, (bytes / LINE + 1) * LINE), bytes);
 }
 
 static size_t value_size(hybrid_type type)
@@ -114,7 +124,7 @@ void bench_problem_free(bench_problem *problem)
 }
 
 int bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols, hybrid_order order,
-                     hybrid_type type, int random, hybrid_dense *out)
+                     hybrid_type type, int random, int pinned, hybrid_dense *out)
 {
     const size_t bytes = (size_t)rows * (size_t)cols * value_size(type);
 
@@ -122,7 +132,7 @@ int bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols, hybrid_or
                           .cols  = cols,
                           .ld    = order == HYBRID_ROW_MAJOR ? cols : rows,
                           .order = order,
-                          .data  = bench_array(bytes),
+                          .data  = pinned ? array_in_lines(bytes) : bench_array(bytes),
                           .type  = type};
     if (!out->data) {
         fprintf(stderr, "hybrid_spmm_bench: no memory for %zu bytes of X or Y\n", bytes);

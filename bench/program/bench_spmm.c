@@ -13,10 +13,11 @@ static int open_case(bench_case *c)
     const hybrid_csr *A    = &c->bench->problem.A;
 
     c->X = c->Y = (hybrid_dense){0};
-    if (bench_dense_make(c->bench->tools, A->cols, o->cols, o->order, o->type, 1, &c->X))
+    if (bench_dense_make(c->bench->tools, A->cols, o->cols, o->order, o->type, 1,
+                         o->pinned, &c->X))
         return -1;
     return bench_dense_make(c->bench->tools, A->rows, o->cols, o->order, o->type, 0,
-                            &c->Y);
+                            o->pinned, &c->Y);
 }
 
 static hybrid_status plan(bench_case *c, const hybrid_plan_options *o, hybrid_plan **out)

@@ -7,6 +7,7 @@
 #include "cli/operands/files.h"
 #include "cli/commands/fit.h"
 #include "cli/commands/job.h"
+#include "cli/commands/job_load.h"
 #include "cli/output/json.h"
 #include "cli/output/say.h"
 #include "cli/output/text.h"

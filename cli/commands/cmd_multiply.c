@@ -7,6 +7,7 @@
 #include "cli/commands/fit.h"
 #include "cli/output/format.h"
 #include "cli/commands/job.h"
+#include "cli/commands/job_load.h"
 #include "cli/output/now.h"
 #include "cli/operands/operand.h"
 #include "cli/output/outputs.h"

@@ -31,7 +31,6 @@ typedef struct cli_job {
 /* Each returns 0 or an exit code, after saying what went wrong. */
 int cli_job_check(const cli_options *options); /* options that do not fit together */
 int cli_job_open(cli_job *job);                /* the engine */
-int cli_job_load(cli_job *job);
 int cli_job_plan(cli_job *job);
 
 /* How to compute, as the options want it. */

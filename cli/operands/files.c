@@ -56,22 +56,3 @@ int cli_files_predict(cli_job *job)
         job->engine,
         hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report));
 }
-
-enum {
-    WHOLE_PART = 4
-}; /* of the free memory: operands that hybrid_spgemm_files() reads */
-
-int cli_files_is_large(hybrid_engine *engine, const char *name)
-{
-    hybrid_machine machine = HYBRID_MACHINE_INIT;
-    hybrid_file *file;
-
-    if (hybrid_engine_machine(engine, &machine) != HYBRID_OK || machine.host_bytes == 0 ||
-        hybrid_file_open(engine, name, &file) != HYBRID_OK)
-        return 0; /* reading it says what is wrong */
-    const hybrid_csr A  = hybrid_file_csr(file);
-    const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
-    const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);
-    hybrid_file_close(file);
-    return bytes > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;
-}

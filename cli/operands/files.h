@@ -11,8 +11,4 @@ hybrid_status cli_files_run(cli_job *job);
    job's report. Returns 0 or an exit code. */
 int cli_files_predict(cli_job *job);
 
-/* Returns 1 if the JSON operand `name` is sparse and larger than what the library reads as a
-   whole. */
-int cli_files_is_large(hybrid_engine *engine, const char *name);
-
 #endif /* CLI_FILES_H */

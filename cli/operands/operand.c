@@ -142,3 +142,22 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
         status = hybrid_read_mtx(engine, path, type, sparse);
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(engine, status);
 }
+
+/* hybrid_spgemm_files() reads operands that take less than this part of the free memory.
+ */
+enum { WHOLE_PART = 4 };
+
+int cli_operand_is_large(hybrid_engine *engine, const char *name)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    hybrid_file *file;
+
+    if (hybrid_engine_machine(engine, &machine) != HYBRID_OK || machine.host_bytes == 0 ||
+        hybrid_file_open(engine, name, &file) != HYBRID_OK)
+        return 0; /* reading it says what is wrong */
+    const hybrid_csr A  = hybrid_file_csr(file);
+    const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
+    const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);
+    hybrid_file_close(file);
+    return bytes > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;
+}

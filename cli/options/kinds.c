@@ -1,7 +1,6 @@
 /* cli/options/kinds.c - kinds of values of options. */
 #include "cli/options/kinds.h"
 
-#include "cli/output/format.h"
 #include "cli/output/progress.h"
 
 /* ---- reading ---------------------------------------------------------------------- */

@@ -21,6 +21,12 @@ typedef struct cli_devices {
     int count; /* 0 if none was given */
 } cli_devices;
 
+/* Values of --format; 0 if none was given. */
+typedef enum cli_format {
+    CLI_FORMAT_MTX = 1, /* Matrix Market, of a sparse result */
+    CLI_FORMAT_NPY      /* NumPy, of a dense result */
+} cli_format;
+
 typedef enum cli_completion {
     CLI_COMPLETES_WORDS, /* cli_kind.words, if there are any */
     CLI_COMPLETES_FILES,

@@ -4,7 +4,6 @@
 #define CLI_OPTIONS_H
 
 #include "cli/commands/command.h"
-#include "cli/output/format.h"
 #include "cli/options/kinds.h"
 #include "cli/output/progress.h"
 #include "hybrid_spmm.h"

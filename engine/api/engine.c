@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
+#include "base/memory/kept.h"
+#include "base/memory/pinned.h"
 #include "base/memory/results.h"
 #include "engine/api/struct_size.h"
 #include "engine/api/threads.h"
@@ -187,6 +189,11 @@ static hybrid_status open_with(hybrid_engine *engine,
     return open_parts(engine, o, backends);
 }
 
+const hy_settings hy_usual_settings = {.early_bytes       = HY_EARLY_BYTES,
+                                       .counted_bytes     = HY_COUNTED_BYTES,
+                                       .index_max         = INT32_MAX,
+                                       .hypersparse_bytes = HY_HYPERSPARSE_BYTES};
+
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out)
@@ -206,10 +213,6 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                    engine->device_text);
     engine->process            = getpid();
     engine->variants           = variants;
-    engine->early_bytes        = HY_EARLY_BYTES;
-    engine->counted_bytes      = HY_COUNTED_BYTES;
-    engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
-    engine->index_max          = INT32_MAX;
     const hybrid_status status = open_with(engine, options, backends, &o);
     if (status == HYBRID_OK) {
         *out = engine;

@@ -7,16 +7,9 @@
 #include "base/threads/pool.h"
 #include "engine/api/narrow.h"
 #include "engine/rates/rates.h"
+#include "engine/api/settings.h"
 #include "engine/device/spaces.h"
 #include "engine/tables/tables.h"
-
-/* Sizes from which on a plan does more to be faster. */
-enum {
-    HY_EARLY_BYTES       = 1 << 20, /* less of B is there before planning misses it */
-    HY_COUNTED_BYTES     = 32 << 20, /* workers have counted less of it sooner: of 2 M entries
-                                        in 0.2 ms, the device in 0.7 when all had come */
-    HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
-};
 
 enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
 
@@ -32,19 +25,7 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* the table */
     char device_text[HY_DEVICES_TEXT]; /* what the devices are, or why none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
-    const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
-    int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
-                       schedule, or in runs of other plans with X and Y pinned */
-    size_t early_bytes; /* a B of so many is sent before a one-shot plan is made, */
-    size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
-    int64_t index_max; /* INT32_MAX; tests: less. Offsets of a C with so many entries fit 32
-                          bits */
-    int all_devices;  /* 0; tests: each that can computes a part of every product */
-    int device_first; /* 0; tests: a product that fits the device is not the host's */
-    int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
-                                  empty */
-    int64_t piece_bytes; /* 0; tests: of a panel of an A that is in a file, of rows of such a
-                            B, and of operands that are read as a whole, at most */
+    const hy_settings *settings; /* NULL = hy_usual_settings; tests: their own */
     hy_narrow narrow; /* of the call under way */
     hy_spaces spaces; /* likewise */
     hybrid_report report; /* of the last run that finished; all zero: there was none */
@@ -61,6 +42,12 @@ static inline size_t hy_allowed(size_t memory, hy_allowance part)
 {
     static const size_t eighths[] = {4, 6, 7};
     return memory / 8 * eighths[part];
+}
+
+/* Returns the settings of the engine: hy_usual_settings unless a test has put others there. */
+static inline const hy_settings *hy_settings_of(const hybrid_engine *engine)
+{
+    return engine->settings ? engine->settings : &hy_usual_settings;
 }
 
 /* hybrid_engine_create() with other tables than the compiled ones: tests bring

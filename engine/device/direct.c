@@ -16,10 +16,11 @@ static int is_there(hybrid_space space)
 
 static int takes_engine(const hybrid_engine *engine)
 {
-    const hy_backend *device = engine->spaces.device;
+    const hy_backend *device    = engine->spaces.device;
+    const hy_settings *settings = hy_settings_of(engine);
 
-    return device && device->ops->survey && !engine->schedule && engine->panels == 0 &&
-           !engine->all_devices;
+    return device && device->ops->survey && !settings->schedule &&
+           settings->panels == 0 && !settings->all_devices;
 }
 
 static int takes_matrix(const hybrid_csr *A)
@@ -179,7 +180,7 @@ static hybrid_status compute_sparse(hy_single *s, const hybrid_plan_options *opt
                                 .bound     = s->chunk.features.out_bound,
                                 .offsets   = options->offsets,
                                 .columns   = options->columns,
-                                .index_max = s->engine->index_max};
+                                .index_max = hy_settings_of(s->engine)->index_max};
     hy_device_csr_sink sink;
     hybrid_status status = HYBRID_OK;
 

@@ -22,8 +22,9 @@ static int64_t part_left(const hybrid_engine *engine, int part)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;
     const int64_t left    = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : UNKNOWN;
+    const int64_t piece   = hy_settings_of(engine)->piece_bytes;
 
-    return engine->piece_bytes > 0 ? engine->piece_bytes : left / part;
+    return piece > 0 ? piece : left / part;
 }
 
 int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file)

@@ -211,7 +211,7 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
                                 .remedy    = remedy,
                                 .offsets   = p.call.options.offsets,
                                 .columns   = p.call.options.columns,
-                                .index_max = engine->index_max};
+                                .index_max = hy_settings_of(engine)->index_max};
     HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &p.csr));
     p.sink = &p.csr.sink;
     p.nnz  = &p.csr.nnz;

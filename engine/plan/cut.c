@@ -204,7 +204,7 @@ static hybrid_status cut_named(choice *c, const hy_schedule *schedule, option **
 hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,
                             const hybrid_csr *B, hy_layout *out)
 {
-    const hy_schedule *named = product->engine->schedule;
+    const hy_schedule *named = hy_settings_of(product->engine)->schedule;
     option *best             = NULL;
     choice c;
 

@@ -127,7 +127,7 @@ static void measure(division *d)
    all). A device whose fixed time alone is longer has no work. */
 static void weigh(division *d)
 {
-    const int all      = d->portions->product.engine->all_devices;
+    const int all      = hy_settings_of(d->portions->product.engine)->all_devices;
     const double least = all ? FORCED_WEIGHT / d->count : 0;
     double fixed = 0, rates = 0, sum = 0;
 
@@ -179,7 +179,7 @@ static int find_fastest(const division *d)
 
 static int is_worth_it(const division *d, int i, double with_s)
 {
-    if (d->portions->product.engine->all_devices)
+    if (hy_settings_of(d->portions->product.engine)->all_devices)
         return 1;
     return d->of[i].weight >= LEAST_WEIGHT && with_s < (1 - LEAST_GAIN) * d->seconds;
 }
@@ -296,8 +296,8 @@ static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product.options.flags;
 
-    return !portion->layout.gathered && portion->layout.image.axis == HY_AXIS_NONE &&
-           portion->site->depth > 0 && !(flags & HYBRID_RESIDENT) &&
+    return portion->layout.image.axis == HY_AXIS_NONE && portion->site->depth > 0 &&
+           !(flags & HYBRID_RESIDENT) &&
            (portion->product.op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 

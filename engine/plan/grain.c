@@ -67,7 +67,7 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
  */
 static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 {
-    const size_t image = layout->gathered ? 0 : hy_align(hy_image_room(&layout->image));
+    const size_t image = hy_align(hy_image_room(&layout->image));
     const size_t memory =
         product->rates.memory > image ? product->rates.memory - image : 0;
     const size_t slot = memory / (size_t)(layout->share * layout->depth);

@@ -51,11 +51,12 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
     const hy_product *product = p->product;
     const size_t room         = hy_align(hy_image_room(&layout->image));
-    const size_t kept         = layout->gathered ? 0 : room_of(product, room);
+    const int gathered        = hy_image_is_gathered(&layout->image);
+    const size_t kept         = gathered ? 0 : room_of(product, room);
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
-    layout->gathered = layout->gathered && product->variant->form != HY_FORM_NONE;
-
+    if (gathered && product->variant->form == HY_FORM_NONE)
+        layout->image.axis = HY_AXIS_NONE; /* chunks carry B anyway */
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
         .A       = p->A,
@@ -68,7 +69,6 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
             ~(size_t)255,
         .products_max = rows > 0 ? INT64_MAX : layout->products,
         .chunk_rows   = rows,
-        .gathered     = layout->gathered,
         .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));

@@ -18,8 +18,7 @@ typedef struct hy_ways_up {
 
 typedef struct hy_layout {
     /* asked for */
-    hy_image image;   /* of B or X on the device; if chunks gather, as if it were there */
-    int gathered;     /* chunks bring the rows of B or X that they touch */
+    hy_image image;   /* of B or X on the device */
     int depth;        /* slots; 0: there is no such layout */
     int share;        /* which take one part in so many of what B or X leaves */
     int64_t products; /* to aim for in a chunk (grain.h) */

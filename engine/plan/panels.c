@@ -9,7 +9,7 @@
 
 enum {
     MOST_PINNED = 3,
-    LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
+    LEAST_ROW   = HY_X_LINE,   /* bytes of a panel's row */
     LEAST_X     = 64 << 20,    /* X of less is there soon */
     HALF_LINE   = HY_LINE / 2, /* of an X that does not fit, if lines are too much */
     FORCED_ROW  = 16
@@ -26,8 +26,7 @@ static int64_t value_size(const hy_product *product)
    them by itself; in tests they may be less, so that there are panels of a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
-    const hybrid_engine *e = product->engine;
-    const int forced       = e->panels > 0;
+    const int forced = hy_settings_of(product->engine)->panels > 0;
 
     if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
         return FORCED_ROW;
@@ -77,10 +76,10 @@ static hy_image side_by_side(const hy_product *product, int64_t panels, int pinn
     return p;
 }
 
-/* In so many or fewer; NONE if that is no gain. */
-static hy_image in_panels(const hy_product *product, int64_t n, int pinned)
+/* In so many or fewer, for pinned X and Y; NONE if that is no gain. */
+static hy_image in_panels(const hy_product *product, int64_t n)
 {
-    const hy_image p = side_by_side(product, n, pinned);
+    const hy_image p = side_by_side(product, n, 1);
 
     return p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols
                ? (hy_image){.axis = HY_AXIS_NONE}
@@ -98,15 +97,11 @@ static hy_image forced(const hy_product *product, int64_t n, int pinned)
 
 hy_image hy_panels_forced(const hy_product *product)
 {
-    return forced(product, product->engine->panels, 0);
-}
+    hy_image p = forced(product, hy_settings_of(product->engine)->panels, 0);
 
-hy_image hy_panels_side_by_side(const hy_product *product, int64_t n)
-{
-    const hy_image whole = hy_product_image(product);
-
-    return hy_align(hy_image_room(&whole)) < LEAST_X ? (hy_image){.axis = HY_AXIS_NONE}
-                                                     : in_panels(product, n, 0);
+    p.pitch  = p.last;
+    p.places = 2;
+    return p;
 }
 
 /* ---- X that does not fit ---------------------------------------------------------- */
@@ -161,7 +156,7 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
     double least         = whole_s;
 
     for (int64_t n = 2; n <= MOST_PINNED; n++) {
-        const hy_image p = in_panels(product, n, 1);
+        const hy_image p = in_panels(product, n);
         if (p.axis == HY_AXIS_NONE)
             continue;
         const double s = seconds_in(product, layout, &p);
@@ -175,7 +170,7 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
 
 static hy_image best_pinned(const hy_product *product, const hy_layout *layout)
 {
-    const int64_t n = product->engine->panels;
+    const int64_t n = hy_settings_of(product->engine)->panels;
 
     return n > 0 ? forced(product, n, 1) : shortest_pinned(product, layout);
 }
@@ -196,7 +191,7 @@ static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_byte
 /* One chunk at a time would not overlap with others, and a small X is there soon. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
-    return product->engine->panels > 0 ||
+    return hy_settings_of(product->engine)->panels > 0 ||
            (layout->count >= layout->depth && layout->shared_bytes >= LEAST_X);
 }
 

@@ -4,11 +4,8 @@
 
 #include "engine/plan/layout.h"
 
-enum { HY_PANELS = 4 /* of an X that fits and is not pinned, at most */ };
-
-/* In so many panels or fewer, all of them on the device at once; whole if they would be
-   too narrow, or X is there soon. The second: as many as a test names, whatever X is. */
-hy_image hy_panels_side_by_side(const hy_product *product, int64_t n);
+/* Returns as many panels as a test asks for, of an X that fits. Two are on the device at
+   once. */
 hy_image hy_panels_forced(const hy_product *product);
 
 /* The fewest panels of which two take no more than so many bytes of the device; whole:

@@ -77,6 +77,7 @@ static hybrid_status rank(hybrid_plan *plan)
     static const char *const why_not = "the host computes in place, and nobody else";
     hy_candidates *candidates        = &plan->candidates;
     hybrid_engine *engine            = plan->product.engine;
+    const hy_schedule *named         = hy_settings_of(engine)->schedule;
     int left                         = 0;
 
     ask_pinned(plan);
@@ -84,13 +85,13 @@ static hybrid_status rank(hybrid_plan *plan)
     for (int i = 0; i < candidates->count; i++) {
         hy_candidate *c   = &candidates->of[i];
         const int by_host = !c->backend->ops->copy;
-        if (engine->schedule && by_host != (engine->schedule == &hy_schedule_in_place))
+        if (named && by_host != (named == &hy_schedule_in_place))
             c->refused = why_not;
         left += !c->refused;
     }
     return left > 0 ? HYBRID_OK
-                    : hy_fail(&engine->ctx, HYBRID_UNSUPPORTED, "%s: %s",
-                              engine->schedule->name, why_not);
+                    : hy_fail(&engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", named->name,
+                              why_not);
 }
 
 /* Profile and candidates, in place of those that the plan has. */
@@ -150,9 +151,10 @@ static int is_tiny(hybrid_plan *plan)
 {
     const hy_product *product   = &plan->product;
     const hybrid_engine *engine = product->engine;
+    const hy_settings *settings = hy_settings_of(engine);
     hy_rates rates;
 
-    if (!engine->device || engine->schedule || engine->device_first ||
+    if (!engine->device || settings->schedule || settings->device_first ||
         hy_product_in_columns(product))
         return 0;
     hy_rates_of(engine->device, &rates);

@@ -26,8 +26,9 @@ static double predict(const hy_product *product, const hy_candidate *c)
     hy_product_assign(&as, c->variant, c->backend);
     if (!hy_product_on_device(&as))
         return hy_estimated_host_s(&as, c->variant);
-    const hy_layout layout = {.image    = hy_product_image(&as),
-                              .gathered = c->variant->form == HY_FORM_NONE};
+    hy_layout layout = {.image = hy_product_image(&as)};
+    if (c->variant->form == HY_FORM_NONE)
+        layout.image.axis = HY_AXIS_GATHERED;
     const int64_t chunks =
         hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
     const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);

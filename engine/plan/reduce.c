@@ -38,7 +38,7 @@ static int may_pay(const hy_product *product, const hy_candidate *best,
     return product->op == HY_SPMM && !product->there && best->backend->ops->copy &&
            !shares && o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX &&
            row >= LEAST_ROW &&
-           A->rows + A->cols >= product->engine->hypersparse_bytes / row;
+           A->rows + A->cols >= hy_settings_of(product->engine)->hypersparse_bytes / row;
 }
 
 static int64_t empty_of(const hy_touched *touched, int64_t all)

@@ -1,4 +1,4 @@
-/* engine/plan/split.c - how much of a product the host takes from the device.
+/* engine/plan/split.c - how much of an SpMM the host takes from the device.
 
    Both are predicted by their estimates, of the host on the cores that are left. Packing
    for the device keeps all of them busy for a while, and so do, unless X and Y are
@@ -16,11 +16,10 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    SLOTS       = 4,         /* pieces in flight */
-    PIECE       = 256 << 10, /* products of SpGEMM, a core: some 0.3 ms */
-    PIECE_DENSE = 4 << 20,   /* the same of SpMM */
-    PIECES      = 64,        /* at least, of a product large enough */
-    SPARE_ROWS  = 1024
+    SLOTS      = 4,       /* pieces in flight */
+    PIECE      = 4 << 20, /* products, a core */
+    PIECES     = 64,      /* at least, of a product large enough */
+    SPARE_ROWS = 1024
 };
 
 static const double LEAST_GAIN = 0.05; /* of the work, */
@@ -106,18 +105,13 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
-    if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
-        return "so it is by default where the result is sparse";
-    if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
-        return "where the host's rows belong in C is known after a first run: make the "
-               "plan with HYBRID_REUSE to share later ones";
     if (any_has(portions, count, HY_AXIS_COLS))
         return "X comes in panels, for which A stays on the device";
     if (!hy_product_has_views(product))
         return "empty rows and columns of A are left out: workers load X and store Y";
     if (any_has(portions, count, HY_AXIS_ROWS))
         return "X passes through the device in the order in which its chunks need it";
-    if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
+    if (product->options.flags & HYBRID_DETERMINISTIC)
         return "bits of a dense result depend on who computes a row";
     return NULL;
 }
@@ -130,7 +124,7 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
         return "host memory is capped";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
-        if (layout->gathered &&
+        if (hy_image_is_gathered(&layout->image) &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
             return "chunks bring X in panels of columns";
     }
@@ -144,7 +138,7 @@ static double least_share(const hy_portion *portions, int count)
 
     for (int i = 0; i < count; i++) {
         const hy_layout *l = &portions[i].layout;
-        if (l->gathered || l->chunks[l->count - 1].kept)
+        if (hy_image_is_gathered(&l->image) || l->chunks[l->count - 1].kept)
             least = fmax(least, portions[i].weight / (double)l->count);
     }
     return least;
@@ -205,7 +199,7 @@ static void size_pieces(const hy_product *product, const hy_variant *variant,
     hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
     const hy_features *f  = &product->profile.features;
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
-    const int64_t most    = threads * (product->op == HY_SPMM ? PIECE_DENSE : PIECE);
+    const int64_t most    = threads * PIECE;
     const int64_t rows    = product->options.chunk_rows;
 
     s->variant = variant;
@@ -276,6 +270,10 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes all of it, or nobody anything */
+    if (product->op == HY_SPGEMM) {
+        set_why_not(split, "so it is where the result is sparse");
+        return HYBRID_OK;
+    }
     hy_rank_host(product, &host);
     why_not = find_reason(product, portions, count, &host);
     if (why_not && by_share)
@@ -329,37 +327,34 @@ int hy_split_all_stays(const hy_portion *portions, int count)
     return all;
 }
 
-/* Where the host computes too, each row's place in the result must be known
-   (docs/lab/in-order-split.md). Once all of A is on devices nobody promises that it is
-   still in host memory. An X that is not there, the host does not read. */
+/* Once all of A is on devices nobody promises that it is still in host memory. An X that
+   is not there, the host does not read. */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
-                                     int count, const hy_problem *problem,
-                                     const hy_run_found *found)
+                                     int count, const hy_problem *problem, int direct)
 {
     const hy_product *first = &portions->product;
-    const int idle = found->direct && split->host && leaves_workers_idle(first, problem);
+    const int idle = direct && split->host && leaves_workers_idle(first, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || !found->places_known ||
-        hy_split_all_stays(portions, count) || (problem->X && !hy_has_view(problem->X)))
+    if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||
+        !hy_has_view(problem->X))
         return NULL;
     return forecast;
 }
 
 /* A device in panels of this run does not take rows of others. Where there is a forecast
    of the host's rate, it says how fast the devices are. */
-static void add_device(const hy_portion *p, const hy_bound *bound, const hy_sharing *host,
-                       hy_participant *out)
+static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
 
-    out->site    = p->site;
-    out->list    = bound->list;
-    out->begin   = p->begin;
-    out->end     = p->end;
-    out->image   = bound->image;
-    out->sharing = takes ? &p->taking : NULL;
-    out->rate    = host ? p->weight * host->device_rate : p->rate;
+    return (hy_side){.site    = p->site,
+                     .image   = bound->image,
+                     .list    = bound->list,
+                     .begin   = p->begin,
+                     .end     = p->end,
+                     .sharing = takes ? &p->taking : NULL,
+                     .rate    = host ? p->weight * host->device_rate : p->rate};
 }
 
 void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
@@ -368,8 +363,8 @@ void hy_split_sites(const hy_split *split, const hy_portion *portions, int count
     const hy_sharing *host = forecast ? &forecast->sharing : NULL;
 
     for (out->count = 0; out->count < count; out->count++)
-        add_device(&portions[out->count], &bound[out->count], host, &out->of[out->count]);
+        out->of[out->count] = side_of(&portions[out->count], &bound[out->count], host);
     if (host)
-        out->of[out->count++] = (hy_participant){
-            .site = split->host, .sharing = host, .rate = host->host_rate};
+        out->of[out->count++] =
+            (hy_side){.site = split->host, .sharing = host, .rate = host->host_rate};
 }

@@ -1,11 +1,9 @@
-/* engine/plan/split.h - how much of a product the host takes from the devices.
-
-   It takes rows whose place in the result is known: of Y, and of C in runs of a plan with
-   HYBRID_REUSE after the first.
+/* engine/plan/split.h - how much of an SpMM the host takes from the devices. Devices alone
+   compute an SpGEMM, or the host does.
 
    A plan knows neither X nor Y. Where both are pinned the device copies by itself, and
-   workers are free to compute; in other runs they load X and store Y. So of SpMM there
-   are two forecasts, and each run goes by the one that is about it. */
+   workers are free to compute; in other runs they load X and store Y. So there are two
+   forecasts, and each run goes by the one that is about it. */
 #ifndef HY_SPLIT_H
 #define HY_SPLIT_H
 
@@ -34,18 +32,11 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
                             int count, hy_split *split);
 void hy_split_close(hy_split *split);
 
-/* What a run finds of X, Y and C. */
-typedef struct hy_run_found {
-    int direct;       /* X and Y are copied directly (pin.h) */
-    int places_known; /* each row's place in the result is known, that of a row of C from an
-                         earlier run */
-} hy_run_found;
-
-/* The host's forecast for such a run of the problem, whose image is that of the first
-   portion; NULL: it takes no part. */
+/* Returns the host's forecast for a run of the problem, whose image is that of the first
+   portion, or NULL if the host takes no part. `direct`: X and Y are copied directly
+   (pin.h). */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
-                                     int count, const hy_problem *problem,
-                                     const hy_run_found *found);
+                                     int count, const hy_problem *problem, int direct);
 
 /* Whether nobody reads A any more: all of it is on devices. */
 int hy_split_all_stays(const hy_portion *portions, int count);

@@ -95,7 +95,7 @@ double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidat
     hy_product on_device = *product;
 
     if (!find_host(product, candidates) || candidates->of[0].refused ||
-        product->engine->device_first || hy_product_in_columns(product))
+        hy_settings_of(product->engine)->device_first || hy_product_in_columns(product))
         return 0;
     on_device.profile.features.tile_fill = fill > 0 ? fill : 1;
     const double s = fitting_s(&on_device, &candidates->of[0], A, B) + look_s;

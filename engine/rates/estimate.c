@@ -90,7 +90,7 @@ hy_circumstances hy_circumstances_planned(const hy_planning *p)
 static double made_of(const hy_product *product, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (product->a_there || (found->rows_of_b && !layout->gathered))
+    if (product->a_there || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
         return 0;
     if (!chunk->kept)
         return 1;
@@ -131,7 +131,8 @@ static double first_part(const hy_product *product, const hy_layout *layout)
 static void add_image(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
-    const double all  = layout->gathered ? 0 : (double)layout->resident_bytes;
+    const double all =
+        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->resident_bytes;
     const double left = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
 
     e->first_bytes = fmin(left, first_part(product, layout) * all);
@@ -229,8 +230,9 @@ static hy_estimate part_of(hy_estimate e, double share)
 hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
                              double share)
 {
-    hy_estimate e      = *all;
-    const double image = layout->gathered ? 0 : (double)layout->resident_bytes;
+    hy_estimate e = *all;
+    const double image =
+        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->resident_bytes;
     const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
 
     e.up_bytes = whole + share * (e.up_bytes - whole);
@@ -293,8 +295,8 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
 {
     hy_chunk part  = {.features = hy_features_share(&product->profile.features, chunks),
                       .needs    = chunks > 1 ? needs : product->b_rows,
-                      .kept     = found->packed > 0 && !layout->gathered,
-                      .variant  = product->variant};
+                      .kept = found->packed > 0 && !hy_image_is_gathered(&layout->image),
+                      .variant = product->variant};
     hy_layout even = *layout;
 
     even.chunks         = &part;

@@ -224,7 +224,7 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
 
 int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
 {
-    if (layout->gathered)
+    if (hy_image_is_gathered(&layout->image))
         return packed_up(product, layout);
     const int64_t kept =
         product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
@@ -284,7 +284,7 @@ hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout
     if (!hy_product_on_device(product) || layout->count == 0)
         return HYBRID_OK;
     out->down = result_down(product, layout);
-    if (product->variant->form == HY_FORM_NONE || layout->gathered) {
+    if (product->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image)) {
         out->up = packed_up(product, layout);
         if (product->variant->form != HY_FORM_NONE)
             out->other_up = whole_up(product, layout, A, B);

@@ -189,8 +189,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         put_forecast(w, all);
     }
     if (split->host) {
-        hy_words_put(w, "%s; pieces of %.3g products, slots %d x ",
-                     plan->product.op == HY_SPGEMM ? " in runs after the first" : "",
+        hy_words_put(w, "; pieces of %.3g products, slots %d x ",
                      (double)pinned->sharing.products, split->host->depth);
         hy_words_bytes(w, (double)pinned->sharing.slot_bytes);
     }
@@ -212,7 +211,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         hy_words_put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
-    if (layout->gathered) {
+    if (hy_image_is_gathered(&layout->image)) {
         hy_words_put(w, "; each chunk brings the rows of %s that it touches\n", second);
         return;
     }

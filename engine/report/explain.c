@@ -153,7 +153,8 @@ static void put_second(hy_words *w, const hy_portion *portion)
     const hy_layout *layout = &portion->layout;
     const char *second      = portion->product.op == HY_SPGEMM ? "B" : "X";
 
-    if (portion->product.variant->form == HY_FORM_NONE || layout->gathered)
+    if (portion->product.variant->form == HY_FORM_NONE ||
+        hy_image_is_gathered(&layout->image))
         hy_words_put(w, "each part brings the rows of %s that it needs", second);
     else if (layout->image.axis == HY_AXIS_ROWS)
         hy_words_put(w, "%s passes through the memory of the GPU", second);

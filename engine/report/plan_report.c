@@ -26,7 +26,7 @@ static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_repor
     report->predicted_d2h_bytes += p->traffic.down;
     report->other_h2d_bytes =
         other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
-    report->gathered = report->gathered || p->layout.gathered;
+    report->gathered = report->gathered || hy_image_is_gathered(&p->layout.image);
     if (!cache->lasts)
         return;
     report->resident_bytes += (int64_t)cache->block.bytes;

@@ -10,7 +10,7 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
 
-    return product->engine->panels > 0 ||
+    return hy_settings_of(product->engine)->panels > 0 ||
            (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
 }
 
@@ -25,18 +25,6 @@ static hy_image moved(const hy_product *product, const hy_image *image,
     return m;
 }
 
-/* Of a run whose X and Y are pinned. */
-static hy_image image_of_pinned(const hy_product *product, const hy_image *pinned,
-                                const hy_problem *problem)
-{
-    hy_image wrapped = *pinned;
-
-    if (hy_image_wrap(&wrapped, problem->X, problem->Y))
-        return wrapped;
-    return in_lines(product, problem->Y) ? moved(product, pinned, problem)
-                                         : hy_product_image(product);
-}
-
 /* Of a run. */
 static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
                           const hy_problem *problem)
@@ -45,9 +33,9 @@ static hy_image image_for(const hy_product *product, const hy_layout *layout, in
 
     if (pinned->axis != HY_AXIS_COLS)
         return moved(product, &layout->image, problem);
-    if (direct && problem->X->order == HYBRID_ROW_MAJOR)
-        return image_of_pinned(product, pinned, problem);
-    if (direct && product->turned_room > 0)
+    if (direct && problem->X->order == HYBRID_ROW_MAJOR && in_lines(product, problem->Y))
+        return moved(product, pinned, problem);
+    if (direct && problem->X->order != HYBRID_ROW_MAJOR && product->turned_room > 0)
         return *pinned; /* columns begin where they do */
     return hy_product_image(product);
 }
@@ -55,7 +43,7 @@ static hy_image image_for(const hy_product *product, const hy_layout *layout, in
 static int is_planned(const hy_image *image, const hy_image *planned)
 {
     return image->axis == planned->axis && image->block == planned->block &&
-           image->back == planned->back && image->wraps == planned->wraps;
+           image->back == planned->back;
 }
 
 hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic)

@@ -12,7 +12,7 @@ static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_
     hy_rates rates;
 
     if (!engine->device || !engine->device->ops->copy ||
-        hy_image_bytes(image) < engine->early_bytes)
+        hy_image_bytes(image) < hy_settings_of(engine)->early_bytes)
         return 0;
     hy_rates_of(engine->device, &rates);
     *room = hy_align(hy_image_room(image));
@@ -88,8 +88,8 @@ static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
 {
     const hy_image image = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
 
-    return hy_image_bytes(&image) >= engine->counted_bytes && A->rows == B->rows &&
-           A->nnz == B->nnz && A->offset_type == B->offset_type &&
+    return hy_image_bytes(&image) >= hy_settings_of(engine)->counted_bytes &&
+           A->rows == B->rows && A->nnz == B->nnz && A->offset_type == B->offset_type &&
            A->row_ptr == B->row_ptr && A->col == B->col;
 }
 

@@ -11,14 +11,13 @@
 #include "partition/pattern/inspect.h"
 #include "pipeline/load/load.h"
 
-/* Begin, if B has engine->early_bytes, if there is a device, and if B fits it beside
-   slots. *out is NULL if not, or if other
-   plans hold the room. */
+/* Begins, if B has hy_settings.early_bytes, if there is a device, and if B fits it beside
+   slots. *out is NULL if not, or if other plans hold the room. */
 hybrid_status hy_early_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
 
 /* Who counts the products of A's rows for the plan: the device, if A is B, has
-   engine->counted_bytes, and nothing else can begin before all of it is there; `count` is
+   hy_settings.counted_bytes, and nothing else can begin before all of it is there; `count` is
    NULL if not, as without `early`. */
 hy_counter hy_early_counter(const hybrid_engine *engine, hy_loader *early,
                             const hybrid_csr *A, const hybrid_csr *B);

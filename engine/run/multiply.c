@@ -116,9 +116,6 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  .device_b = hy_spaces_of(&engine->spaces, B),
                                  .source   = hy_source_csr(&engine->ctx, B),
                                  .profile  = &product->profile};
-    const hy_run_found run    = {.places_known = places_known};
-    const hy_forecast *host =
-        hy_split_forecast(&plan->split, plan->portions, plan->count, &problem, &run);
     hy_circumstances found[HY_MOST_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
@@ -127,11 +124,10 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         found[i]            = (hy_circumstances){
                        .rows_of_b = hy_traffic_same(&p->product, A, B),
                        .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
-                       .ahead_s   = ahead_s(p, start),
-                       .share     = host ? host->share : 0};
+                       .ahead_s   = ahead_s(p, start)};
     }
     hy_sites sites;
-    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
+    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,
                    &sites);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = places_known;
@@ -177,17 +173,18 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     hy_context *ctx          = &plan->product.engine->ctx;
     const hy_features *f     = &plan->product.profile.features;
     const int64_t *known     = history->pattern.known ? history->pattern.row_ptr : NULL;
-    const hy_csr_shape shape = {.rows      = A->rows,
-                                .cols      = B->cols,
-                                .type      = A->type,
-                                .bound     = f->out_bound,
-                                .expected  = (int64_t)hy_expected_entries(f),
-                                .known     = known,
-                                .remedy    = ", or take its rows one after another "
-                                             "(hybrid_spgemm_each)",
-                                .offsets   = plan->product.options.offsets,
-                                .columns   = plan->product.options.columns,
-                                .index_max = plan->product.engine->index_max};
+    const hy_csr_shape shape = {.rows     = A->rows,
+                                .cols     = B->cols,
+                                .type     = A->type,
+                                .bound    = f->out_bound,
+                                .expected = (int64_t)hy_expected_entries(f),
+                                .known    = known,
+                                .remedy   = ", or take its rows one after another "
+                                            "(hybrid_spgemm_each)",
+                                .offsets  = plan->product.options.offsets,
+                                .columns  = plan->product.options.columns,
+                                .index_max =
+                                    hy_settings_of(plan->product.engine)->index_max};
     hy_csr_sink sink;
 
     if (plan->product.result_there)
@@ -274,7 +271,6 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
 static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                        const hy_beginning *start, hy_history *history, hy_sites *sites)
 {
-    const hy_run_found run = {.direct = direct, .places_known = 1};
     hy_circumstances found[HY_MOST_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
@@ -284,7 +280,7 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
     }
     problem->image = history->bound->image;
     const hy_forecast *host =
-        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, &run);
+        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         found[i]            = (hy_circumstances){

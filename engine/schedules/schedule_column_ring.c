@@ -1,12 +1,8 @@
-/* engine/schedules/schedule_column_ring.c - X is on the device in panels of columns.
+/* engine/schedules/schedule_column_ring.c - X passes through the device in panels of
+   columns, two of which are there at once.
 
-   Of an X that does not fit two panels are there at once. What fits of A stays, the rest
-   is sent with each panel, and X once: instead of each row of X with each chunk that
-   touches it.
-
-   Of an X that fits all panels find a place. Chunks whose rows of A name rows of X far
-   and wide wait for all of X, and nothing goes down while X goes up. In panels Y of one
-   goes down while the next panel of X goes up. All of A must stay for that. */
+   It is for an X that does not fit. What fits of A stays, the rest is sent with each
+   panel, and X once: instead of each row of X with each chunk that touches it. */
 #include <math.h>
 
 #include "engine/plan/grain.h"
@@ -19,29 +15,12 @@ static hy_layout asked_for(const hy_planning *p, hy_image panels)
         .image = panels, .depth = hy_slots(p->product), .share = HY_RESIDENT_SHARE};
 }
 
-/* Where X fits: the panels with which a run is shortest. */
-static hy_image shortest(const hy_planning *p)
-{
-    hy_image best  = {.axis = HY_AXIS_NONE};
-    double least_s = INFINITY;
-
-    for (int n = 2; n <= HY_PANELS; n++) {
-        const hy_image panels = hy_panels_side_by_side(p->product, n);
-        if (panels.axis == HY_AXIS_NONE)
-            continue;
-        const hy_layout asked = asked_for(p, panels);
-        const hy_estimate e   = hy_schedule_even(p, &asked);
-        const double s        = hy_estimate_seconds(p->product, &e);
-        best                  = s < least_s ? panels : best;
-        least_s               = fmin(s, least_s);
-    }
-    return best;
-}
-
 /* Tests name it, and how many panels. */
 static int is_named(const hybrid_engine *engine)
 {
-    return engine->schedule == &hy_schedule_column_ring && engine->panels > 0;
+    const hy_settings *settings = hy_settings_of(engine);
+
+    return settings->schedule == &hy_schedule_column_ring && settings->panels > 0;
 }
 
 static hy_image best(const hy_planning *p)
@@ -50,7 +29,8 @@ static hy_image best(const hy_planning *p)
 
     if (!hy_product_fits(p->product))
         return hy_panels_within(p->product, part);
-    return is_named(p->product->engine) ? hy_panels_forced(p->product) : shortest(p);
+    return is_named(p->product->engine) ? hy_panels_forced(p->product)
+                                        : (hy_image){.axis = HY_AXIS_NONE};
 }
 
 static hy_estimate promise(const hy_planning *p)
@@ -109,13 +89,9 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     *out = (hy_layout){.depth = 0};
-    if (hy_product_fits(p->product)) {
+    if (hy_product_fits(p->product))
         HY_TRY(try(p, best(p), out));
-        if (hy_layout_keeps_all(out))
-            return HYBRID_OK;
-        hy_layout_free(p->product, out);
-    }
-    return cut_ring(p, out);
+    return out->depth > 0 ? HYBRID_OK : cut_ring(p, out);
 }
 
 const hy_schedule hy_schedule_column_ring = {

@@ -7,8 +7,10 @@
 
 static hy_layout asked_for(const hy_product *product, int slots)
 {
-    return (hy_layout){
-        .image = hy_product_image(product), .gathered = 1, .depth = slots, .share = 1};
+    hy_layout asked = {.image = hy_product_image(product), .depth = slots, .share = 1};
+
+    asked.image.axis = HY_AXIS_GATHERED;
+    return asked;
 }
 
 /* If chunks bring so many rows, with so many entries of B. */

@@ -1,8 +1,10 @@
 /* gpu/backend/cuda_lane.cu - lanes of the CUDA backend: streams. */
+#include "gpu/backend/cuda_lane.cuh"
+
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
-#include "gpu/backend/cuda_backend.cuh"
+#include "gpu/backend/cuda_device.cuh"
 
 struct cuda_lane {
     hy_lane base;

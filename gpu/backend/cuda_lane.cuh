@@ -64,6 +64,15 @@ hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_ro
 hybrid_status hy_pack_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *packed, int64_t *units);
 
+/* Of hy_backend_ops. */
+hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
+                                hy_lane **out);
+hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);
+void hy_cuda_lane_close(hy_lane *self);
+void hy_cuda_lane_drain(hy_lane *self);
+hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
+hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);
+
 /* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {

@@ -8,7 +8,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 #include "base/text/size_text.h"
-#include "gpu/backend/cuda_backend.cuh"
+#include "gpu/backend/cuda_lane.cuh"
 
 /* ---- pinned memory ----
 
@@ -55,10 +55,10 @@ static hy_meter *meter_of(hy_backend *owner, hy_space space)
 
 /* Give back the block that *link points to. Its memory may already be lost with the
    device, so errors say nothing new. */
-static void drop(hy_backend *owner, hy_block **link)
+static void drop(hy_backend *owner, hy_cuda_block **link)
 {
-    hy_block *gone = *link;
-    *link          = gone->next;
+    hy_cuda_block *gone = *link;
+    *link               = gone->next;
     if (gone->space == HY_DEVICE)
         (void)cudaFree(gone->ptr);
     else
@@ -71,7 +71,7 @@ static void drop(hy_backend *owner, hy_block **link)
 static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
                       int64_t since)
 {
-    for (hy_block **link = &list->first; *link;)
+    for (hy_cuda_block **link = &list->first; *link;)
         if ((*link)->kept && (*link)->space == space && (*link)->call >= since)
             drop(owner, link);
         else
@@ -79,10 +79,10 @@ static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
 }
 
 /* The smallest kept block that holds `bytes` and is not more than twice as large. */
-static hy_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
+static hy_cuda_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
 {
-    hy_block *best = nullptr;
-    for (hy_block *at = list->first; at; at = at->next)
+    hy_cuda_block *best = nullptr;
+    for (hy_cuda_block *at = list->first; at; at = at->next)
         if (at->kept && at->space == space && at->bytes >= bytes &&
             at->bytes - bytes <= bytes && (!best || at->bytes < best->bytes))
             best = at;
@@ -135,10 +135,10 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
-                               size_t bytes, const char *what, hy_block **out)
+                               size_t bytes, const char *what, hy_cuda_block **out)
 {
     void *record = nullptr;
-    HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_block), "a block's record", &record));
+    HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_cuda_block), "a block's record", &record));
     void *ptr = take(owner, space, bytes);
     if (!ptr) {
         drop_kept(list, owner, space, 0);
@@ -149,8 +149,8 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
         HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
         return no_room(owner, space, what, bytes);
     }
-    *out        = static_cast<hy_block *>(record);
-    **out       = hy_block{ptr, bytes, space, false, owner->ctx->call, list->first};
+    *out        = static_cast<hy_cuda_block *>(record);
+    **out       = hy_cuda_block{ptr, bytes, space, false, owner->ctx->call, list->first};
     list->first = *out;
     return HYBRID_OK;
 }
@@ -179,7 +179,7 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
 
     pthread_mutex_lock(&list->lock);
     hybrid_status status = HYBRID_OK;
-    hy_block *found      = find_kept(list, space, bytes);
+    hy_cuda_block *found = find_kept(list, space, bytes);
     if (!found)
         status = new_block(list, owner, space, bytes, what, &found);
     if (status == HYBRID_OK) {
@@ -193,7 +193,7 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
 {
     pthread_mutex_lock(&list->lock);
-    for (hy_block *at = list->first; at && buffer->ptr; at = at->next)
+    for (hy_cuda_block *at = list->first; at && buffer->ptr; at = at->next)
         if (at->ptr == buffer->ptr)
             at->kept = true;
     pthread_mutex_unlock(&list->lock);

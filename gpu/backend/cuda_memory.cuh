@@ -6,23 +6,7 @@
 #ifndef HY_CUDA_MEMORY_CUH
 #define HY_CUDA_MEMORY_CUH
 
-#include <pthread.h>
-
-#include "base/contract/backend.h"
-
-struct hy_block {
-    void *ptr;
-    size_t bytes;
-    hy_space space;
-    bool kept;    /* freed, and here for reuse */
-    int64_t call; /* that made it (hy_context.call) */
-    hy_block *next;
-};
-
-struct hy_block_list {
-    pthread_mutex_t lock;
-    hy_block *first;
-};
+#include "gpu/backend/cuda_device.cuh"
 
 void hy_blocks_open(hy_block_list *list);
 void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees them all */

@@ -10,13 +10,13 @@
 #include "base/memory/shortage.h"
 
 /* Lies in the 256 bytes before a buffer. */
-typedef struct hy_block {
-    struct hy_block *next;
+typedef struct hy_host_block {
+    struct hy_host_block *next;
     void *raw;
     size_t bytes; /* of the buffer */
     int64_t call; /* that made it */
     hy_space space;
-} hy_block;
+} hy_host_block;
 
 enum { HEADER = 256 };
 
@@ -37,7 +37,7 @@ static hy_meter *meter_of(hy_backend *self, hy_space space)
     return space == HY_DEVICE ? &self->device : &self->pinned;
 }
 
-static void free_block(hy_backend *self, hy_block *block)
+static void free_block(hy_backend *self, hy_host_block *block)
 {
     hy_meter_give(meter_of(self, block->space), block->bytes);
     hy_array_free(self->ctx, block->raw);
@@ -46,8 +46,8 @@ static void free_block(hy_backend *self, hy_block *block)
 static void trim(hy_backend *self, int64_t since)
 {
     pthread_mutex_lock(&host(self)->lock);
-    for (hy_block **link = &host(self)->kept; *link;) {
-        hy_block *block = *link;
+    for (hy_host_block **link = &host(self)->kept; *link;) {
+        hy_host_block *block = *link;
         if (block->call < since) {
             link = &block->next;
             continue;
@@ -131,16 +131,16 @@ static void rates(const hy_backend *self, hy_rates *out)
 }
 
 /* A kept block of this space that is large enough and not far too large. */
-static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
+static hy_host_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
 {
-    hy_block **best = NULL;
+    hy_host_block **best = NULL;
 
     pthread_mutex_lock(&self->lock);
-    for (hy_block **b = &self->kept; *b; b = &(*b)->next)
+    for (hy_host_block **b = &self->kept; *b; b = &(*b)->next)
         if ((*b)->space == space && (*b)->bytes >= bytes && (*b)->bytes / 2 <= bytes &&
             (!best || (*b)->bytes < (*best)->bytes))
             best = b;
-    hy_block *block = best ? *best : NULL;
+    hy_host_block *block = best ? *best : NULL;
     if (block)
         *best = block->next;
     pthread_mutex_unlock(&self->lock);
@@ -148,7 +148,7 @@ static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
 }
 
 static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
-                               const char *what, hy_block **out)
+                               const char *what, hy_host_block **out)
 {
     hy_meter *meter     = meter_of(self, space);
     const hy_meter *all = &self->ctx->memory.meter;
@@ -168,15 +168,15 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
         return status;
     }
     char *ptr = (char *)raw + HEADER + (HEADER - (uintptr_t)raw % HEADER) % HEADER;
-    *out      = (hy_block *)(void *)(ptr - HEADER);
-    **out     = (hy_block){NULL, raw, bytes, self->ctx->call, space};
+    *out      = (hy_host_block *)(void *)(ptr - HEADER);
+    **out     = (hy_host_block){NULL, raw, bytes, self->ctx->call, space};
     return HYBRID_OK;
 }
 
 static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out)
 {
-    hy_block *block = NULL;
+    hy_host_block *block = NULL;
 
     *out = (hy_buffer){NULL, 0, space};
     if (bytes == 0)
@@ -193,7 +193,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 static void free_buffer(hy_backend *self, hy_buffer *buffer)
 {
     if (buffer->ptr) {
-        hy_block *block = (hy_block *)(void *)((char *)buffer->ptr - HEADER);
+        hy_host_block *block = (hy_host_block *)(void *)((char *)buffer->ptr - HEADER);
         pthread_mutex_lock(&host(self)->lock);
         block->next      = host(self)->kept;
         host(self)->kept = block;

@@ -7,7 +7,7 @@
 
 /* Workspaces of a worker. What a kind holds between uses is the business
    of the code that uses it. */
-typedef enum hy_scratch {
+typedef enum hy_scratch_kind {
     HY_SCRATCH_TERMS,
     HY_SCRATCH_MORE_TERMS,
     HY_SCRATCH_DENSE_F32,
@@ -21,7 +21,7 @@ typedef enum hy_scratch {
     HY_SCRATCH_RECIPES_F32,
     HY_SCRATCH_RECIPES_F64,
     HY_SCRATCHES
-} hy_scratch;
+} hy_scratch_kind;
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
@@ -34,7 +34,7 @@ hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 /* Scratch of this kind for the worker that calls, or the thread that uses the caller's lane: at least `bytes`, 64-byte aligned, kept
    with its contents for the next call, whichever lane that is for. *fresh: how many bytes
    were just allocated, and hold nothing yet (all, and perhaps more than asked for), or 0. */
-hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, void **out,
+hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes, void **out,
                                 size_t *fresh);
 
 /* ---- between host_backend.c and host_lane.c -------------------------------- */
@@ -49,8 +49,8 @@ typedef struct hy_host_backend {
     char             text[128];
     pthread_mutex_t  lock;    /* of kept */
     hy_lane          caller_lane;
-    struct hy_piece *scratch; /* (most_threads + 1) * HY_SCRATCHES: the last are the caller's */
-    struct hy_block *kept;  /* freed buffers */
+    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES: the last are the caller's */
+    struct hy_host_block *kept;  /* freed buffers */
 } hy_host_backend;
 
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,

@@ -7,11 +7,11 @@
 #include "base/threads/pool.h"
 #include "host/backend/host_lane.h"
 
-typedef struct hy_piece {
+typedef struct hy_workspace {
     void *ptr;
     size_t bytes;
     int64_t call; /* in which it became so large */
-} hy_piece;
+} hy_workspace;
 
 static int64_t pieces(const hy_host_backend *self)
 {
@@ -22,11 +22,11 @@ hybrid_status hy_host_scratch_open(hy_host_backend *self)
 {
     void *made = NULL;
 
-    HY_TRY(hy_array(self->base.ctx, pieces(self), sizeof(hy_piece), "table of workspaces",
-                    &made));
+    HY_TRY(hy_array(self->base.ctx, pieces(self), sizeof(hy_workspace),
+                    "table of workspaces", &made));
     self->scratch = made;
     for (int64_t i = 0; i < pieces(self); i++)
-        self->scratch[i] = (hy_piece){.ptr = NULL};
+        self->scratch[i] = (hy_workspace){.ptr = NULL};
     return HYBRID_OK;
 }
 
@@ -36,7 +36,7 @@ void hy_host_scratch_trim(hy_host_backend *self, int64_t since)
         if (self->scratch[i].call < since)
             continue;
         hy_array_free(self->base.ctx, self->scratch[i].ptr);
-        self->scratch[i] = (hy_piece){.ptr = NULL};
+        self->scratch[i] = (hy_workspace){.ptr = NULL};
     }
 }
 
@@ -50,21 +50,21 @@ void hy_host_scratch_close(hy_host_backend *self)
 
 /* Growing by half again, so that rows that become longer and longer do not allocate
    each time. */
-hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch kind, size_t bytes, void **out,
-                                size_t *fresh)
+hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
+                                void **out, size_t *fresh)
 {
     const hy_host_backend *self = (const hy_host_backend *)lane->backend;
     hy_context *ctx             = lane->backend->ctx;
     const int worker            = hy_pool_worker(ctx->pool);
     const int64_t owner         = worker < 0 ? self->most_threads : worker;
-    hy_piece *p                 = &self->scratch[owner * HY_SCRATCHES + kind];
+    hy_workspace *p             = &self->scratch[owner * HY_SCRATCHES + kind];
 
     *fresh = 0;
     if (p->bytes < bytes) {
         size_t grown = hy_align(p->bytes + p->bytes / 2);
         grown        = grown > bytes ? grown : hy_align(bytes);
         hy_array_free(ctx, p->ptr);
-        *p = (hy_piece){.ptr = NULL};
+        *p = (hy_workspace){.ptr = NULL};
         HY_TRY(hy_array(ctx, (int64_t)grown, 1, "workspace of a CPU worker", &p->ptr));
         p->bytes = grown;
         p->call  = ctx->call;

@@ -59,7 +59,7 @@ static size_t value_size(const split *s)
 }
 
 /* Several arrays in one workspace, of the worker that runs the lane: it stays in here. */
-static hybrid_status take_memory(const split *s, hy_scratch kind, int n,
+static hybrid_status take_memory(const split *s, hy_scratch_kind kind, int n,
                                  const size_t *bytes, void **array)
 {
     size_t sum = 0, fresh;

@@ -144,8 +144,8 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
 }
 
 /* Take as many rows as fit, at least one, and fetch what they name. */
-static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scratch kind,
-                                batch *b)
+static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
+                                hy_scratch_kind kind, batch *b)
 {
     const product *p    = m->p;
     const hybrid_csr *B = p->B;
@@ -255,8 +255,8 @@ static hybrid_status make_rows(maker *m, const batch *b)
 
 static hybrid_status make_piece(maker *m, int64_t row, int64_t end)
 {
-    static const hy_scratch kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
-    hybrid_status status           = HYBRID_OK;
+    static const hy_scratch_kind kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
+    hybrid_status status                = HYBRID_OK;
     batch ahead, now;
 
     if (row < end)

@@ -66,14 +66,14 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 /* Lines that begin in [begin, stop), and the items that they hold, one each. Blank lines
    and comments hold none. */
-typedef struct hy_block {
+typedef struct hy_mtx_block {
     const char *begin, *stop;
     const char *end; /* of all lines there are */
     char *items;     /* `count` read */
     int64_t count;
     const char *bad; /* NULL, or the first bad line, behind its blanks; */
     char why[HY_WHY_BYTES];
-} hy_block;
+} hy_mtx_block;
 
 /* Read the line at `p`, which begins without blanks, to `item`. Returns where what was
    expected ends, or NULL and says why it is not there. */
@@ -96,7 +96,7 @@ struct hy_lines {
     const char *noun;  /* what a line holds: "entries" */
     size_t item_bytes;
     size_t least_bytes;                       /* of a line that holds an item */
-    void (*read)(void *arg, hy_block *block); /* hy_block_read() of a hy_line_fn */
+    void (*read)(void *arg, hy_mtx_block *block); /* hy_block_read() of a hy_line_fn */
     hy_put_fn put;
     hy_joined_fn joined; /* NULL is fine */
     void *arg;           /* of all three */
@@ -131,7 +131,7 @@ static inline const char *hy_next_line(const char *p, const char *end)
 
 /* Inlined, so that `fn` is. */
 static inline __attribute__((always_inline)) void
-hy_block_read(hy_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
+hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
 {
     const char *end = block->end;
     char *item      = block->items;

@@ -33,7 +33,7 @@ static const char *read_value(void *arg, const char *p, void *item, char *why)
     return hy_mtx_value(p, r->header->field, r->type, r->numbers, item, why);
 }
 
-static void read_block(void *arg, hy_block *block)
+static void read_block(void *arg, hy_mtx_block *block)
 {
     hy_block_read(block, sizeof(double), read_value, arg);
 }

@@ -41,9 +41,9 @@ static const char *cut(const hy_lines *lines, int64_t b)
 }
 
 /* Looks no further than the block: a long line is looked through once. */
-static hy_block open_block(const hy_lines *lines, int64_t b)
+static hy_mtx_block open_block(const hy_lines *lines, int64_t b)
 {
-    hy_block block = {.begin = lines->body, .stop = cut(lines, b)};
+    hy_mtx_block block = {.begin = lines->body, .stop = cut(lines, b)};
 
     block.end = lines->end;
     if (b > 0)
@@ -73,8 +73,8 @@ const char *hy_lines_at(const hy_lines *lines, int64_t index)
         return NULL;
     while (lines->first[b + 1] <= index)
         b++;
-    const hy_block block = open_block(lines, b);
-    const char *p        = block.begin;
+    const hy_mtx_block block = open_block(lines, b);
+    const char *p            = block.begin;
     for (int64_t left = index - lines->first[b];; p = hy_next_line(p, block.end)) {
         p = hy_skip_blanks(p);
         if (*p != '\n' && *p != '%' && left-- == 0)
@@ -93,7 +93,7 @@ static int is_before_bad(reading *r, int64_t b)
 }
 
 /* With the lock held. */
-static void set_bad(reading *r, int64_t b, const hy_block *block)
+static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
 {
     if (b >= r->bad)
         return;
@@ -104,7 +104,7 @@ static void set_bad(reading *r, int64_t b, const hy_block *block)
 
 /* Note what block b holds, and what comes before whichever block that is now known of. 1
    if it is of b. */
-static int count_block(reading *r, int64_t b, const hy_block *block)
+static int count_block(reading *r, int64_t b, const hy_mtx_block *block)
 {
     const int64_t blocks = r->lines->blocks;
     int64_t *first       = r->lines->first;
@@ -130,7 +130,7 @@ static void put(const hy_lines *lines, int64_t b, const char *items)
         lines->put(lines->arg, items, count < left ? count : left, lines->first[b]);
 }
 
-static hybrid_status set_aside(reading *r, int64_t b, const hy_block *block)
+static hybrid_status set_aside(reading *r, int64_t b, const hy_mtx_block *block)
 {
     void *array;
 
@@ -146,7 +146,7 @@ static hybrid_status set_aside(reading *r, int64_t b, const hy_block *block)
 static hybrid_status read_block(reading *r, int part, int64_t b)
 {
     const hy_lines *lines = r->lines;
-    hy_block block        = open_block(lines, b);
+    hy_mtx_block block    = open_block(lines, b);
     void *array;
 
     if (!r->items[part]) {

@@ -106,7 +106,7 @@ static inline const char *read_entry(void *arg, const char *p, void *item, char 
     return p;
 }
 
-static void read_block(void *arg, hy_block *block)
+static void read_block(void *arg, hy_mtx_block *block)
 {
     hy_block_read(block, sizeof(entry), read_entry, arg);
 }

@@ -318,12 +318,6 @@ size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 /* The arrays of that result inside a block. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
-/* Rows of which the last `wrapped` bytes are at the end of rows a pitch long: the
-   beginning of the first, ends and beginnings together, the end of the last. Returns how
-   many copies; one if none are wrapped. */
-int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
-                 hy_row_copy copies[HY_ROW_COPIES]);
-
 #ifdef __cplusplus
 }
 #endif

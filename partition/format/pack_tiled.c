@@ -89,7 +89,7 @@ typedef struct packing {
     const int32_t *col; /* of the chunk's entries */
     const char *from;   /* their values */
     size_t size;        /* of one */
-    hy_portions portions;
+    hy_tiled_portions portions;
     hy_touched touched;
     int64_t first, end;  /* of the columns */
     hy_columns *columns; /* of each worker; opened when it needs it */
@@ -110,7 +110,7 @@ static int32_t x_row(const packing *p, int64_t entry)
 /* ---- how many rows of X ------------------------------------------------------- */
 
 /* The panel's portions; returns how many. */
-static int64_t portions_of(const packing *p, int64_t panel, const hy_portion **out)
+static int64_t portions_of(const packing *p, int64_t panel, const hy_tiled_portion **out)
 {
     *out = p->portions.list + panel * HY_TILED_ROWS;
     return hy_lesser(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
@@ -119,7 +119,7 @@ static int64_t portions_of(const packing *p, int64_t panel, const hy_portion **o
 /* Add the panel's columns to the worker's, which are empty; returns its entries. */
 static int64_t add_columns(const packing *p, int64_t panel, hy_columns *columns)
 {
-    const hy_portion *portion;
+    const hy_tiled_portion *portion;
     const int64_t count = portions_of(p, panel, &portion);
     int64_t entries     = 0;
 
@@ -209,7 +209,7 @@ static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
 
 static void start_slices(const packing *p, int64_t panel, slice *slices)
 {
-    const hy_portion *portion;
+    const hy_tiled_portion *portion;
     const int64_t count = portions_of(p, panel, &portion);
 
     for (int64_t i = 0; i < HY_TILED_ROWS; i++) {

@@ -4,6 +4,7 @@
 #define HY_PACK_TILED_H
 
 #include "partition/format/pack.h"
+#include "partition/format/portions.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +15,6 @@ enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
 /* A portion is a row of A, or a segment of a long one: what one thread adds up. */
 enum {
-    HY_TILED_ROWS   = 256, /* portions of a panel */
     HY_TILED_SLICE  = 32,  /* portions of a slice */
     HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
     HY_TILED_COLS   = 768,      /* rows of X in a tile, at most */
@@ -27,11 +27,6 @@ typedef struct hy_tiled_stage {
     int32_t first, columns;         /* its rows of X in the map, ascending */
     int32_t entry[HY_TILED_SLICES]; /* where each slice begins */
 } hy_tiled_stage;
-
-/* A row in segments: partials `partial` to partial + parts - 1, to be added. */
-typedef struct hy_tiled_split {
-    int32_t row, partial, parts;
-} hy_tiled_split;
 
 /* In pack.head: how many there are of each. */
 typedef struct hy_tiled_head {

@@ -12,6 +12,7 @@
 
 #include "base/data/csr.h"
 #include "partition/format/columns.h"
+#include "partition/pattern/touched.h"
 
 enum {
     SAMPLES = 32, /* panels that are looked at, evenly spaced, at most */
@@ -26,7 +27,7 @@ static int64_t parts_of(int64_t length, int64_t segment)
     return length > segment ? (length + segment - 1) / segment : 1;
 }
 
-static void count_portions(const hy_job *job, int64_t segment, hy_portions *p)
+static void count_portions(const hy_job *job, int64_t segment, hy_tiled_portions *p)
 {
     const hybrid_csr *A = job->problem->A;
 
@@ -38,13 +39,13 @@ static void count_portions(const hy_job *job, int64_t segment, hy_portions *p)
     }
 }
 
-static void list_portions(const hy_job *job, int64_t segment, const hy_portions *p)
+static void list_portions(const hy_job *job, int64_t segment, const hy_tiled_portions *p)
 {
-    const hybrid_csr *A   = job->problem->A;
-    const int64_t first   = hy_offset(A, job->chunk->row_begin);
-    hy_portion *next      = p->list;
-    hy_tiled_split *split = p->split;
-    int32_t partial       = 0;
+    const hybrid_csr *A    = job->problem->A;
+    const int64_t first    = hy_offset(A, job->chunk->row_begin);
+    hy_tiled_portion *next = p->list;
+    hy_tiled_split *split  = p->split;
+    int32_t partial        = 0;
 
     for (int64_t i = job->chunk->row_begin; i < job->chunk->row_end; i++) {
         const int64_t begin  = hy_offset(A, i) - first;
@@ -54,20 +55,20 @@ static void list_portions(const hy_job *job, int64_t segment, const hy_portions 
         if (parts > 1)
             *split++ = (hy_tiled_split){row, partial, (int32_t)parts};
         for (int64_t k = 0; k < parts; k++)
-            *next++ = (hy_portion){(int32_t)(begin + k * length / parts),
-                                   (int32_t)(begin + (k + 1) * length / parts),
-                                   parts > 1 ? -1 - partial++ : row};
+            *next++ = (hy_tiled_portion){(int32_t)(begin + k * length / parts),
+                                         (int32_t)(begin + (k + 1) * length / parts),
+                                         parts > 1 ? -1 - partial++ : row};
     }
 }
 
-hybrid_status hy_portions_make(const hy_job *job, int64_t segment, hy_portions *out)
+hybrid_status hy_portions_make(const hy_job *job, int64_t segment, hy_tiled_portions *out)
 {
     hy_context *ctx = job->problem->ctx;
     void *array;
 
     memset(out, 0, sizeof *out);
     count_portions(job, segment, out);
-    HY_TRY(hy_array(ctx, out->count, sizeof(hy_portion), "portions", &array));
+    HY_TRY(hy_array(ctx, out->count, sizeof(hy_tiled_portion), "portions", &array));
     out->list = array;
     HY_TRY(hy_array(ctx, out->splits, sizeof(hy_tiled_split), "rows in parts", &array));
     out->split = array;
@@ -75,7 +76,7 @@ hybrid_status hy_portions_make(const hy_job *job, int64_t segment, hy_portions *
     return HYBRID_OK;
 }
 
-void hy_portions_free(hy_context *ctx, hy_portions *portions)
+void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions)
 {
     hy_array_free(ctx, portions->list);
     hy_array_free(ctx, portions->split);
@@ -83,12 +84,12 @@ void hy_portions_free(hy_context *ctx, hy_portions *portions)
 }
 
 /* Columns ascend in each row. */
-void hy_portions_range(const hy_portions *portions, const int32_t *col, int64_t *first,
-                       int64_t *end)
+void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
+                       int64_t *first, int64_t *end)
 {
     *end = 0;
     for (int64_t i = 0; i < portions->count; i++) {
-        const hy_portion *p = &portions->list[i];
+        const hy_tiled_portion *p = &portions->list[i];
         if (p->begin == p->end)
             continue;
         const int64_t low = col[p->begin], high = col[p->end - 1] + 1;
@@ -102,20 +103,20 @@ void hy_portions_range(const hy_portions *portions, const int32_t *col, int64_t 
 
 typedef struct keyed {
     uint64_t key; /* first column, second column; all ones where there is none */
-    hy_portion portion;
+    hy_tiled_portion portion;
 } keyed;
 
 /* Returns 1 if they are in order already. */
-static int make_keys(const hy_job *job, const hy_portions *p, keyed *to)
+static int make_keys(const hy_job *job, const hy_tiled_portions *p, keyed *to)
 {
     const hybrid_csr *A = job->problem->A;
     const int32_t *col  = hy_cols(A) + hy_offset(A, job->chunk->row_begin);
     int sorted          = 1;
 
     for (int64_t i = 0; i < p->count; i++) {
-        const hy_portion s = p->list[i];
-        const int64_t n    = s.end - s.begin;
-        uint64_t key       = n > 0 ? (uint64_t)col[s.begin] << 32 : UINT64_MAX;
+        const hy_tiled_portion s = p->list[i];
+        const int64_t n          = s.end - s.begin;
+        uint64_t key             = n > 0 ? (uint64_t)col[s.begin] << 32 : UINT64_MAX;
         if (n > 0)
             key |= n > 1 ? (uint64_t)col[s.begin + 1] : UINT32_MAX;
         to[i]  = (keyed){key, s};
@@ -164,7 +165,7 @@ typedef struct model {
 
 /* Sectors that a panel reads of a column of X and writes of a column of Y: Gamma / rho of
    the paper's Eq. 3, and what its section 5.3 says of the output. */
-static int64_t panel_traffic(model *m, const hy_portion *list, int64_t count)
+static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t count)
 {
     const hybrid_csr *A = m->job->problem->A;
     const int32_t *col  = hy_cols(A) + hy_offset(A, m->job->chunk->row_begin);
@@ -183,7 +184,7 @@ static int64_t panel_traffic(model *m, const hy_portion *list, int64_t count)
     return read + written;
 }
 
-static int64_t traffic(model *m, const hy_portion *list, int64_t count)
+static int64_t traffic(model *m, const hy_tiled_portion *list, int64_t count)
 {
     const int64_t panels  = (count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     const int64_t samples = panels < SAMPLES ? panels : SAMPLES;
@@ -199,7 +200,8 @@ static int64_t traffic(model *m, const hy_portion *list, int64_t count)
 }
 
 static hybrid_status compare(const hy_job *job, const hy_touched *touched,
-                             const hy_portions *p, const hy_portion *other, int *better)
+                             const hy_tiled_portions *p, const hy_tiled_portion *other,
+                             int *better)
 {
     hy_context *ctx     = job->problem->ctx;
     const int64_t each  = SECTOR / (int64_t)hy_value_size(job->problem->A->type);
@@ -216,7 +218,7 @@ static hybrid_status compare(const hy_job *job, const hy_touched *touched,
 }
 
 hybrid_status hy_portions_order(const hy_job *job, const hy_touched *touched,
-                                hy_portions *p, int *sorted)
+                                hy_tiled_portions *p, int *sorted)
 {
     hy_context *ctx      = job->problem->ctx;
     hybrid_status status = HYBRID_OK;
@@ -229,9 +231,9 @@ hybrid_status hy_portions_order(const hy_job *job, const hy_touched *touched,
     if (make_keys(job, p, keys))
         goto done;
     HY_TRY_ELSE_DONE(
-        hy_array(ctx, p->count, sizeof(hy_portion), "sorted portions", &other));
-    hy_portion *list  = other;
-    const keyed *from = sort_keys(keys, (keyed *)keys + p->count, p->count);
+        hy_array(ctx, p->count, sizeof(hy_tiled_portion), "sorted portions", &other));
+    hy_tiled_portion *list = other;
+    const keyed *from      = sort_keys(keys, (keyed *)keys + p->count, p->count);
     for (int64_t i = 0; i < p->count; i++)
         list[i] = from[i].portion;
     HY_TRY_ELSE_DONE(compare(job, touched, p, list, sorted));

@@ -224,13 +224,12 @@ static int is_flat(const hy_storing *s)
     return s->along ? s->length == s->ld || s->lines == 1 : s->length == 1 || s->ld == 1;
 }
 
-int hy_storing_home(const hy_update *update, const hy_part *part,
-                    hy_row_copy copies[HY_ROW_COPIES])
+int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *copy)
 {
     const hybrid_dense *Y = update->Y;
     const size_t size     = hy_value_size(Y->type);
     const hy_storing s    = hy_storing_of(update, part, NULL);
-    const int flat        = is_flat(&s) && part->wrapped == 0;
+    const int flat        = is_flat(&s);
     const int64_t rows    = flat ? 1 : s.lines;
     const int64_t width   = flat ? s.lines * s.length : s.length;
     const int by_lines    = part->by_lines && s.along;
@@ -238,13 +237,13 @@ int hy_storing_home(const hy_update *update, const hy_part *part,
     if (update->alpha != 1 || update->beta != 0 || rows * width == 0 ||
         (!flat && (!by_lines || s.ld > HY_MOST_PITCH / (int64_t)size)))
         return 0;
-    const hy_row_copy all = {.dst       = hy_dense_at(Y, s.origin),
-                             .src       = s.in,
-                             .dst_pitch = (size_t)(flat ? width : s.ld) * size,
-                             .src_pitch = (size_t)width * size,
-                             .bytes     = (size_t)width * size,
-                             .rows      = rows};
-    return hy_wrap_rows(&all, (size_t)part->wrapped * size, copies);
+    *copy = (hy_row_copy){.dst       = hy_dense_at(Y, s.origin),
+                          .src       = s.in,
+                          .dst_pitch = (size_t)(flat ? width : s.ld) * size,
+                          .src_pitch = (size_t)width * size,
+                          .bytes     = (size_t)width * size,
+                          .rows      = rows};
+    return 1;
 }
 
 hybrid_status hy_store_dense(hy_pool *pool, hy_storing *s)

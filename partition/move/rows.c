@@ -39,24 +39,3 @@ hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at)
                      .col     = (void *)(base + at.col),
                      .val     = base + at.val};
 }
-
-int hy_wrap_rows(const hy_row_copy *rows, size_t wrapped,
-                 hy_row_copy copies[HY_ROW_COPIES])
-{
-    const size_t from = rows->src_pitch - wrapped, to = rows->dst_pitch - wrapped;
-    const size_t last = (size_t)(rows->rows - 1);
-
-    copies[0] = *rows;
-    if (wrapped == 0)
-        return 1;
-    copies[1] = copies[2] = *rows;
-    copies[0].bytes       = rows->bytes - wrapped;
-    copies[0].rows = copies[2].rows = 1;
-    copies[1].src                   = (const char *)rows->src + from;
-    copies[1].dst                   = (char *)rows->dst + to;
-    copies[1].rows                  = rows->rows - 1;
-    copies[2].src   = (const char *)copies[1].src + last * rows->src_pitch;
-    copies[2].dst   = (char *)copies[1].dst + last * rows->dst_pitch;
-    copies[2].bytes = wrapped;
-    return HY_ROW_COPIES;
-}

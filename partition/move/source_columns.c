@@ -24,20 +24,19 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
 }
 
 /* Columns are far from each other: all of them are pinned, or none is copied so. */
-static int lines(const hy_source *self, const hy_rect *rect, int64_t wrapped, char *to,
-                 hy_row_copy copies[HY_ROW_COPIES])
+static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->rows * size;
     const int64_t all = (X->cols - 1) * X->ld + X->rows;
 
-    copies[0] = (hy_row_copy){.dst       = to,
-                              .src       = hy_dense_at(X, rect->row + rect->col * X->ld),
-                              .dst_pitch = bytes,
-                              .src_pitch = (size_t)X->ld * size,
-                              .bytes     = bytes,
-                              .rows      = rect->cols};
-    return wrapped == 0 && copies->src_pitch <= HY_MOST_PITCH &&
+    *copy = (hy_row_copy){.dst       = to,
+                          .src       = hy_dense_at(X, rect->row + rect->col * X->ld),
+                          .dst_pitch = bytes,
+                          .src_pitch = (size_t)X->ld * size,
+                          .bytes     = bytes,
+                          .rows      = rect->cols};
+    return copy->src_pitch <= HY_MOST_PITCH &&
            hy_pinned(self->ctx, X->data, (size_t)all * size);
 }
 

@@ -40,22 +40,18 @@ const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
                : NULL;
 }
 
-static int lines(const hy_source *self, const hy_rect *rect, int64_t wrapped, char *to,
-                 hy_row_copy copies[HY_ROW_COPIES])
+static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
-    const hy_row_copy rows = {.dst       = to,
-                              .src       = hy_dense_at(X, rect->row * X->ld + rect->col),
-                              .dst_pitch = bytes,
-                              .src_pitch = (size_t)X->ld * size,
-                              .bytes     = bytes,
-                              .rows      = rect->rows};
 
-    if (rows.src_pitch > HY_MOST_PITCH)
-        return 0;
-    const int count = hy_wrap_rows(&rows, (size_t)wrapped * size, copies);
-    return hy_pinned_rows(self->ctx, copies, count, 0) ? count : 0;
+    *copy = (hy_row_copy){.dst       = to,
+                          .src       = hy_dense_at(X, rect->row * X->ld + rect->col),
+                          .dst_pitch = bytes,
+                          .src_pitch = (size_t)X->ld * size,
+                          .bytes     = bytes,
+                          .rows      = rect->rows};
+    return copy->src_pitch <= HY_MOST_PITCH && hy_pinned_rows(self->ctx, copy, 0);
 }
 
 const hy_source_ops hy_source_rows = {.fill = fill, .run = hy_dense_run, .lines = lines};

@@ -52,11 +52,10 @@ static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                          const hy_touched *subset);
 
-/* The copies of the part to Y, if alpha and beta leave it as it is: of one row where it
-   lies in Y just as in its own memory, else, if it may be, of its lines. Returns how many;
-   0: there are none. */
-int hy_storing_home(const hy_update *update, const hy_part *part,
-                    hy_row_copy copies[HY_ROW_COPIES]);
+/* The copy of the part to Y, if alpha and beta leave it as it is: of one row where it lies in
+   Y just as in its own memory, else, if it may be, of its lines. Returns 0 if there is
+   none. */
+int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *copy);
 
 /* Y = alpha * part + beta * Y, whichever order and ld Y has. In parallel. */
 hybrid_status hy_store_dense(hy_pool *pool, hy_storing *s);

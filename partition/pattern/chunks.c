@@ -68,7 +68,7 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
 
-    if (cut->gathered) {
+    if (hy_image_is_gathered(&cut->image)) {
         f.gather_rows = f.nnz;
         f.gather_nnz  = cut->B ? f.products : 0;
     }
@@ -123,7 +123,7 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     f.products_max = cut->B ? all->products_max : all->row_max * cols;
     f.products     = f.products_max;
     f.out_bound    = cut->B && f.products < cols ? f.products : cols;
-    if (cut->gathered) {
+    if (hy_image_is_gathered(&cut->image)) {
         f.gather_rows = f.nnz;
         f.gather_nnz  = cut->B ? f.products : 0;
     }
@@ -136,7 +136,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
     const int64_t cols = in_blocks(cut) ? cut->image.last : cut->profile->out_cols;
-    const int can_cut  = cut->gathered && !cut->B;
+    const int can_cut  = hy_image_is_gathered(&cut->image) && !cut->B;
 
     *out = cols;
     if (every_row_fits(cut, cols))
@@ -271,7 +271,7 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
 /* Those of the chunk that begins with the row. */
 static hybrid_status features_from(const cutter *c, int64_t row, hy_features *out)
 {
-    if (c->cut->gathered)
+    if (hy_image_is_gathered(&c->cut->image))
         return gathered_chunk(c, row, out);
     *out = resident_chunk(c, row);
     return hy_progress_check(&c->ctx->progress);
@@ -290,7 +290,7 @@ static hybrid_status cut_rows(cutter *c)
         *chunk          = (hy_chunk){.id        = c->count,
                                      .row_begin = row,
                                      .col_end   = c->width,
-                                     .gathered  = cut->gathered,
+                                     .gathered  = hy_image_is_gathered(&cut->image),
                                      .variant   = cut->variant};
         HY_TRY(features_from(c, row, &chunk->features));
         row += chunk->features.rows;
@@ -383,7 +383,7 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(choose_width(&c));
-    if (cut->gathered)
+    if (hy_image_is_gathered(&cut->image))
         HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
     HY_TRY_ELSE_DONE(cut_rows(&c));
     HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));

@@ -35,8 +35,7 @@ typedef struct hy_cut {
     size_t slot_bytes;    /* device bytes of one chunk, at most */
     int64_t products_max; /* aim for no more in a chunk; single rows may exceed it */
     int64_t chunk_rows;   /* > 0: rows a chunk, at most */
-    int gathered;         /* 1: B or X is not resident */
-    hy_image image;       /* of B or X, if it is resident */
+    hy_image image;       /* of B or X */
 } hy_cut;
 
 /* Device bytes of a chunk: the aligned sum of the three parts of its cost. */

@@ -2,7 +2,7 @@
 #ifndef HY_COUNT_H
 #define HY_COUNT_H
 
-#include "partition/pattern/inspect.h"
+#include "partition/pattern/profile.h"
 
 #ifdef __cplusplus
 extern "C" {

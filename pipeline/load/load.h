@@ -33,6 +33,8 @@ typedef struct hy_load_way {
 } hy_load_way;
 
 /* What is copied at a time. */
+enum { HY_LOAD_COPIES = 2 }; /* most of a part: of rows, and of their tail columns */
+
 typedef struct hy_load_part {
     const hy_load_way *way;
     hy_region region;
@@ -40,8 +42,8 @@ typedef struct hy_load_part {
     size_t bytes;       /* on the bus */
     int64_t units;      /* that workers fill, of so many bytes each */
     size_t unit_bytes;
-    hy_row_copy direct[HY_ROW_COPIES]; /* from where it lies; */
-    int direct_count;                  /* 0: through the ring */
+    hy_row_copy direct[HY_LOAD_COPIES]; /* from where it lies; */
+    int direct_count;                   /* 0: through the ring */
 } hy_load_part;
 
 /* One piece of the ring. */

@@ -18,16 +18,14 @@ enum {
     DIRECT_PARTS = 32       /* but no less than one part in so many of it */
 };
 
-/* Copies of columns of a region to the room, for these rows. 0: they come through the
+/* The copy of columns of a region to the room, for these rows. 0: they come through the
    ring. */
-static int find_columns(const hy_loader *loader, const hy_rect *rect,
-                        hy_row_copy copies[HY_ROW_COPIES])
+static int find_columns(const hy_loader *loader, const hy_rect *rect, hy_row_copy *copy)
 {
     const hy_source *source = &loader->source;
 
-    if (!source->ops->lines)
-        return 0;
-    return source->ops->lines(source, rect, 0, loader->columns.room.ptr, copies);
+    return source->ops->lines &&
+           source->ops->lines(source, rect, loader->columns.room.ptr, copy);
 }
 
 /* Bytes of a part of X, no more than the room and, through the ring, a piece have: these
@@ -37,13 +35,12 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     const hy_image *image = &loader->image;
     const hy_rect all     = {0, image->rows, 0, image->cols};
     const size_t row      = (size_t)image->cols * hy_value_size(image->type);
-    hy_row_copy copies[HY_ROW_COPIES];
+    hy_row_copy copy;
 
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all,
-                     copies)) /* a chunk's turn comes after HY_LOAD_PIECES */
+    if (find_columns(loader, &all, &copy)) /* a chunk's turn comes after HY_LOAD_PIECES */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0

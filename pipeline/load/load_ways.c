@@ -139,7 +139,7 @@ static const hy_load_way whole_rows = {fill_rows, copy_rows};
 /* Copies of rows of a column block from where they lie, and of their tail columns. 0:
    there are none, or zeros are to fill rows up. */
 static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
-                     int64_t rows, hy_row_copy copies[HY_ROW_COPIES])
+                     int64_t rows, hy_row_copy copies[HY_LOAD_COPIES])
 {
     const hy_source *source = &loader->source;
     const int64_t near      = r->cols - r->tail;
@@ -152,10 +152,11 @@ static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
         source->order != HYBRID_ROW_MAJOR || !source->ops->lines ||
         hy_region_row(r) != r->cols)
         return 0;
-    const int count = source->ops->lines(source, &lines, r->wrapped, to, copies);
-    if (r->tail == 0 || count == 0)
-        return count;
-    return source->ops->lines(source, &tails, 0, to_tail, copies + 1) > 0 ? 2 : 0;
+    if (!source->ops->lines(source, &lines, to, copies))
+        return 0;
+    if (r->tail == 0)
+        return 1;
+    return source->ops->lines(source, &tails, to_tail, copies + 1) ? 2 : 0;
 }
 
 /* Each part for itself. */
@@ -184,9 +185,6 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_region *r, int64_t row,
     if (loader->columns.bytes > 0)
         return hy_load_transposed(loader, r, row, rows);
     part.direct_count = find_rows(loader, r, row, rows, part.direct);
-    if (part.direct_count == 0 && r->wrapped > 0) /* blocks wrap where all is pinned */
-        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
-                       "X was unpinned while it was multiplied");
     if (part.direct_count > 0 || (r->tail > 0 && part.bytes <= loader->ring.piece_bytes))
         return hy_load_part_of(loader, &part);
     return load_apart(loader, r, row, rows);

@@ -8,30 +8,16 @@
 /* Whether any side is at work on a chunk. */
 static int in_flight(const hy_run *run)
 {
-    for (int i = 0; i < run->side_count; i++)
-        if (run->sides[i].finished < run->sides[i].next)
+    for (int i = 0; i < run->queue.count; i++)
+        if (run->queue.of[i].finished < run->queue.of[i].begun)
             return 1;
     return 0;
-}
-
-/* While memory of the result is made ready by workers that have nothing better to do,
-   they shall have nothing better to do than to take rows of a device. */
-static int may_claim(const hy_side *side)
-{
-    const hy_run *run         = side->run;
-    const hy_sharing *sharing = run->queue.of[side->index].sharing;
-
-    return !sharing || sharing->share >= 0 || !hy_site_in_place(side->site) ||
-           !hy_sink_prepares(run->sink);
 }
 
 /* The chunk that the side computes next, to the slot. 0: none, or not now. */
 static int claim(hy_side *side, hy_slot *slot, int must)
 {
-    hy_run *run = side->run;
-
-    return may_claim(side) &&
-           hy_queue_claim(&run->queue, side->index, must, &slot->claim);
+    return hy_queue_claim(&side->run->queue, side->index, must, &slot->claim);
 }
 
 static void begin(hy_slot *slot, hy_side *side)
@@ -40,7 +26,7 @@ static void begin(hy_slot *slot, hy_side *side)
 
     slot->side    = side;
     slot->sink    = side->run->sink;
-    slot->turn    = side->next++;
+    slot->turn    = side->begun++;
     slot->counted = 0;
     hy_slot_begin(slot, &side->problem, &site->rates, &site->cache);
 }
@@ -97,16 +83,16 @@ static int issue_to_all(hy_run *run)
 {
     int some = 0;
 
-    for (int i = run->side_count - 1; i >= 0; i--)
-        some = issue_some(&run->sides[i], 0) || some;
+    for (int i = run->queue.count - 1; i >= 0; i--)
+        some = issue_some(&run->queue.of[i], 0) || some;
     return some;
 }
 
 /* Nobody is at work, and each leaves the rest to others. */
 static int issue_to_any(hy_run *run)
 {
-    for (int i = 0; i < run->side_count && !in_flight(run); i++)
-        if (issue_some(&run->sides[i], 1))
+    for (int i = 0; i < run->queue.count && !in_flight(run); i++)
+        if (issue_some(&run->queue.of[i], 1))
             return 1;
     return 0;
 }
@@ -119,8 +105,8 @@ static void issue(hy_run *run)
 
 static void drop_parked(hy_run *run)
 {
-    for (int k = 0; k < run->side_count; k++) {
-        const hy_site *site = run->sides[k].site;
+    for (int k = 0; k < run->queue.count; k++) {
+        const hy_site *site = run->queue.of[k].site;
         for (int i = 0; i < site->depth; i++)
             if (site->slots[i].parked)
                 hy_slot_release(&site->slots[i]);
@@ -152,7 +138,7 @@ static hybrid_status do_stages(hy_slot *slot)
 
 static void drive_alone(hy_run *run)
 {
-    hy_side *side = run->sides;
+    hy_side *side = run->queue.of;
     hy_slot *slot = side->site->slots;
 
     while (!hy_run_stopped(run) && slot && claim(side, slot, 1)) {
@@ -170,8 +156,8 @@ static void drive_alone(hy_run *run)
 /* Whose tick it is; NULL: a slot's task. */
 static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 {
-    for (int i = 0; i < run->side_count; i++) {
-        hy_loader *loader = run->sides[i].site->loader;
+    for (int i = 0; i < run->queue.count; i++) {
+        hy_loader *loader = run->queue.of[i].site->loader;
         if (loader && task == &loader->progress.tick)
             return loader;
     }
@@ -180,7 +166,7 @@ static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 
 void hy_drive(hy_run *run)
 {
-    if (hy_site_by_caller(run->sides->site)) {
+    if (hy_site_by_caller(run->queue.of->site)) {
         drive_alone(run);
         return;
     }

@@ -20,29 +20,14 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-struct hy_run;
-
-/* A site's part in a run. */
-typedef struct hy_side {
-    struct hy_run *run;
-    hy_site *site;
-    int index;          /* among the run's, and the queue's */
-    hy_problem problem; /* the run's, as it lies on this site */
-    int64_t next;      /* chunks begun */
-    int64_t next_lane; /* chunk whose turn it is on the lanes */
-    int64_t finished;
-} hy_side;
-
 /* One product on one or more sites, each with slots and lanes of its own; queue, inbox and
-   sink are the run's. */
+   sink are the run's. The sides are the queue's. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
-    hy_side sides[HY_MOST_SITES];
-    int side_count;
     int64_t reserved_rows;    /* of the result, if its parts are reserved in order */
     int64_t reserved, stored; /* parts that are; by the driver, if it is who stores */
     hybrid_status status; /* of the first error */

@@ -91,7 +91,7 @@ static hybrid_status lane_stage(hy_slot *slot)
 static int64_t first_left(const hy_side *side)
 {
     const hy_site *site = side->site;
-    int64_t first       = side->run->queue.of[side->index].next;
+    int64_t first       = side->next;
 
     for (int i = 0; i < site->depth; i++)
         if (site->slots[i].busy && site->slots[i].claim.index < first)
@@ -101,7 +101,7 @@ static int64_t first_left(const hy_side *side)
 
 int64_t hy_side_passed(const hy_side *side)
 {
-    const hy_chunk_list *list = &side->run->queue.of[side->index].list;
+    const hy_chunk_list *list = &side->list;
     const hy_image *image     = &side->problem.image;
     const int64_t first       = first_left(side);
 
@@ -196,8 +196,8 @@ hybrid_status hy_slot_finish(hy_slot *slot)
 /* Nothing else is under way or to be begun. */
 static int is_last(const hy_run *run)
 {
-    return run->side_count == 1 && run->queue.left == 0 &&
-           run->sides->next - run->sides->finished == 1;
+    return run->queue.count == 1 && run->queue.left == 0 &&
+           run->queue.of->begun - run->queue.of->finished == 1;
 }
 
 /* Wait until the slot's lane is done with what it did last for it. */

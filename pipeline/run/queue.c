@@ -35,7 +35,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
 }
 
 /* What is left of a site's chunk i. */
-hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
+hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk chunk = hy_chunk_at(&c->list, i);
     const int64_t begin  = i == c->next ? c->row_begin : chunk.row_begin;
@@ -47,12 +47,12 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
 }
 
 /* With the rows of chunk i, which are those of any column block. */
-static const hy_chunk *rows_at(const hy_claimant *c, int64_t i)
+static const hy_chunk *rows_at(const hy_side *c, int64_t i)
 {
     return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
 }
 
-static void drop_first(hy_claimant *c)
+static void drop_first(hy_side *c)
 {
     c->next++;
     if (c->next < c->stop)
@@ -63,7 +63,7 @@ static void drop_first(hy_claimant *c)
  */
 
 /* Seconds in which a site does that much. */
-double hy_queue_seconds(const hy_claimant *c, int64_t work)
+double hy_queue_seconds(const hy_side *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
     const double timed_s = (double)(p->last_ns - p->first_ns) * 1e-9;
@@ -83,13 +83,13 @@ void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
     queue->count                                             = 0;
 }
 
-static int is_of(const hy_claimant *c, const hy_chunk *chunk)
+static int is_of(const hy_side *c, const hy_chunk *chunk)
 {
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
 /* The chunks that have rows of its own: if X comes in column blocks, all. */
-static void find_own(hy_claimant *c)
+static void find_own(hy_side *c)
 {
     c->stop = c->list.count;
     while (c->next < c->stop && !is_of(c, rows_at(c, c->next)))
@@ -103,7 +103,7 @@ static void find_own(hy_claimant *c)
 }
 
 /* Of chunk i, as far as it is its own. */
-static int64_t own_work(const hy_queue *queue, const hy_claimant *c, int64_t i)
+static int64_t own_work(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk *cut = rows_at(c, i);
 
@@ -114,31 +114,27 @@ static int64_t own_work(const hy_queue *queue, const hy_claimant *c, int64_t i)
     return hy_queue_work(&rest);
 }
 
-int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int64_t end,
-                 double rate, int depth)
+hy_side *hy_queue_add(hy_queue *queue, const hy_side *given)
 {
-    hy_claimant *c = &queue->of[queue->count];
+    hy_side *c = &queue->of[queue->count];
 
-    memset(c, 0, offsetof(hy_claimant, claim));
+    memcpy(c, given, offsetof(hy_side, next));
+    memset(&c->next, 0, offsetof(hy_side, claim) - offsetof(hy_side, next));
     c->claim.row_begin = c->claim.row_end = 0;
-    c->list                               = *list;
-    c->begin                              = begin;
-    c->end                                = end;
-    c->rate                               = rate;
-    c->depth                              = depth;
-    c->pace.expected                      = rate;
+    c->pace.expected                      = c->rate;
+    c->index                              = queue->count++;
     find_own(c);
     for (int64_t i = c->next; i < c->stop; i++)
         c->left += own_work(queue, c, i);
     queue->all  = queue->in_order ? c->left : queue->all + c->left;
     queue->left = queue->all;
-    return queue->count++;
+    return c;
 }
 
 /* ---- claiming ------------------------------------------------------------------------
  */
 
-static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
+static void note_claim(hy_queue *queue, hy_side *c, hy_claim *claim)
 {
     const int64_t work = hy_queue_work(&claim->chunk);
 
@@ -148,7 +144,7 @@ static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
     claim->chunk.id = queue->claimed++;
 }
 
-static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
+static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 {
     out->chunk = hy_queue_rest(queue, c, c->next);
     if (!must && hy_queue_leaves(queue, c, &out->chunk))
@@ -164,13 +160,13 @@ static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 
 /* Until another has no free slot any more if this chunk is not counted: what it has in
    flight comes before the chunk, and only what it claims from now on waits for it. */
-static double patience(const hy_queue *queue, const hy_claimant *c)
+static double patience(const hy_queue *queue, const hy_side *c)
 {
     double least = INFINITY;
 
     for (int k = 0; k < queue->count; k++) {
-        const hy_claimant *o = &queue->of[k];
-        const int64_t one    = queue->all / (o->list.count + 1) + 1;
+        const hy_side *o  = &queue->of[k];
+        const int64_t one = queue->all / (o->list.count + 1) + 1;
         if (o != c)
             least = fmin(least, hy_queue_seconds(o, o->pace.flying + o->depth * one));
     }
@@ -178,12 +174,12 @@ static double patience(const hy_queue *queue, const hy_claimant *c)
 }
 
 /* In which the others would be done with all that is left. */
-static double others_s(const hy_queue *queue, const hy_claimant *c)
+static double others_s(const hy_queue *queue, const hy_side *c)
 {
     double rates = 0, flying = 0;
 
     for (int k = 0; k < queue->count; k++) {
-        const hy_claimant *o = &queue->of[k];
+        const hy_side *o = &queue->of[k];
         if (o == c)
             continue;
         rates += 1 / hy_queue_seconds(o, 1);
@@ -192,7 +188,7 @@ static double others_s(const hy_queue *queue, const hy_claimant *c)
     return rates > 0 ? (flying + (double)queue->left) / rates : INFINITY;
 }
 
-static int is_in_time(const hy_queue *queue, const hy_claimant *c, int64_t work)
+static int is_in_time(const hy_queue *queue, const hy_side *c, int64_t work)
 {
     const double s = hy_queue_seconds(c, c->pace.flying + work);
 
@@ -200,7 +196,7 @@ static int is_in_time(const hy_queue *queue, const hy_claimant *c, int64_t work)
 }
 
 /* The next rows, up to the end of its own chunk that has the first of them. */
-static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
+static int claim_in_order(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 {
     while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)
         drop_first(c);
@@ -220,7 +216,7 @@ static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *o
 
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
 {
-    hy_claimant *c = &queue->of[site];
+    hy_side *c = &queue->of[site];
 
     if (queue->in_order)
         return claim_in_order(queue, c, must, out);
@@ -231,8 +227,8 @@ int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
 
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
 {
-    hy_claimant *c = &queue->of[site];
-    hy_pace *pace  = &c->pace;
+    hy_side *c    = &queue->of[site];
+    hy_pace *pace = &c->pace;
 
     pace->flying -= hy_queue_work(chunk);
     if (pace->first_ns == 0)
@@ -240,14 +236,4 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
     else
         pace->timed += hy_queue_work(chunk);
     pace->last_ns = ns;
-}
-
-int hy_queue_is_empty(const hy_queue *queue)
-{
-    for (int k = 0; k < queue->count; k++) {
-        const hy_claimant *c = &queue->of[k];
-        if (c->claim.row_begin < c->claim.row_end)
-            return 0;
-    }
-    return queue->left == 0;
 }

@@ -45,13 +45,15 @@ typedef struct hy_pace {
     int64_t first_ns, last_ns;
 } hy_pace;
 
-/* A site, as the queue sees it. */
-typedef struct hy_claimant {
+/* A site's part in a run: of a device, or of the host, whether it computes all or takes rows
+   of devices. */
+typedef struct hy_side {
+    struct hy_site *site;
+    hy_image image;     /* how B or X lies there */
     hy_chunk_list list; /* at the boundaries of its cut; empty: it has no rows of its own */
     int64_t begin, end; /* of the list's rows, those that are its own; in order: all */
     const hy_sharing *sharing; /* how it takes rows of others; NULL: it does not */
     double rate;               /* predicted, work a second */
-    int64_t apart;             /* so many of its chunks, the first, are not for others */
     int depth;                 /* chunks that it has in flight at most */
 
     /* the queue's */
@@ -63,7 +65,15 @@ typedef struct hy_claimant {
     int64_t given;   /* and others of it */
     hy_pace pace;
     hy_chunk claim; /* rows taken of others and not begun; may be none */
-} hy_claimant;
+
+    /* the driver's */
+    struct hy_run *run;
+    int index;          /* among the queue's */
+    int64_t begun;      /* chunks */
+    int64_t next_lane;  /* chunk whose turn it is on the lanes */
+    int64_t finished;   /* chunks */
+    hy_problem problem; /* the run's, as it lies on this site */
+} hy_side;
 
 typedef struct hy_queue {
     const hy_profile *profile;
@@ -71,7 +81,7 @@ typedef struct hy_queue {
     int64_t front;     /* in order: the first row that nobody claimed */
     int64_t all, left; /* work; left: what nobody claimed */
     int64_t claimed;   /* chunks and pieces; their ids */
-    hy_claimant of[HY_MOST_SITES];
+    hy_side of[HY_MOST_SITES];
     int count;
 } hy_queue;
 
@@ -81,10 +91,10 @@ typedef struct hy_claim {
     int64_t index; /* in its list; the list's count if the rows are another's */
 } hy_claim;
 
-/* Without sites, to which hy_queue_add() adds one; returns its index. */
+/* Opens a queue without sides. hy_queue_add() adds one, as it is given up to `depth`, and
+   returns it. */
 void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order);
-int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int64_t end,
-                 double rate, int depth);
+hy_side *hy_queue_add(hy_queue *queue, const hy_side *given);
 
 /* 0: none is left for that site, or others will be done with the rest sooner, unless it
    `must`. */
@@ -92,9 +102,6 @@ int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 
 /* The site has computed it, at that time. */
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns);
-
-/* Whether nobody can claim anything more. */
-int hy_queue_is_empty(const hy_queue *queue);
 
 /* ---- what queue.c and queue_take.c tell each other ---- */
 
@@ -105,17 +112,17 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
                        int64_t end);
 
 /* What is left of a site's chunk i. */
-hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i);
+hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i);
 
 /* Seconds in which a site does that much. */
-double hy_queue_seconds(const hy_claimant *c, int64_t work);
+double hy_queue_seconds(const hy_side *c, int64_t work);
 
 /* Whether some other site can take what is left of the owner's rows, of which `rest` would be
    its next chunk, and had better. */
-int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_chunk *rest);
+int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk *rest);
 
 /* Rows of others for a site that has a way to take them. 0: none, or none that it would be
    done with in time. */
-int hy_queue_take(hy_queue *queue, hy_claimant *taker, hy_claim *out);
+int hy_queue_take(hy_queue *queue, hy_side *taker, hy_claim *out);
 
 #endif /* HY_QUEUE_H */

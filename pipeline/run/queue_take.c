@@ -10,7 +10,7 @@ static const double MARGIN = 1.25; /* by which another must be faster to get the
  */
 
 /* As the site that takes it computes it, which may have to wait for all of B or X. */
-static hy_chunk piece_of(const hy_queue *queue, const hy_claimant *taker,
+static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
                          const hy_chunk *chunk, int64_t begin, int64_t end)
 {
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
@@ -34,7 +34,7 @@ static int fits(const hy_sharing *s, const hy_features *f)
 }
 
 /* Most rows at the end of `from` that a slot of the taker holds. */
-static int64_t fitting_rows(const hy_queue *queue, const hy_claimant *taker,
+static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
                             const hy_chunk *from)
 {
     int64_t low = 0, high = from->row_end - from->row_begin;
@@ -65,15 +65,13 @@ static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
     return fits(sharing, &f);
 }
 
-/* What the taker would take of the owner's last chunk, of which `rest` is left: no rows
-   where it cannot. */
-static hy_chunk find_piece(const hy_queue *queue, const hy_claimant *taker,
-                           const hy_claimant *owner, const hy_chunk *rest)
+/* What the taker would take of a last chunk, of which `rest` is left: no rows where it
+   cannot. */
+static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
+                           const hy_chunk *rest)
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (owner->stop <= owner->apart)
-        return piece_of(queue, taker, rest, end, end);
     if (rest->gathered || rest->kept) /* to be taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
@@ -84,15 +82,15 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_claimant *taker,
  */
 
 /* Work that a site with a share still is to take. */
-static double quota(const hy_queue *queue, const hy_claimant *taker)
+static double quota(const hy_queue *queue, const hy_side *taker)
 {
     return taker->sharing->share * (double)queue->all - (double)taker->taken;
 }
 
 /* Whether the taker had better compute what is left of the owner's rows, of which the
    owner would claim a chunk of that work. */
-static int owner_yields(const hy_queue *queue, const hy_claimant *taker,
-                        const hy_claimant *owner, int64_t work)
+static int owner_yields(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
+                        int64_t work)
 {
     if (taker->sharing->share >= 0)
         return (double)queue->left - 0.5 * (double)work < quota(queue, taker);
@@ -101,8 +99,8 @@ static int owner_yields(const hy_queue *queue, const hy_claimant *taker,
            hy_queue_seconds(owner, owner->pace.flying + work);
 }
 
-static int taker_wants(const hy_queue *queue, const hy_claimant *taker,
-                       const hy_claimant *owner, int64_t work)
+static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
+                       int64_t work)
 {
     const hy_chunk rest = hy_queue_rest(queue, owner, owner->next);
 
@@ -115,22 +113,22 @@ static int taker_wants(const hy_queue *queue, const hy_claimant *taker,
 }
 
 /* Chunks of column blocks are for whoever reads X where it is. */
-static int may_take(const hy_claimant *taker, const hy_claimant *owner)
+static int may_take(const hy_side *taker, const hy_side *owner)
 {
     return taker != owner && owner->next < owner->stop &&
            (taker->sharing->pinned_bytes == 0 || owner->list.image.axis != HY_AXIS_COLS);
 }
 
 /* Some other site can take what is left, and had better. */
-int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_chunk *rest)
+int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk *rest)
 {
     for (int k = 0; k < queue->count; k++) {
-        const hy_claimant *taker = &queue->of[k];
+        const hy_side *taker = &queue->of[k];
         if (!taker->sharing || !may_take(taker, owner) ||
             !owner_yields(queue, taker, owner, hy_queue_work(rest)))
             continue;
         const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
-        const hy_chunk piece = find_piece(queue, taker, owner, &last);
+        const hy_chunk piece = find_piece(queue, taker, &last);
         if (piece.row_begin < piece.row_end)
             return 1;
     }
@@ -141,13 +139,13 @@ int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_ch
  */
 
 /* Whose last row would be computed last, of those that have rows for the taker. */
-static hy_claimant *find_owner(hy_queue *queue, const hy_claimant *taker)
+static hy_side *find_owner(hy_queue *queue, const hy_side *taker)
 {
-    hy_claimant *latest = NULL;
-    double latest_s     = -1;
+    hy_side *latest = NULL;
+    double latest_s = -1;
 
     for (int k = 0; k < queue->count; k++) {
-        hy_claimant *c = &queue->of[k];
+        hy_side *c = &queue->of[k];
         if (!may_take(taker, c))
             continue;
         const double s = hy_queue_seconds(c, c->pace.flying + c->left);
@@ -158,7 +156,7 @@ static hy_claimant *find_owner(hy_queue *queue, const hy_claimant *taker)
     return latest;
 }
 
-static void drop_last(hy_claimant *c)
+static void drop_last(hy_side *c)
 {
     c->stop--;
     if (c->next < c->stop)
@@ -166,14 +164,14 @@ static void drop_last(hy_claimant *c)
 }
 
 /* More rows become the taker's. */
-static int take(hy_queue *queue, hy_claimant *taker)
+static int take(hy_queue *queue, hy_side *taker)
 {
-    hy_claimant *owner = find_owner(queue, taker);
+    hy_side *owner = find_owner(queue, taker);
 
     if (!owner)
         return 0;
     const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
-    const hy_chunk piece = find_piece(queue, taker, owner, &rest);
+    const hy_chunk piece = find_piece(queue, taker, &rest);
     const int64_t work   = hy_queue_work(&piece);
     if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
         return 0;
@@ -190,7 +188,7 @@ static int take(hy_queue *queue, hy_claimant *taker)
     return 1;
 }
 
-int hy_queue_take(hy_queue *queue, hy_claimant *taker, hy_claim *out)
+int hy_queue_take(hy_queue *queue, hy_side *taker, hy_claim *out)
 {
     hy_chunk *claim = &taker->claim;
 

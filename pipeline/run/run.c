@@ -9,26 +9,23 @@
 
 /* ---- begin ----------------------------------------------------------------------- */
 
-static void add_side(hy_run *run, const hy_participant *from, const hy_problem *problem)
+static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem)
 {
-    hy_side *side = &run->sides[run->side_count];
+    hy_side given = *from;
     hy_site *site = from->site;
-    const int all = run->sink->in_order; /* rows are whose they come to be */
 
+    if (run->sink->in_order) { /* rows are whose they come to be */
+        given.begin = 0;
+        given.end   = problem->A->rows;
+    }
+    given.depth   = site->depth;
+    hy_side *side = hy_queue_add(&run->queue, &given);
     side->run     = run;
-    side->site    = site;
-    side->index   = run->side_count++;
-    side->problem = *problem;
-    side->next = side->next_lane = side->finished = 0;
-    side->problem.image                           = from->image;
+    side->begun = side->next_lane = side->finished = 0;
+    side->problem                                  = *problem;
+    side->problem.image                            = from->image;
     if (site->loader)
         side->problem.shared = site->loader->shared;
-    hy_queue_add(&run->queue, &from->list, all ? 0 : from->begin,
-                 all ? problem->A->rows : from->end, from->rate, site->depth);
-    hy_claimant *claimant = &run->queue.of[side->index];
-    claimant->sharing     = from->sharing;
-    if (from->image.wraps) /* nobody else knows rows in two places */
-        claimant->apart = from->list.ranges;
     site->down_ns = 0;
     hy_pack_cache_begin(&site->cache);
 }
@@ -38,7 +35,6 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
 {
     run->ctx           = problem->ctx;
     run->sink          = sink;
-    run->side_count    = 0;
     run->reserved_rows = run->reserved = run->stored = 0;
     run->status                                      = HYBRID_OK;
     run->stopped                                     = 0;
@@ -68,7 +64,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     const size_t room = side->site->turned.room;
 
     HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
-    if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
+    if (side->list.count > 0) /* else nobody waits for it */
         HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
@@ -77,8 +73,8 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
 
 static void begin_loads(hy_run *run)
 {
-    for (int i = 0; i < run->side_count && !run->stopped; i++) {
-        const hybrid_status status = begin_load(run, &run->sides[i]);
+    for (int i = 0; i < run->queue.count && !run->stopped; i++) {
+        const hybrid_status status = begin_load(run, &run->queue.of[i]);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);
     }
@@ -89,8 +85,8 @@ static void begin_loads(hy_run *run)
 /* No chunk needs more of B or X. */
 static void finish_loads(hy_run *run)
 {
-    for (int i = 0; i < run->side_count; i++) {
-        const hy_site *site = run->sides[i].site;
+    for (int i = 0; i < run->queue.count; i++) {
+        const hy_site *site = run->queue.of[i].site;
         if (!site->loader)
             continue;
         const hybrid_status status = hy_loader_finish(site->loader);
@@ -103,14 +99,14 @@ static void finish_loads(hy_run *run)
 
 static void end_run(hy_run *run)
 {
-    for (int i = 0; run->stopped && i < run->side_count; i++)
-        hy_site_drain(run->sides[i].site);
+    for (int i = 0; run->stopped && i < run->queue.count; i++)
+        hy_site_drain(run->queue.of[i].site);
     if (!run->stopped)
         run->tracer.report->chunks = run->queue.claimed;
-    for (int i = 0; i < run->side_count; i++)
-        hy_pack_cache_end(&run->sides[i].site->cache, run->status,
+    for (int i = 0; i < run->queue.count; i++)
+        hy_pack_cache_end(&run->queue.of[i].site->cache, run->status,
                           run->queue.of[i].given > 0);
-    if (!hy_site_by_caller(run->sides->site))
+    if (!hy_site_by_caller(run->queue.of->site))
         hy_inbox_destroy(&run->inbox);
 }
 

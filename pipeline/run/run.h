@@ -6,20 +6,9 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* A site that takes part: with rows of its own, or without, as the host beside devices.
- */
-typedef struct hy_participant {
-    hy_site *site;
-    hy_chunk_list list;        /* its chunks, which it was made for; or none */
-    int64_t begin, end;        /* of their rows, its own */
-    hy_image image;            /* how B or X lies there */
-    const hy_sharing *sharing; /* how it takes rows of others; NULL: it does not */
-    double rate;               /* predicted, work a second */
-} hy_participant;
-
 /* Who takes part. The host, if it does beside devices, is the last. */
 typedef struct hy_sites {
-    hy_participant of[HY_MOST_SITES];
+    hy_side of[HY_MOST_SITES]; /* each as it is given to hy_queue_add(), without depth */
     int count;
 } hy_sites;
 

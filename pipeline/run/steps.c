@@ -41,7 +41,7 @@ hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || slot->sink->in_order || slot->job.deltas;
+    return step != HY_STEP_RESERVE || slot->sink->counts || slot->job.deltas;
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
@@ -70,7 +70,7 @@ static int64_t column_bytes(const hy_job *job)
 static int64_t out_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
-    const int64_t offsets = slot->sink->in_order ? chunk_rows(job) + 1 : 0;
+    const int64_t offsets = slot->sink->counts ? chunk_rows(job) + 1 : 0;
 
     return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
 }
@@ -80,7 +80,7 @@ static int64_t stored_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
     const hy_sink *sink   = slot->sink;
-    const int64_t offsets = sink->in_order ? chunk_rows(job) : 0;
+    const int64_t offsets = sink->counts ? chunk_rows(job) : 0;
     const int64_t values  = job->direct ? 0 : value_bytes(job);
     const int64_t columns = job->direct && !job->unpacks ? 0 : (int64_t)sink->col_bytes;
 
@@ -223,7 +223,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
     if (slot->sink->ops->land)
         return land(slot, lane);
 
-    if (slot->sink->in_order)
+    if (slot->sink->counts)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
                                         (size_t)(chunk_rows(job) + 1) * 8));
     if (job->nnz == 0)
@@ -302,7 +302,7 @@ static hybrid_status reserve(hy_slot *slot)
     hy_job *job  = &slot->job;
     hy_part part = hy_slot_part(slot, &job->out);
 
-    if (slot->sink->in_order) /* else it may be computed yet */
+    if (slot->sink->counts) /* else it may be computed yet */
         part.counted = *job->out_nnz;
     HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
     job->nnz    = part.nnz;

@@ -87,12 +87,6 @@ void hy_ahead_start(hy_ahead *a, hy_context *ctx, const hy_span *col, const hy_s
     submit(a);
 }
 
-int hy_ahead_goes_on(const hy_ahead *a)
-{
-    return a->submitted > 0 &&
-           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches;
-}
-
 static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
 {
     hy_ahead *a = arg;

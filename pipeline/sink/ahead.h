@@ -36,9 +36,6 @@ void hy_ahead_start(hy_ahead *ahead, hy_context *ctx, const hy_span *col,
                     const hy_span *val, size_t col_size, size_t value_size,
                     int64_t expected);
 
-/* Whether workers that have nothing better to do would still find something. */
-int hy_ahead_goes_on(const hy_ahead *ahead);
-
 /* So many entries are about to be written by all workers: touch what nobody is at of the
    fresh pages that are expected, once no pages are left to be pinned. */
 hybrid_status hy_ahead_reach(hy_ahead *ahead, int64_t entries);

@@ -228,7 +228,7 @@ static hybrid_status store_front(storing *s)
     const int64_t rows  = s->part->chunk->row_end - s->part->chunk->row_begin;
 
     HY_TRY(check_count(sink, s->part));
-    if (!sink->in_order || s->part->rows.row_at)
+    if (!sink->counts || s->part->rows.row_at)
         return HYBRID_OK;
     return hy_pool_for(sink->ctx->pool, HY_PLACE, 0, rows, STORE_ROWS, store_row_ptr, s);
 }
@@ -265,11 +265,6 @@ static hybrid_status decide(hy_csr_sink *csr)
 }
 
 /* ---- the sink -------------------------------------------------------------- */
-
-static int prepares(const hy_sink *sink)
-{
-    return hy_ahead_goes_on(&csr_of(sink)->ahead);
-}
 
 static hybrid_status finish(hy_sink *sink)
 {
@@ -316,7 +311,6 @@ static const hy_sink_ops ops = {
     .store        = store,
     .takes_deltas = hy_csr_takes_deltas,
     .store_deltas = hy_csr_store_deltas,
-    .prepares     = prepares,
     .finish       = finish,
     .abort        = abort_result,
 };
@@ -344,16 +338,17 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     const int64_t bound    = known ? known[shape->rows] : shape->bound;
     const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
 
-    *out = (hy_csr_sink){.sink      = {.ops = &ops, .ctx = ctx, .in_order = !known},
-                         .rows      = shape->rows,
-                         .cols      = shape->cols,
-                         .type      = shape->type,
-                         .result    = result,
-                         .end_row   = shape->rows,
-                         .known     = known,
-                         .total     = shape->total,
-                         .remedy    = shape->remedy,
-                         .index_max = shape->index_max};
+    *out = (hy_csr_sink){
+        .sink      = {.ops = &ops, .ctx = ctx, .in_order = !known, .counts = !known},
+        .rows      = shape->rows,
+        .cols      = shape->cols,
+        .type      = shape->type,
+        .result    = result,
+        .end_row   = shape->rows,
+        .known     = known,
+        .total     = shape->total,
+        .remedy    = shape->remedy,
+        .index_max = shape->index_max};
     choose_types(out, shape, bound);
     if (known) /* parts do not bring offsets then */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;

@@ -4,9 +4,6 @@
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 
-_Static_assert((int)HY_ROW_COPIES <= (int)HY_LANDINGS,
-               "all copies of a part are landings");
-
 /* Where elements belong is known, in whichever order parts come. */
 hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part)
 {
@@ -21,24 +18,18 @@ hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part)
 static hy_direct direct(const hy_sink *sink, const hy_part *part)
 {
     const hy_dense_sink *dense = (const hy_dense_sink *)sink;
-    hy_direct to               = {.all = 1};
-    hy_row_copy copies[HY_ROW_COPIES];
+    hy_direct to               = {.count = 1, .all = 1};
+    hy_row_copy *rows          = &to.to->rows;
 
-    const int count = hy_storing_home(&dense->update, part, copies);
-    if (count == 0 || !hy_pinned_rows(sink->ctx, copies, count, 1))
-        return (hy_direct){.count = 0};
-    for (to.count = 0; to.count < count; to.count++)
-        to.to[to.count].rows = copies[to.count];
-    return to;
+    if (hy_storing_home(&dense->update, part, rows) && hy_pinned_rows(sink->ctx, rows, 1))
+        return to;
+    return (hy_direct){.count = 0};
 }
 
 static hybrid_status store(hy_sink *sink, const hy_part *part)
 {
     hy_storing storing = hy_storing_of(&((hy_dense_sink *)sink)->update, part, NULL);
 
-    if (part->wrapped > 0) /* Y was pinned when the run began */
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE,
-                       "Y was unpinned while it was computed");
     return hy_store_dense(sink->ctx->pool, &storing);
 }
 

@@ -2,6 +2,7 @@
 #include "pipeline/sink/sink_device.h"
 
 #include "base/data/csr.h"
+#include "base/memory/kept.h"
 
 /* ---- Y ------------------------------------------------------------------------------
  */
@@ -324,11 +325,12 @@ hybrid_status hy_device_csr_sink_open(hy_context *ctx, hy_backend *device,
     void *row_ptr;
 
     HY_TRY(hy_kept_new(ctx, device, shape->rows + 1, 8, "row offsets of C", &row_ptr));
-    *out     = (hy_device_csr_sink){.sink    = {.ops = &csr_ops, .ctx = ctx, .in_order = 1},
-                                    .device  = device,
-                                    .shape   = *shape,
-                                    .result  = result,
-                                    .row_ptr = row_ptr};
+    *out = (hy_device_csr_sink){
+        .sink    = {.ops = &csr_ops, .ctx = ctx, .in_order = 1, .counts = 1},
+        .device  = device,
+        .shape   = *shape,
+        .result  = result,
+        .row_ptr = row_ptr};
     out->end = &out->first;
     return HYBRID_OK;
 }

@@ -183,6 +183,7 @@ void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B
     *out = (hy_each_sink){.sink    = {.ops          = &ops,
                                       .ctx          = ctx,
                                       .in_order     = 1,
+                                      .counts       = 1,
                                       .offset_bytes = 8,
                                       .col_bytes    = 4},
                           .cols    = B->cols,

@@ -3,6 +3,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/extremes.h"
+#include "base/memory/pinned.h"
 #include "pipeline/site/tenant.h"
 
 hybrid_status hy_turned_begin(hy_site *site, const hy_problem *problem,

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "base/threads/pool.h"
 #include "base/threads/tasks.h"
 
 typedef struct hy_inbox {

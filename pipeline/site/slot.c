@@ -184,6 +184,5 @@ hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
                      .rows   = *rows,
                      .count  = job->nnz,
                      .order = job->turned ? HYBRID_COL_MAJOR : hy_form_order(image->form),
-                     .by_lines = image->axis == HY_AXIS_COLS || job->turned,
-                     .wrapped  = hy_image_wrapped(image, job->chunk->col_begin)};
+                     .by_lines = image->axis == HY_AXIS_COLS || job->turned};
 }

@@ -9,6 +9,7 @@
 #include "support/inputs/cases.h"
 #include "support/check/expect.h"
 #include "support/engines/open_cuda.h"
+#include "support/fake/settings.h"
 
 enum { SKIP = 77 };
 
@@ -40,7 +41,7 @@ static void check(hybrid_engine *engine, const hybrid_csr *A)
     const uint32_t *products = NULL;
     hy_loader *early;
 
-    engine->early_bytes = 1;
+    settings_of(engine)->early_bytes = 1;
     expect(hy_early_begin(engine, A, A, &early) == HYBRID_OK && early, "B under way");
     expect(hy_loader_count(early, &products) == HYBRID_OK && products, "no counts");
     for (int64_t i = 0; products && i < A->rows; i++)

@@ -22,7 +22,6 @@ int main(void)
     for (int k = 0; k < ODD_SCHEDULES; k++)
         plans += count.schedules[k];
     int failed = tell("plans of odd numbers", plans, LEAST, wrong);
-    failed += tell("of their runs shared with the CPU", count.shared, 1, 0);
     failed += tell("of their runs by the CPU alone", count.hosts, 1, 0);
     wrong = odd_bits_check_spmm(engine, &checked);
     failed += tell("runs of SpMM of odd numbers", checked, LEAST_SPMM, wrong);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/pinned.h"
 #include "engine/api/engine.h"
 #include "support/inputs/cases.h"
 #include "support/check/expect.h"

@@ -15,6 +15,7 @@
 #include "support/check/expect.h"
 #include "support/engines/open_cuda.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 
 enum {
     SKIP      = 77,
@@ -210,7 +211,7 @@ static void open_world(world *w)
 
     *w = (world){.engine = NULL};
     expect(open_engine(HYBRID_CUDA, why, sizeof why, &w->engine) == HYBRID_OK, why);
-    w->engine->device_first = 1; /* nothing is left to the CPU */
+    settings_of(w->engine)->device_first = 1; /* nothing is left to the CPU */
     matrix_random(ROWS, ROWS, 12, 3, kind, &w->A);
     matrix_random(WIDE_ROWS, WIDE_ROWS, 3, 4, kind, &w->wide);
     dense_make(WIDE_ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);

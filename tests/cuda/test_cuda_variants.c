@@ -31,8 +31,8 @@ static int check_products(hybrid_engine *engine, const char *const *names)
     wrong      = variants_check_pinned(engine, names, &pinned);
     failed += tell("products of pinned operands", pinned, 4000, wrong);
     wrong = variants_check_shared(engine, names, &together, &shared);
-    failed += tell("products shared with the host", together, 5000, wrong);
-    return failed + tell("products of which both computed a part", shared, 2000, 0);
+    failed += tell("products shared with the host", together, 2500, wrong);
+    return failed + tell("products of which both computed a part", shared, 1200, 0);
 }
 
 /* Variants of SpGEMM that add in an order of their own. */

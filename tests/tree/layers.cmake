@@ -1,5 +1,6 @@
 # Checks every #include "..." of the tree against the graph of docs/design.md, section 2.1:
 # which folders a file may include from, and that no modules include each other in a circle.
+# Checks also that the name of each type is defined in one file.
 # Usage: cmake -D ROOT=<source folder> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -15,7 +16,7 @@ set(may_cli              cli include)
 set(may_bench            bench include)
 set(may_examples         examples include)
 set(folders include base partition host gpu pipeline io engine cli bench examples)
-set(without_circles engine pipeline) # folders
+set(backends_own hy_mark) # types that each backend defines for itself
 
 # The folder that a quoted include names: "x/y.h" is in x, "hybrid_spmm.h" in include,
 # any other plain name beside the file itself.
@@ -29,20 +30,31 @@ function(folder_of name own out)
   endif()
 endfunction()
 
-# The modules of a folder that include each other in a circle: x.c and x.h are one module,
-# x. Of all modules those go that include none of the others, or that none includes, until
-# no more go.
+# The module of a file: x.c, x.h, x.cu, x.cuh and x.inc are one module, x, in whichever
+# subfolder.
+function(module_of file out)
+  string(REGEX REPLACE "^.*/|\\.[a-z]+$" "" module ${file})
+  set(${out} ${module} PARENT_SCOPE)
+endfunction()
+
+# The modules of a folder that include each other in a circle. Of all modules those go that
+# include none of the others, or that none includes, until no more go.
 function(find_circles own out)
-  file(GLOB_RECURSE files RELATIVE ${ROOT}/${own} ${ROOT}/${own}/*.c ${ROOT}/${own}/*.h)
+  file(GLOB_RECURSE files RELATIVE ${ROOT}/${own} ${ROOT}/${own}/*.c ${ROOT}/${own}/*.h
+    ${ROOT}/${own}/*.cu ${ROOT}/${own}/*.cuh ${ROOT}/${own}/*.inc)
   set(modules)
   foreach(file IN LISTS files)
-    string(REGEX REPLACE "\\.[ch]$" "" module ${file})
+    module_of(${file} module)
     list(APPEND modules ${module})
     file(STRINGS ${ROOT}/${own}/${file} lines REGEX "^[ \t]*#[ \t]*include")
     foreach(line IN LISTS lines)
-      if(line MATCHES "include[ \t]*\"(${own}/)?([^\"]+)\\.h\"" AND
-         NOT CMAKE_MATCH_2 STREQUAL module)
-        list(APPEND of_${module} ${CMAKE_MATCH_2})
+      if(line MATCHES "include[ \t]*\"([^\"]+)\"")
+        set(name ${CMAKE_MATCH_1})
+        folder_of(${name} ${own} folder)
+        module_of(${name} included)
+        if(folder STREQUAL own AND NOT included STREQUAL module)
+          list(APPEND of_${module} ${included})
+        endif()
       endif()
     endforeach()
   endforeach()
@@ -69,6 +81,28 @@ function(find_circles own out)
   set(${out} ${modules} PARENT_SCOPE)
 endfunction()
 
+# The names that begin with hy_ and that a file gives to types: tags of structs, unions and
+# enums with a body, and typedefs. "typedef struct x x;" defines nothing.
+function(types_of file out)
+  file(STRINGS ${file} lines REGEX "^(typedef |struct |enum |union |using |})")
+  set(types)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^typedef (struct|enum|union) hy_[a-z0-9_]+ hy_[a-z0-9_]+;")
+      continue()
+    elseif(line MATCHES "^(typedef )?(struct|enum|union) (hy_[a-z0-9_]+) {")
+    elseif(line MATCHES "^(})( )(hy_[a-z0-9_]+);")
+    elseif(line MATCHES "^(using)( )(hy_[a-z0-9_]+) =")
+    elseif(line MATCHES "^(typedef )([^;{]*\\(\\*)(hy_[a-z0-9_]+)\\)")
+    elseif(line MATCHES "^(typedef )([^;{(]* [*]*)(hy_[a-z0-9_]+);")
+    else()
+      continue()
+    endif()
+    list(APPEND types ${CMAKE_MATCH_3})
+  endforeach()
+  list(REMOVE_DUPLICATES types)
+  set(${out} ${types} PARENT_SCOPE)
+endfunction()
+
 set(broken 0)
 set(checked 0)
 foreach(own IN LISTS folders)
@@ -77,6 +111,14 @@ foreach(own IN LISTS folders)
     ${ROOT}/${own}/*.inc ${ROOT}/${own}/*.def)
   foreach(file IN LISTS files)
     math(EXPR checked "${checked} + 1")
+    types_of(${ROOT}/${file} types)
+    foreach(type IN LISTS types)
+      if(DEFINED file_of_${type} AND NOT type IN_LIST backends_own)
+        message(SEND_ERROR "${type} is defined in ${file_of_${type}} and in ${file}")
+        math(EXPR broken "${broken} + 1")
+      endif()
+      set(file_of_${type} ${file})
+    endforeach()
     file(STRINGS ${ROOT}/${file} lines REGEX "^[ \t]*#[ \t]*include")
     foreach(line IN LISTS lines)
       if(line MATCHES "include[ \t]*\"([^\"]+)\"")
@@ -93,7 +135,7 @@ foreach(own IN LISTS folders)
     endforeach()
   endforeach()
 endforeach()
-foreach(own IN LISTS without_circles)
+foreach(own IN LISTS folders)
   find_circles(${own} circle)
   if(circle)
     list(JOIN circle ", " names)
@@ -105,5 +147,5 @@ endforeach()
 if(checked EQUAL 0)
   message(FATAL_ERROR "no source file under ${ROOT}")
 elseif(broken)
-  message(FATAL_ERROR "${broken} includes or modules break the graph of docs/design.md, section 2.1")
+  message(FATAL_ERROR "${broken} includes, modules or names of types break the rules of docs/design.md, section 2.1")
 endif()

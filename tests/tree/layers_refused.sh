@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The check of the include graph refuses what it should: an include upwards, one sideways,
-# an internal header in the program, CUB outside cuda_sort*, and modules that include
-# each other in a circle, which it names.
+# an internal header in the program, CUB outside cuda_sort*, modules that include each other
+# in a circle, which it names, and a type that is defined in two files.
 # Usage: layers_refused.sh <cmake>
 set -eu
 cmake=$1
@@ -59,3 +59,15 @@ expect fails engine/a.c '#include "engine/b.h"' engine/b.h '#include "c.h"' \
 circle 'a, b, c'
 expect fails pipeline/a.c '#include "pipeline/b.h"' pipeline/b.c '#include "pipeline/a.h"'
 circle 'a, b'
+for folder_of_two in base partition gpu cli; do
+    expect fails $folder_of_two/room/a.cu "#include \"$folder_of_two/room/b.cuh\"" \
+        $folder_of_two/b.cuh "#include \"$folder_of_two/a.cuh\""
+    circle '\(a, b\|b, a\)'
+done
+
+# A type has one name, whether a struct, an enum or a typedef; declaring it is no definition.
+expect passes base/a.h 'typedef struct hy_a hy_a;' base/b.c 'struct hy_a {'
+expect passes gpu/a.cu 'struct hy_mark {' host/a.c 'struct hy_mark {'
+expect fails base/a.h 'typedef struct hy_a {' io/b.c 'typedef enum hy_a {'
+expect fails base/a.h '} hy_a;' gpu/b.cuh 'struct hy_a {'
+expect fails base/a.h 'typedef hybrid_status (*hy_a)(void *arg, int part);' io/b.h 'typedef int hy_a;'

@@ -22,6 +22,7 @@
 #include "support/engines/listed.h"
 #include "support/check/oracle.h"
 #include "support/check/refusals.h"
+#include "support/fake/settings.h"
 
 extern const hy_variant hy_spmm_host_rows;
 
@@ -38,7 +39,7 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan, int portion)
 
     if (!plan->product.backend->ops->copy)
         return &hy_schedule_in_place;
-    return l->gathered                     ? &hy_schedule_gather
+    return hy_image_is_gathered(&l->image) ? &hy_schedule_gather
            : l->image.axis == HY_AXIS_ROWS ? &hy_schedule_row_ring
            : l->image.axis == HY_AXIS_COLS ? &hy_schedule_column_ring
                                            : &hy_schedule_whole;
@@ -93,9 +94,10 @@ static void open_engine_for(trial *t)
     assert_int_equal(fake_open(combination_is_tiled(&t->c) ? tiled : rows,
                                combination_budget(&t->c), &t->engine),
                      HYBRID_OK);
-    t->engine->schedule          = t->c.schedule;
-    t->engine->panels            = t->c.schedule == &hy_schedule_column_ring ? PANELS : 0;
-    t->engine->hypersparse_bytes = 1;
+    settings_of(t->engine)->schedule = t->c.schedule;
+    settings_of(t->engine)->panels =
+        t->c.schedule == &hy_schedule_column_ring ? PANELS : 0;
+    settings_of(t->engine)->hypersparse_bytes = 1;
 }
 
 static size_t dense_bytes(const hybrid_dense *m)

@@ -13,6 +13,7 @@
 #include "support/fake/fake_spmm.h"
 #include "support/inputs/hypersparse.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 
 enum { COLUMNS = 32 };
 
@@ -43,7 +44,7 @@ static hybrid_engine *open_for_all(void)
     hybrid_engine *engine;
 
     assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
-    engine->hypersparse_bytes = 1;
+    settings_of(engine)->hypersparse_bytes = 1;
     return engine;
 }
 
@@ -81,8 +82,8 @@ static void only_where_it_pays(void **state)
     o.split   = HYBRID_SPLIT_DEFAULT;
     o.variant = "spmm.host";
     assert_false(spares(engine, &hypersparse, COLUMNS, &o));
-    o.variant                 = NULL;
-    engine->hypersparse_bytes = HY_HYPERSPARSE_BYTES;
+    o.variant                              = NULL;
+    settings_of(engine)->hypersparse_bytes = HY_HYPERSPARSE_BYTES;
     assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     hybrid_engine_destroy(engine);
     matrix_free(&hypersparse);
@@ -156,8 +157,8 @@ static void the_reference_is_that_of_all_rows(void **state)
 
     (void)state;
     hypersparse_make(0, f64, &A);
-    const double rest         = reference_of(engine, &A);
-    engine->hypersparse_bytes = INT64_MAX;
+    const double rest                      = reference_of(engine, &A);
+    settings_of(engine)->hypersparse_bytes = INT64_MAX;
     assert_true(fabs(rest - reference_of(engine, &A)) < 1e-3 * rest);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
@@ -242,7 +243,7 @@ static hybrid_status multiply(hybrid_engine *engine, void *arg)
     const product *p = arg;
     hybrid_dense Y   = p->Y;
 
-    engine->hypersparse_bytes = 1;
+    settings_of(engine)->hypersparse_bytes = 1;
     const hybrid_status status =
         fake_explained(engine, hybrid_spmm(engine, 2, &p->A, &p->X, 0, &Y));
     if (status == HYBRID_OK)

@@ -190,7 +190,7 @@ def plan(A: Any, B: Any, **options: Any) -> Plan:
     variant : str, optional
         Name, or prefix of a name, of the variant to use, such as ``"spgemm.host"``.
     split : {"default", "auto", "gpu", "host"} or float
-        Who computes; a number is the CPU's share.
+        Who computes; a number is the CPU's share of a dense product.
     depth, chunk_rows : int
         Chunks in flight, and rows of a chunk; 0 leaves the choice to the library.
 

@@ -191,41 +191,6 @@ static void after_columns_that_came_packed(void **state)
 /* ---- who takes part ------------------------------------------------------------------
  */
 
-/* Runs that store C are shared with the host, those that hand it over are not. */
-static void the_host_takes_no_part(void **state)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine       = each_open(0, 2, 0);
-    hybrid_plan *plan;
-    hybrid_csr A, C;
-    collected rows;
-    oracle reference;
-
-    (void)state;
-    matrix_random(500, 500, 5, 2, f64, &A);
-    oracle_spgemm(&A, &A, &reference);
-    options.split      = HYBRID_SPLIT_SHARE;
-    options.host_share = 0.5;
-    options.flags      = HYBRID_REUSE;
-    options.chunk_rows = 30;
-    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
-    for (int run = 0; run < 3; run++) {
-        assert_int_equal(collect(plan, &A, &A, -1, &rows), HYBRID_OK);
-        assert_null(oracle_check(&reference, &rows.C, 1));
-        assert_int_equal(report_of(plan).host_chunks, 0);
-        assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
-        assert_null(oracle_check(&reference, &C, 1));
-        assert_int_equal(report_of(plan).reused_pattern, run > 0);
-        assert_int_equal(report_of(plan).host_chunks > 0, run > 0);
-        hybrid_csr_free(engine, &C);
-        matrix_free(&rows.C);
-    }
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    oracle_free(&reference);
-    matrix_free(&A);
-}
-
 typedef struct seen {
     int64_t places, others;
 } seen;
@@ -342,7 +307,6 @@ int main(void)
         cmocka_unit_test(empty_rows_and_products),
         cmocka_unit_test(large_chunks_come_in_turns),
         cmocka_unit_test(after_columns_that_came_packed),
-        cmocka_unit_test(the_host_takes_no_part),
         cmocka_unit_test(the_trace_names_the_calling_thread),
         cmocka_unit_test(memory_does_not_grow_with_the_result),
     };

@@ -13,6 +13,7 @@
 
 #include "support/products/indices.h"
 #include "support/engines/io_fixture.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 static void refuse_or_do(const world *w, hybrid_status status)
@@ -29,7 +30,7 @@ static void check_results(world *w)
 
     for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
         for (int i = 0; i < ASKED; i++) {
-            w->engine->index_max = limits[l];
+            settings_of(w->engine)->index_max = limits[l];
             indices_ask(w, i);
             refuse_or_do(w, indices_once(w, &w->A, &w->B));
             if (indices_refused(w))
@@ -138,7 +139,7 @@ static void each_allocation_fails_once(void **state)
         indices_open(&w, on_host, HYBRID_F64, HYBRID_I32);
         indices_ask(&w, ASKED - 1);
         for (int wide = 0; wide < 2; wide++) {
-            w.engine->index_max = w.product.nnz - wide;
+            settings_of(w.engine)->index_max = w.product.nnz - wide;
             indices_fail_each(&w, one_shot, 8);
             indices_fail_each(&w, three_runs, 9);
         }
@@ -174,7 +175,7 @@ static void memory_runs_out(void **state)
     indices_open(&w, 1, HYBRID_F32, HYBRID_I64);
     indices_ask(&w, ASKED - 1);
     for (int wide = 0; wide < 2; wide++) {
-        w.engine->index_max = w.product.nnz - wide;
+        settings_of(w.engine)->index_max = w.product.nnz - wide;
         run_out(&w);
     }
     indices_close(&w);
@@ -186,10 +187,10 @@ static void check_files(world *w)
     const hybrid_operand A = stored_csr(w->engine, "a", &w->A, 1);
     const hybrid_operand B = {.csr = &w->wide_b};
 
-    w->engine->piece_bytes = 2000;
+    settings_of(w->engine)->piece_bytes = 2000;
     for (int few = 0; few < 2; few++)
         for (int i = 0; i < ASKED; i++) {
-            w->engine->index_max = w->product.nnz - few;
+            settings_of(w->engine)->index_max = w->product.nnz - few;
             indices_ask(w, i);
             const hybrid_plan_options o = indices_options(w, 0);
             hybrid_csr C;

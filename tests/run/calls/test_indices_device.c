@@ -12,6 +12,7 @@
 #include "support/fake/fake_memory.h"
 #include "support/device/on_device.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/device/space_world.h"
 
 enum { ASKED = 6, RUNS = 3, CHUNKS = 3 };
@@ -48,7 +49,7 @@ static void close_world(world *w)
 
 static int fits(const world *w)
 {
-    return w->square.nnz <= w->own.engine->index_max;
+    return w->square.nnz <= settings_of(w->own.engine)->index_max;
 }
 
 /* What comes of a C for which these are asked. */
@@ -148,7 +149,7 @@ static void results_there_are_as_asked_for(void **state)
     const int64_t limits[] = {1, nnz / 2, nnz - 1, nnz, INT32_MAX};
     for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
         for (int i = 0; i < ASKED; i++) {
-            w.own.engine->index_max = limits[l];
+            settings_of(w.own.engine)->index_max = limits[l];
             check_products(&w, &w.own.A, asked[i]);
             check_products(&w, &w.own.a, asked[i]);
         }

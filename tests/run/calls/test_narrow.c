@@ -13,6 +13,7 @@
 
 #include "support/fake/fake_backend.h"
 #include "support/products/indices.h"
+#include "support/fake/settings.h"
 
 static hybrid_status dense(world *w, const hybrid_csr *A)
 {
@@ -71,7 +72,7 @@ static void check_square(world *w)
     wide                  = indices_widened(&A);
     const hybrid_csr same = wide;
     oracle_spgemm(&A, &A, &squares.product);
-    w->engine->early_bytes = w->engine->counted_bytes = 1;
+    settings_of(w->engine)->early_bytes = settings_of(w->engine)->counted_bytes = 1;
     for (int i = 0; i < 2; i++) {
         const hybrid_csr *B  = i ? &same : &wide;
         const int64_t counts = fake_counts();

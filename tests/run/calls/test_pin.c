@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/memory/pinned.h"
 #include "engine/api/engine.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_lane.h"

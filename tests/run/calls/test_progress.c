@@ -15,6 +15,7 @@
 #include "support/fake/fault.h"
 #include "support/engines/io_fixture.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 220, CHUNK = 30, WIDTH = 5 };
@@ -84,11 +85,6 @@ static hybrid_status run_reuse(world *w)
     return run_of(w, w->reuse);
 }
 
-static hybrid_status run_shared(world *w)
-{
-    return run_of(w, w->shared);
-}
-
 static hybrid_status run_each(world *w)
 {
     collected rows;
@@ -110,6 +106,12 @@ static hybrid_status run_dense(world *w)
 {
     renew_y(w);
     return right_dense(w, hybrid_spmm_run(w->dense, 2, &w->A, &w->X, 3, &w->Y));
+}
+
+static hybrid_status run_shared(world *w)
+{
+    renew_y(w);
+    return right_dense(w, hybrid_spmm_run(w->shared, 2, &w->A, &w->X, 3, &w->Y));
 }
 
 static hybrid_status run_file(world *w)
@@ -213,7 +215,7 @@ static const call calls[] = {
     {"hybrid_spgemm", one_sparse},
     {"hybrid_spgemm_run", run_sparse},
     {"with REUSE", run_reuse},
-    {"with REUSE, shared", run_shared},
+    {"hybrid_spmm_run, shared", run_shared},
     {"hybrid_spgemm_each", run_each},
     {"hybrid_spmm", one_dense},
     {"hybrid_spmm_run", run_dense},
@@ -236,26 +238,20 @@ enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 static void make_plans(world *w)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_csr C;
 
     w->sparse = each_plan(w->engine, &w->A, &w->A, CHUNK, 0);
     w->reuse  = each_plan(w->engine, &w->A, &w->A, CHUNK, HYBRID_REUSE);
-    w->shared = w->reuse;
-    if (w->engine->device) {
-        options.flags      = HYBRID_REUSE;
-        options.chunk_rows = CHUNK;
-        options.split      = HYBRID_SPLIT_SHARE;
-        options.host_share = 0.5;
-        assert_int_equal(
-            hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &w->shared), HYBRID_OK);
-    }
     /* later runs know where rows of C begin */
     assert_int_equal(hybrid_spgemm_run(w->reuse, &w->A, &w->A, &w->C), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm_run(w->shared, &w->A, &w->A, &C), HYBRID_OK);
-    hybrid_csr_free(w->engine, &C);
-    options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
     options.chunk_rows = CHUNK;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->dense),
+                     HYBRID_OK);
+    w->shared = w->dense;
+    if (!w->engine->device)
+        return;
+    options.split      = HYBRID_SPLIT_SHARE;
+    options.host_share = 0.5;
+    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->shared),
                      HYBRID_OK);
 }
 
@@ -276,9 +272,9 @@ static hybrid_engine *open_engine(int on_host)
 
 static void make_world(world *w, int on_host)
 {
-    *w                       = (world){.engine = open_engine(on_host)};
-    w->engine->early_bytes   = 1; /* B is on its way while the plan is made */
-    w->engine->counted_bytes = 1;
+    *w                                  = (world){.engine = open_engine(on_host)};
+    settings_of(w->engine)->early_bytes = 1; /* B is on its way while the plan is made */
+    settings_of(w->engine)->counted_bytes = 1;
     matrix_random(ROWS, ROWS, 5, 4, f64, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
     dense_make(ROWS, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w->X);
@@ -286,15 +282,15 @@ static void make_world(world *w, int on_host)
     dense_copy(&w->before, &w->Y);
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
-    w->a_file              = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    w->engine->piece_bytes = 6000; /* several panels */
+    w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
+    settings_of(w->engine)->piece_bytes = 6000; /* several panels */
     make_plans(w);
 }
 
 static void free_world(world *w)
 {
     hybrid_csr_free(w->engine, &w->C);
-    if (w->shared != w->reuse)
+    if (w->shared != w->dense)
         hybrid_plan_destroy(w->shared);
     hybrid_plan_destroy(w->reuse);
     hybrid_plan_destroy(w->sparse);

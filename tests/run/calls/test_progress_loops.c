@@ -128,7 +128,7 @@ static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gather
                         .slot_bytes   = slot_bytes,
                         .products_max = INT32_MAX,
                         .chunk_rows   = 1,
-                        .gathered     = gathered};
+                        .image = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
     begin(ctx, &calls);
     assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &chunk_count), HYBRID_OK);
     const int64_t counted = end(ctx, &calls);

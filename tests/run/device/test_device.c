@@ -45,8 +45,8 @@ static int resident, gathered, panelled;
 
 static void count_plan(const hybrid_plan *plan)
 {
-    resident += !plan->portions->layout.gathered;
-    gathered += plan->portions->layout.gathered;
+    resident += !hy_image_is_gathered(&plan->portions->layout.image);
+    gathered += hy_image_is_gathered(&plan->portions->layout.image);
     panelled += plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
                 plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
 }

@@ -10,6 +10,7 @@
 #include "support/inputs/cases.h"
 #include "support/runs/early.h"
 #include "support/fake/fake_backend.h"
+#include "support/fake/settings.h"
 
 /* ---- taken over ----------------------------------------------------------------------
  */
@@ -216,12 +217,12 @@ static void small_ones_and_hosts_do_without(void **state)
     (void)state;
     early_operands(&w, 5);
     early_open(&w, early_staying, 0);
-    w.engine->early_bytes = HY_EARLY_BYTES;
+    settings_of(w.engine)->early_bytes = HY_EARLY_BYTES;
     assert_null(early_begin(&w));
     early_close(&w);
     options.backend = HYBRID_HOST;
     assert_int_equal(hybrid_engine_create(&options, &w.engine), HYBRID_OK);
-    w.engine->early_bytes = 1;
+    settings_of(w.engine)->early_bytes = 1;
     assert_null(early_begin(&w));
     early_close(&w);
     early_operands_free(&w);

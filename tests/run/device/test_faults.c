@@ -12,12 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory/pinned.h"
 #include "engine/schedules/schedule.h"
 #include "support/inputs/cases.h"
 #include "support/engines/either.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fault.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -152,11 +154,11 @@ static hybrid_status dense(world *w)
 /* The same with X on the device in two panels. */
 static hybrid_status panelled(world *w)
 {
-    w->engine->schedule        = &hy_schedule_column_ring;
-    w->engine->panels          = 2;
-    const hybrid_status status = dense(w);
-    w->engine->panels          = 0;
-    w->engine->schedule        = NULL;
+    settings_of(w->engine)->schedule = &hy_schedule_column_ring;
+    settings_of(w->engine)->panels   = 2;
+    const hybrid_status status       = dense(w);
+    settings_of(w->engine)->panels   = 0;
+    settings_of(w->engine)->schedule = NULL;
     return status;
 }
 

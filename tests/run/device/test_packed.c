@@ -68,24 +68,17 @@ static void close_world(world *w)
     matrix_free(&w->A);
 }
 
-/* The host has this share of the product; 0: it takes no part. */
-static hybrid_plan *make_shared_plan(const world *w, unsigned flags, double share)
+static hybrid_plan *make_plan(const world *w, unsigned flags)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
     options.chunk_rows = CHUNK;
     options.flags      = flags;
-    options.split      = share > 0 ? HYBRID_SPLIT_SHARE : HYBRID_SPLIT_GPU;
-    options.host_share = share;
+    options.split      = HYBRID_SPLIT_GPU;
     assert_int_equal(hybrid_spgemm_plan(w->engine, &w->A, &w->A, &options, &plan),
                      HYBRID_OK);
     return plan;
-}
-
-static hybrid_plan *make_plan(const world *w, unsigned flags)
-{
-    return make_shared_plan(w, flags, 0);
 }
 
 /* One run, whose C must be right and in pages that the next one must write anew. */
@@ -115,7 +108,7 @@ static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
         assert_int_equal(run(w, plan), HYBRID_OK);
         assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
         assert_null(usage_check(&r));
-        if (r.host_chunks == 0 && r.d2h_bytes < stored - ROWS * 8)
+        if (r.d2h_bytes < stored - ROWS * 8)
             assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are in C */
         least = hy_lesser(least, r.d2h_bytes);
     }
@@ -148,22 +141,6 @@ static void so_they_do_in_later_runs(void **state)
 {
     (void)state;
     passes_with_less(HYBRID_F64, HYBRID_REUSE);
-}
-
-/* Chunks are not all of the plan's then, and the host's lie behind them. */
-static void the_host_takes_rows(void **state)
-{
-    world w;
-
-    (void)state;
-    open_world(&w, ENOUGH, HYBRID_F32, fakes);
-    hybrid_plan *plan = make_shared_plan(&w, HYBRID_REUSE, 0.3);
-    assert_int_equal(run(&w, plan), HYBRID_OK); /* by the device alone */
-    const int64_t before = fake_packed();
-    least_bytes(&w, plan, INT64_MAX);
-    assert_true(fake_packed() > before);
-    hybrid_plan_destroy(plan);
-    close_world(&w);
 }
 
 static void few_workers_unpack_nothing(void **state)
@@ -217,7 +194,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_come_packed),
         cmocka_unit_test(so_they_do_in_later_runs),
-        cmocka_unit_test(the_host_takes_rows),
         cmocka_unit_test(few_workers_unpack_nothing),
         cmocka_unit_test(each_call_fails_once),
     };

@@ -14,10 +14,10 @@
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
-#include "support/fake/forgetful.h"
 #include "support/check/oracle.h"
 #include "support/runs/pinned_panels.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 
 static void every_case_is_right(void **state)
 {
@@ -128,8 +128,8 @@ static void nothing_passes_through_the_ring(void **state)
     (void)state;
     fake_delays(3, 50);
     make_product(&p);
-    engine->panels       = 4;
-    const int64_t before = fake_direct();
+    settings_of(engine)->panels = 4;
+    const int64_t before        = fake_direct();
     assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
     assert_int_equal(in_panels, 2);
     assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
@@ -149,10 +149,10 @@ static void every_budget_is_kept(void **state)
     for (int resident = 0; resident < 2; resident++)
         for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
              budget -= budget / 12) {
-            hybrid_engine *engine      = fake_spmm(budget);
-            engine->panels             = 3;
-            const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
-            const hybrid_status status = run_both(engine, &p, flags, &in_panels);
+            hybrid_engine *engine       = fake_spmm(budget);
+            settings_of(engine)->panels = 3;
+            const unsigned flags        = resident ? HYBRID_RESIDENT : 0;
+            const hybrid_status status  = run_both(engine, &p, flags, &in_panels);
             assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
             runs += 3;
             hybrid_engine_destroy(engine);
@@ -168,7 +168,7 @@ static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
     int64_t in_panels = 0;
 
-    engine->panels = 3;
+    settings_of(engine)->panels = 3;
     return run_both(engine, arg, 0, &in_panels);
 }
 
@@ -185,105 +185,83 @@ static void every_call_fails_once(void **state)
     free_product(&p);
 }
 
-/* ---- panels that wrap ---------------------------------------------------------------
+/* ---- where X and Y begin ------------------------------------------------------------
  */
 
-/* X and Y without gaps, 16 bytes after a line as malloc's are. */
-typedef struct wrapping {
-    product own; /* whose X and Y were moved to: */
-    product moved;
-    void *x_line, *y_line;
-    hybrid_engine *engine;
-    hybrid_plan *plan;
-} wrapping;
+/* Runs with pinned X and Y, whose Y begins `bytes` after a line of the device; returns
+   whether they came in panels. The number of panels is what a test asked for until the
+   plan was made, so that Y alone decides. */
+static int comes_in_panels(hybrid_engine *engine, hybrid_plan *plan, const product *own,
+                           size_t bytes)
+{
+    product p    = *own;
+    void *x_line = dense_move(&own->X, 16, &p.X);
+    void *y_line = dense_move(&own->Y, bytes, &p.Y);
 
-static void make_wrapping(wrapping *w)
+    assert_int_equal(hybrid_pin(engine, p.X.data, bytes_of(&p.X)), HYBRID_OK);
+    assert_int_equal(hybrid_pin(engine, p.Y.data, bytes_of(&p.Y)), HYBRID_OK);
+    const int64_t before = fake_direct();
+    assert_int_equal(run_product(engine, plan, &p), HYBRID_OK);
+    assert_int_equal(fake_direct() - before, 2 * ROWS * COLUMNS * 8);
+    assert_null(oracle_check_spmm(1, &p.A, &p.X, 0, &own->Y, &p.Y, 1));
+    assert_true(dense_moved_intact(y_line, &p.Y));
+    hybrid_unpin(engine, p.X.data);
+    hybrid_unpin(engine, p.Y.data);
+    free(x_line);
+    free(y_line);
+    return plan->history.bound->list.image.axis == HY_AXIS_COLS;
+}
+
+static void rows_of_y_must_begin_with_lines(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-
-    o.variant    = "spmm.fake.rows";
-    o.chunk_rows = ROWS / 5;
-    matrix_random(ROWS, ROWS, 5, 5, f64, &w->own.A);
-    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &w->own.X);
-    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &w->own.Y);
-    w->moved          = w->own;
-    w->x_line         = dense_move(&w->own.X, 16, &w->moved.X);
-    w->y_line         = dense_move(&w->own.Y, 16, &w->moved.Y);
-    w->engine         = fake_spmm(0);
-    w->engine->panels = 3;
-    assert_int_equal(hybrid_spmm_plan(w->engine, &w->own.A, COLUMNS, &o, &w->plan),
-                     HYBRID_OK);
-}
-
-static void free_wrapping(wrapping *w)
-{
-    hybrid_plan_destroy(w->plan);
-    hybrid_engine_destroy(w->engine);
-    free(w->x_line);
-    free(w->y_line);
-    matrix_free(&w->own.A);
-    dense_free(&w->own.X);
-    dense_free(&w->own.Y);
-    assert_int_equal(fake_alive(), 0);
-}
-
-static void panels_without_gaps_wrap(void **state)
-{
-    wrapping w;
+    hybrid_engine *engine = fake_spmm(0);
+    hybrid_plan *plan;
+    product p;
 
     (void)state;
     fake_delays(4, 50);
-    make_wrapping(&w);
-    const product *p     = &w.moved;
-    const int64_t before = fake_direct();
-    assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_true(w.plan->history.bound->list.image.wraps &&
-                w.plan->history.bound->list.image.back == 2);
-    assert_int_equal(fake_direct() - before, 2 * ROWS * COLUMNS * 8);
-    assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
-    assert_true(dense_moved_intact(w.y_line, &p->Y));
-    assert_int_equal(run_product(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_int_not_equal(w.plan->history.bound->list.image.axis,
-                         HY_AXIS_COLS); /* nothing is pinned */
-    assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
-    free_wrapping(&w);
+    o.variant    = "spmm.fake.rows";
+    o.chunk_rows = ROWS / 5;
+    matrix_random(ROWS, ROWS, 5, 5, f64, &p.A);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &p.X);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &p.Y);
+    settings_of(engine)->panels = 3;
+    assert_int_equal(hybrid_spmm_plan(engine, &p.A, COLUMNS, &o, &plan), HYBRID_OK);
+    settings_of(engine)->panels = 0;
+    assert_true(comes_in_panels(engine, plan, &p, 0));
+    assert_true(comes_in_panels(engine, plan, &p, HY_X_LINE));
+    for (size_t bytes = 8; bytes < HY_X_LINE; bytes += 8)
+        assert_false(comes_in_panels(engine, plan, &p, bytes));
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&p.A);
+    dense_free(&p.X);
+    dense_free(&p.Y);
+    assert_int_equal(fake_alive(), 0);
 }
 
-/* X and Y are pinned by other means than the engine's, and one of them not for long. */
-static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
+/* A dense matrix that the library makes begins with such a line. */
+static void made_matrices_begin_with_lines(void **state)
 {
-    hy_pins *pins = &w->engine->ctx.pins;
-    product *p    = &w->moved;
-
-    assert_int_equal(hybrid_pin(w->engine, p->X.data, bytes_of(&p->X)), HYBRID_OK);
-    assert_int_equal(hybrid_pin(w->engine, p->Y.data, bytes_of(&p->Y)), HYBRID_OK);
-    const size_t count = pins->count;
-    pins->count        = 0;
-    forgetful_begin(w->engine, left->data, bytes_of(left), 1);
-    const hybrid_status status = run_product(w->engine, w->plan, p);
-    forgetful_end(w->engine);
-    pins->count = count;
-    assert_true(w->plan->history.bound->list.image.wraps);
-    assert_int_equal(strstr(hybrid_engine_message(w->engine), " was unpinned") != NULL,
-                     status == HYBRID_BAD_STATE);
-    hybrid_unpin(w->engine, p->X.data);
-    hybrid_unpin(w->engine, p->Y.data);
-    return status;
-}
-
-static void what_is_unpinned_in_a_run_is_told(void **state)
-{
-    wrapping w;
+    hybrid_engine *engine = fake_spmm(0);
 
     (void)state;
-    fake_delays(1, 0);
-    make_wrapping(&w);
-    assert_int_equal(run_without(&w, &w.own.Y), HYBRID_OK); /* nobody asks for that */
-    assert_int_equal(run_without(&w, &w.moved.X), HYBRID_BAD_STATE);
-    assert_int_equal(run_without(&w, &w.moved.Y), HYBRID_BAD_STATE);
-    assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
-    assert_null(oracle_check_spmm(1, &w.moved.A, &w.moved.X, 0, &w.own.Y, &w.moved.Y, 1));
-    free_wrapping(&w);
+    for (int64_t rows = 1; rows < 1 << 20; rows *= 7)
+        for (int order = 0; order < 2; order++) {
+            hybrid_dense m[2];
+            for (int i = 0; i < 2; i++) {
+                assert_int_equal(
+                    hybrid_dense_create(engine, rows, 3,
+                                        order ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR,
+                                        HYBRID_F32, &m[i]),
+                    HYBRID_OK);
+                assert_int_equal((uintptr_t)m[i].data % HY_X_LINE, 0);
+            }
+            hybrid_dense_free(engine, &m[0]);
+            hybrid_dense_free(engine, &m[1]);
+        }
+    hybrid_engine_destroy(engine);
 }
 
 /* ---- the planner ------------------------------------------------------------------- */
@@ -343,8 +321,8 @@ int main(void)
         cmocka_unit_test(nothing_passes_through_the_ring),
         cmocka_unit_test(every_budget_is_kept),
         cmocka_unit_test(every_call_fails_once),
-        cmocka_unit_test(panels_without_gaps_wrap),
-        cmocka_unit_test(what_is_unpinned_in_a_run_is_told),
+        cmocka_unit_test(rows_of_y_must_begin_with_lines),
+        cmocka_unit_test(made_matrices_begin_with_lines),
         cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include "support/inputs/csr_parts.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
+#include "support/runs/ahead_await.h"
 
 enum {
     PATIENCE         = 100, /* passes */
@@ -153,8 +154,7 @@ static hy_csr_shape shape_of(const plain_csr *p, const widths *wide, int known)
 /* Workers that pin pages are done: whether a part can land is no matter of time then. */
 static void await_pages(const hy_sink *sink)
 {
-    while (hy_sink_prepares(sink))
-        hy_relax();
+    ahead_await(&((const hy_csr_sink *)sink)->ahead);
 }
 
 static void pass(hy_context *ctx, const plain_csr *p, const widths *wide, how way,

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "base/memory/pinned.h"
 #include "engine/api/engine.h"
 #include "pipeline/sink/sink_dense.h"
 #include "support/inputs/cases.h"

@@ -16,6 +16,7 @@
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
@@ -216,7 +217,7 @@ static void the_faster_device_has_more_rows(void **state)
 /* Whether the device has less than all of B or X at a time. */
 static int has_parts(const hy_portion *portion)
 {
-    return portion->layout.gathered || portion->layout.image.axis != HY_AXIS_NONE;
+    return portion->layout.image.axis != HY_AXIS_NONE;
 }
 
 /* Speeds differ and budgets differ: the faster one has more rows and less memory. */
@@ -228,9 +229,9 @@ static void the_faster_device_has_less_memory(void **state)
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         open_world(&w, 2, uneven, 0);
-        w.engine->all_devices            = 1;
-        w.engine->devices[1]->device.cap = 200 << 10;
-        hybrid_plan *plan                = plan_of(&w, sparse, HYBRID_REUSE);
+        settings_of(w.engine)->all_devices = 1;
+        w.engine->devices[1]->device.cap   = 200 << 10;
+        hybrid_plan *plan                  = plan_of(&w, sparse, HYBRID_REUSE);
         assert_int_equal(plan->count, 2);
         assert_true(!has_parts(&plan->portions[0]) && has_parts(&plan->portions[1]));
         assert_true(plan->portions[1].weight > plan->portions[0].weight);
@@ -252,10 +253,10 @@ static void each_keeps_to_its_own_budget(void **state)
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         open_world(&w, 3, alike, 0);
-        w.engine->all_devices            = 1;
-        w.engine->devices[1]->device.cap = 512 << 10;
-        w.engine->devices[2]->device.cap = 200 << 10;
-        hybrid_plan *plan                = plan_of(&w, sparse, HYBRID_REUSE);
+        settings_of(w.engine)->all_devices = 1;
+        w.engine->devices[1]->device.cap   = 512 << 10;
+        w.engine->devices[2]->device.cap   = 200 << 10;
+        hybrid_plan *plan                  = plan_of(&w, sparse, HYBRID_REUSE);
         assert_int_equal(plan->count, 3);
         assert_true(!has_parts(&plan->portions[0]) && has_parts(&plan->portions[2]));
         for (int k = 0; k < 2; k++) {
@@ -352,8 +353,8 @@ static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
     world w;
 
     open_world(&w, 3, alike, 0);
-    w.engine->all_devices = 1;
-    hybrid_plan *plan     = plan_to_fail(&w, sparse, device);
+    settings_of(w.engine)->all_devices = 1;
+    hybrid_plan *plan                  = plan_to_fail(&w, sparse, device);
     fault_arm(1 << 20);
     run(&w, plan, sparse);
     fault_arm_of(device);

@@ -14,6 +14,7 @@
 #include "support/fake/fake_spmm.h"
 #include "support/device/on_device.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/device/space_world.h"
 
 enum { ALLOCATIONS = 250 };
@@ -33,7 +34,7 @@ static void the_device_that_has_them_computes(void **state)
     space_world_open(&options, &w);
     hybrid_csr a   = on_device_csr(1, &w.A, 0);
     hybrid_dense x = on_device_dense(1, &w.X, 0), y = on_device_dense(1, &w.Y, 0);
-    w.engine->all_devices = 1;
+    settings_of(w.engine)->all_devices = 1;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.x, &y), HYBRID_UNSUPPORTED,
                        "operands are on two devices");
     assert_int_equal(space_world_spmm(&w, &a, &x, &y), HYBRID_OK);

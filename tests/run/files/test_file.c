@@ -13,6 +13,7 @@
 #include "support/inputs/hypersparse.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 extern const hy_variant hy_spmm_host_rows;
@@ -35,7 +36,7 @@ static int64_t run_schedule(const hy_schedule *schedule, size_t budget, int band
                     const int64_t width = (int64_t[]){1, WIDTH, WIDE}[i];
                     stored_trial t      = {.options = NULL};
                     assert_int_equal(fake_open(table, budget, &t.engine), HYBRID_OK);
-                    t.engine->schedule = schedule;
+                    settings_of(t.engine)->schedule = schedule;
                     stored_make(&t, stored_matrix(banded, stored_kinds[k]), width, orders,
                                 gap, stored_kinds[k]);
                     made += stored_run(&t, 2, orders & 1 ? 0 : -1);
@@ -71,8 +72,8 @@ static void a_reduced_matrix_is_right(void **state)
                 stored_trial t = {.options = NULL};
                 hybrid_csr A;
                 assert_int_equal(fake_open(table, 0, &t.engine), HYBRID_OK);
-                t.engine->hypersparse_bytes = 1;
-                t.engine->schedule          = hy_schedules[i];
+                settings_of(t.engine)->hypersparse_bytes = 1;
+                settings_of(t.engine)->schedule          = hy_schedules[i];
                 hypersparse_make(0, stored_kinds[k], &A);
                 stored_make(&t, A, 32, orders, 0, stored_kinds[k]);
                 stored_run(&t, 1, 0);

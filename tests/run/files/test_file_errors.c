@@ -16,6 +16,7 @@
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 enum { WIDTH = 13 };
@@ -100,7 +101,7 @@ static void a_file_that_shrinks_is_told(void **state)
             hy_schedules[i] != &hy_schedule_gather)
             continue;
         assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
-        engine->schedule = hy_schedules[i];
+        settings_of(engine)->schedule = hy_schedules[i];
         shrink(engine);
         hybrid_engine_destroy(engine);
     }

@@ -14,6 +14,7 @@
 #include "support/engines/open_host.h"
 #include "support/check/oracle.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 #include "support/products/usage.h"
 
@@ -90,7 +91,7 @@ static void products_are_right(void **state)
             case_make(i, kind, &c);
             oracle_spgemm(&c.A, &c.B, &right);
             for (int mixture = 0; mixture < MIXTURES; mixture++) {
-                engine->piece_bytes =
+                settings_of(engine)->piece_bytes =
                     pieces[1 + (i + mixture + (int)where) % (PIECES - 1)];
                 check_product(engine, &c, mixture, &right);
             }
@@ -115,7 +116,7 @@ static void every_mixture_is_right(void **state)
         oracle_spgemm(&c.A, &c.B, &right);
         for (int mixture = 0; mixture < MIXTURES; mixture++)
             for (int p = 0; p < PIECES; p++) {
-                engine->piece_bytes = pieces[p];
+                settings_of(engine)->piece_bytes = pieces[p];
                 check_product(engine, &c, mixture, &right);
             }
         oracle_free(&right);
@@ -137,7 +138,7 @@ static void a_square_is_right(void **state)
     oracle_spgemm(&A, &A, &right);
     const hybrid_operand file = stored_csr(engine, "a", &A, 1);
     for (int p = 1; p < PIECES; p++) {
-        engine->piece_bytes = pieces[p];
+        settings_of(engine)->piece_bytes = pieces[p];
         expect_ok(engine, hybrid_spgemm_files(engine, &file, &file, NULL, &C));
         assert_null(oracle_check(&right, &C, 1));
         assert_true(pieces[p] > 20000 || report(engine).chunks > 20);
@@ -166,7 +167,7 @@ static void bits_are_the_same(void **state)
         const hybrid_operand A = stored_csr(engine, "a", &c.A, 1);
         const hybrid_operand B = stored_csr(engine, "b", &c.B, 1);
         expect_ok(engine, hybrid_spgemm_files(engine, &a, &b, &options, &C));
-        engine->piece_bytes = 3000;
+        settings_of(engine)->piece_bytes = 3000;
         expect_ok(engine, hybrid_spgemm_files(engine, &A, &B, &options, &D));
         assert_int_equal(C.nnz, D.nnz);
         assert_memory_equal(C.row_ptr, D.row_ptr, (size_t)(C.rows + 1) * 8);
@@ -218,7 +219,7 @@ static void updates_are_right(void **state)
         for (int p = 1; p < PIECES; p++)
             for (int orders = 0; orders < 4; orders++)
                 for (int mixture = 0; mixture < MIXTURES; mixture++) {
-                    engine->piece_bytes = pieces[p];
+                    settings_of(engine)->piece_bytes = pieces[p];
                     check_update(engine, mixture & 1 ? 1 : 13, orders, mixture,
                                  kinds[(p + orders) % KINDS]);
                 }

@@ -17,6 +17,7 @@
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/check/oracle.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 400, EACH = 5, PIECE = 1500 };
@@ -45,8 +46,8 @@ typedef struct world {
 
 static void open_world(world *w, int on_host)
 {
-    w->engine              = each_open(on_host, 2, 0);
-    w->engine->piece_bytes = PIECE;
+    w->engine                           = each_open(on_host, 2, 0);
+    settings_of(w->engine)->piece_bytes = PIECE;
     matrix_random(ROWS, ROWS, EACH, 3, f64, &w->A);
     w->file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
     oracle_spgemm(&w->A, &w->A, &w->right);
@@ -355,7 +356,7 @@ static void fail_each(int on_host, const fault_kind *fault)
     world w;
 
     open_world(&w, on_host);
-    w.engine->piece_bytes = 6 * PIECE;
+    settings_of(w.engine)->piece_bytes = 6 * PIECE;
     expect_right(&w, 1, 1);
     for (; fail_one(&w, fault, n); n += 1 + n / 32)
         if (n % 8 == 1)

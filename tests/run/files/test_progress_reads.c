@@ -18,6 +18,7 @@
 #include "support/inputs/builder.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
+#include "support/fake/settings.h"
 
 /* Rows are a few pieces and a part of one. */
 enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 };
@@ -183,9 +184,9 @@ static void a_panel_ends_between_two_pieces(void **state)
 {
     (void)state;
     for (int size = 4; size <= 8; size += 4) {
-        hybrid_engine *engine = open_looking((reading){.hold = 3});
-        hybrid_file *A        = open_empty(engine, size);
-        engine->piece_bytes   = (PIECES - 1) * PIECE;
+        hybrid_engine *engine            = open_looking((reading){.hold = 3});
+        hybrid_file *A                   = open_empty(engine, size);
+        settings_of(engine)->piece_bytes = (PIECES - 1) * PIECE;
         assert_int_equal(multiply(engine, A), HYBRID_CANCELLED);
         assert_int_equal(now.reads, 3);
         hybrid_file_close(A);

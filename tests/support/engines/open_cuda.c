@@ -5,6 +5,7 @@
 
 #include "engine/api/engine.h"
 #include "support/engines/listed.h"
+#include "support/fake/settings.h"
 
 /* On the devices that are listed, if there are such: all compute. */
 static hybrid_status open_with(hybrid_engine_options options, hybrid_engine **engine)
@@ -22,7 +23,7 @@ static hybrid_status open_with(hybrid_engine_options options, hybrid_engine **en
     if (status != HYBRID_OK)
         fprintf(stderr, "%s\n", why);
     else
-        (*engine)->all_devices = count > 0;
+        settings_of(*engine)->all_devices = count > 0;
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
+#include "support/fake/settings.h"
 
 extern const hy_variant hy_spmm_host_rows;
 
@@ -44,8 +45,8 @@ hybrid_engine *weighed_open(size_t device_bytes)
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
     weighed_settle(engine->host);
-    engine->device->measured.launch_s = 1e-9;
-    engine->hypersparse_bytes         = 1;
-    engine->device_first              = 0;
+    engine->device->measured.launch_s      = 1e-9;
+    settings_of(engine)->hypersparse_bytes = 1;
+    settings_of(engine)->device_first      = 0;
     return engine;
 }

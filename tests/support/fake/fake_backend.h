@@ -55,7 +55,7 @@ int64_t fake_turns(void);
 /* ---- fake_engine.c ---- */
 
 /* hy_engine_open() for an engine whose device has every product that it can hold, however
-   soon the host would be done: engine->device_first is 1. Launches cost it next to nothing,
+   soon the host would be done: hy_settings.device_first is 1. Launches cost it next to nothing,
    so that schedules of small products are chosen as those of large ones are. */
 hybrid_status fake_engine_open(const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,

@@ -2,6 +2,7 @@
 #include "engine/api/engine.h"
 #include "support/fake/fake_backend.h"
 #include "support/engines/listed.h"
+#include "support/fake/settings.h"
 
 /* Each has less memory than the one before, and the second is the fastest. */
 static void make_uneven(hybrid_engine *engine)
@@ -13,7 +14,7 @@ static void make_uneven(hybrid_engine *engine)
         device->measured.d2h_Bps = 50e9 * times;
         device->device.cap -= device->device.cap / 16 * i / 256 * 256;
     }
-    engine->all_devices = 1;
+    settings_of(engine)->all_devices = 1;
 }
 
 hybrid_status fake_engine_open(const hybrid_engine_options *options,
@@ -31,7 +32,7 @@ hybrid_status fake_engine_open(const hybrid_engine_options *options,
         several.device_count = listed;
     }
     HY_TRY(hy_engine_open(&several, backends, variants, engine));
-    (*engine)->device_first = 1;
+    settings_of(*engine)->device_first = 1;
     if (listed > 0)
         make_uneven(*engine);
     for (int i = 0; i < (*engine)->device_count; i++)

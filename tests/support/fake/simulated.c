@@ -133,18 +133,21 @@ static void open_queue(simulation *s)
         const int64_t begin = (int64_t)round(SIMULATED_ROWS * sum / all);
         sum += m->speed[i];
         const int64_t end = (int64_t)round(SIMULATED_ROWS * sum / all);
-        hy_queue_add(&s->queue, &list, s->product->in_order ? 0 : begin,
-                     s->product->in_order ? SIMULATED_ROWS : end,
-                     rate_of(s) * m->speed[i], SLOTS);
-        s->taking[i]           = (hy_sharing){.variant      = &variant,
-                                              .products     = INT64_MAX,
-                                              .rows         = most,
-                                              .slot_bytes   = (size_t)most * SPARE + 256,
-                                              .pinned_bytes = SIZE_MAX,
-                                              .share        = -1};
-        s->queue.of[i].sharing = &s->taking[i];
-        s->of[i].image_left    = s->product->image_bytes;
-        s->of[i].speed         = m->speed[i];
+        s->taking[i]      = (hy_sharing){.variant      = &variant,
+                                         .products     = INT64_MAX,
+                                         .rows         = most,
+                                         .slot_bytes   = (size_t)most * SPARE + 256,
+                                         .pinned_bytes = SIZE_MAX,
+                                         .share        = -1};
+        hy_queue_add(&s->queue,
+                     &(hy_side){.list    = list,
+                                .begin   = s->product->in_order ? 0 : begin,
+                                .end     = s->product->in_order ? SIMULATED_ROWS : end,
+                                .sharing = &s->taking[i],
+                                .rate    = rate_of(s) * m->speed[i],
+                                .depth   = SLOTS});
+        s->of[i].image_left = s->product->image_bytes;
+        s->of[i].speed      = m->speed[i];
     }
 }
 

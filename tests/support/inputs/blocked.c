@@ -182,14 +182,14 @@ static void check_cuts(const hy_problem *problem, const hy_profile *profile, int
     for (int i = 0; i < 5; i++) {
         if (rows[i] > 0 && profile->rows / rows[i] > MOST_CHUNKS)
             continue;
-        const hy_cut cut = {.A       = problem->A,
-                            .profile = profile,
-                            .variant = &variant,
-                            .slot_bytes =
-                                i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
-                            .products_max = INT64_MAX,
-                            .chunk_rows   = rows[i],
-                            .gathered     = gathered};
+        const hy_cut cut = {
+            .A            = problem->A,
+            .profile      = profile,
+            .variant      = &variant,
+            .slot_bytes   = i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
+            .products_max = INT64_MAX,
+            .chunk_rows   = rows[i],
+            .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
         check_cut(problem, &cut, exact);
     }
 }

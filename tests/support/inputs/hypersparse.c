@@ -13,6 +13,7 @@
 #include "support/inputs/builder.h"
 #include "support/check/oracle.h"
 #include "support/runs/plans.h"
+#include "support/fake/settings.h"
 #include "support/products/usage.h"
 
 enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
@@ -227,7 +228,7 @@ int hypersparse_check(budget_open open, const char *const *names, int64_t *check
         trial t = {.budget = budgets[i]};
         if (open(t.budget, &t.engine) != HYBRID_OK)
             return failed + 1;
-        t.engine->hypersparse_bytes = 1;
+        settings_of(t.engine)->hypersparse_bytes = 1;
         failed += check_budget(t, names, checked);
         hybrid_engine_destroy(t.engine);
     }

@@ -11,6 +11,7 @@
 #include "support/check/oracle.h"
 #include "support/check/plain_rows.h"
 #include "support/runs/plans.h"
+#include "support/fake/settings.h"
 
 enum { PANELS = 3 };
 
@@ -133,11 +134,12 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     const int in_panels   = t.how->in_panels && width > 1 && !strstr(t.name, ".tiled");
     int failed            = 0;
 
-    o.variant          = t.name;
-    o.flags            = HYBRID_DETERMINISTIC | t.how->flags;
-    o.chunk_rows       = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
-    t.engine->panels   = PANELS; /* the flag must keep those of pinned runs away */
-    t.engine->schedule = in_panels ? &hy_schedule_column_ring : NULL;
+    o.variant    = t.name;
+    o.flags      = HYBRID_DETERMINISTIC | t.how->flags;
+    o.chunk_rows = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
+    settings_of(t.engine)->panels =
+        PANELS; /* the flag must keep those of pinned runs away */
+    settings_of(t.engine)->schedule = in_panels ? &hy_schedule_column_ring : NULL;
     dense_make(t.c->A.cols, width, 0, HYBRID_ROW_MAJOR, 1, t.kind, &t.X);
     const char *refused = plan_spmm(t.engine, &t.c->A, width, &o, &t.plan);
     failed              = refused ? complain(&t, 0, refused) : 0;
@@ -146,8 +148,8 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     hybrid_plan_destroy(t.plan);
     dense_free(&t.first);
     dense_free(&t.X);
-    t.engine->panels   = 0;
-    t.engine->schedule = NULL;
+    settings_of(t.engine)->panels   = 0;
+    settings_of(t.engine)->schedule = NULL;
     return failed;
 }
 

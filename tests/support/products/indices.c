@@ -15,6 +15,7 @@
 #include "support/engines/either.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fault.h"
+#include "support/fake/settings.h"
 
 static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
 
@@ -108,7 +109,7 @@ static int is_auto(const world *w)
 
 static int is_small(const world *w)
 {
-    return w->product.nnz <= w->engine->index_max;
+    return w->product.nnz <= settings_of(w->engine)->index_max;
 }
 
 int indices_refused(const world *w)
@@ -165,10 +166,6 @@ hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *
     hybrid_plan *plan;
     collected rows;
 
-    if (flags & HYBRID_REUSE && !w->on_host) {
-        o.split      = HYBRID_SPLIT_SHARE;
-        o.host_share = 0.5;
-    }
     status = hybrid_spgemm_plan(w->engine, A, B, &o, &plan);
     if (status != HYBRID_OK)
         return status;

@@ -12,7 +12,7 @@ enum { ODD_SCHEDULES = 6 };
 
 typedef struct odd_bits {
     int64_t schedules[ODD_SCHEDULES]; /* plans checked with hy_schedules[k]; last: any */
-    int64_t hosts, shared;            /* runs in which the CPU computed all, or a part */
+    int64_t hosts;                    /* runs in which the CPU computed all */
 } odd_bits;
 
 /* Checks C = AB under HYBRID_DETERMINISTIC by the engine's variants, with each schedule and

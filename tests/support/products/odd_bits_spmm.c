@@ -11,6 +11,7 @@
 #include "support/inputs/builder.h"
 #include "support/products/odd_bits.h"
 #include "support/check/plain_rows.h"
+#include "support/fake/settings.h"
 
 enum { ROWS = 90, COLS = 70, FACTORS = 4, ENDS = 3, WIDTHS = 3 };
 
@@ -120,12 +121,12 @@ static int check_plan(trial *t, int64_t *checked)
     int failed                  = 0;
     hybrid_plan *plan;
 
-    options.variant     = t->variant;
-    options.order       = t->before.order;
-    t->engine->schedule = t->schedule;
+    options.variant                  = t->variant;
+    options.order                    = t->before.order;
+    settings_of(t->engine)->schedule = t->schedule;
     const hybrid_status status =
         hybrid_spmm_plan(t->engine, &t->A, t->X.cols, &options, &plan);
-    t->engine->schedule = NULL;
+    settings_of(t->engine)->schedule = NULL;
     if (status == HYBRID_UNSUPPORTED)
         return 0;
     if (status != HYBRID_OK)

@@ -9,6 +9,7 @@
 #include "support/engines/either.h"
 #include "support/fake/fake_backend.h"
 #include "support/engines/io_fixture.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 #include "support/products/undo.h"
 
@@ -48,7 +49,7 @@ void undo_open_engine(place where, hybrid_engine **engine)
     }
     assert_int_equal(fake_engine_open(&options, fakes, either_variants, engine),
                      HYBRID_OK);
-    (*engine)->all_devices = where == DEVICES;
+    settings_of(*engine)->all_devices = where == DEVICES;
 }
 
 void undo_open(world *w, place where)
@@ -56,9 +57,9 @@ void undo_open(world *w, place where)
     *w = (world){.on_device = where >= DEVICE};
     fake_delays(1, 0);
     undo_open_engine(where, &w->engine);
-    w->engine->ctx.pool->looks       = 0; /* calls are short, and cores are few */
-    w->engine->piece_bytes           = PIECE;
-    w->engine->ctx.progress.every_ns = 0;
+    w->engine->ctx.pool->looks          = 0; /* calls are short, and cores are few */
+    settings_of(w->engine)->piece_bytes = PIECE;
+    w->engine->ctx.progress.every_ns    = 0;
     matrix_random(ROWS, ROWS, 4, 3, kind, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);

@@ -21,7 +21,7 @@ int variants_check_pinned(hybrid_engine *engine, const char *const *names,
    heard. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
-/* The same, of every product about half on the host. *shared counts those of which both
+/* The same, of every SpMM about half on the host. *shared counts those of which both
    computed a part: of small ones that are one chunk one of the two computes all. */
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
                           int64_t *checked, int64_t *shared);

@@ -13,6 +13,7 @@
 #include "base/threads/clock.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
+#include "support/fake/settings.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 extern const hy_variant hy_spgemm_host_rows;
@@ -59,8 +60,8 @@ void early_open(early_world *w, const hy_variant *const *variants, size_t device
     options.threads      = 2;
     options.device_bytes = device_bytes;
     assert_int_equal(fake_engine_open(&options, fakes, variants, &w->engine), HYBRID_OK);
-    w->engine->early_bytes   = 1;
-    w->engine->counted_bytes = 1;
+    settings_of(w->engine)->early_bytes   = 1;
+    settings_of(w->engine)->counted_bytes = 1;
 }
 
 void early_close(early_world *w)
@@ -132,7 +133,7 @@ early_shape early_shape_of(const hybrid_plan *plan)
         return (early_shape){.chosen = -1};
     early_shape s = {.chosen   = plan->candidates.chosen,
                      .depth    = plan->portions->site->depth,
-                     .gathered = plan->portions->layout.gathered,
+                     .gathered = hy_image_is_gathered(&plan->portions->layout.image),
                      .chunks   = plan->portions->layout.count,
                      .shared   = (int64_t)plan->portions->layout.shared_bytes};
 

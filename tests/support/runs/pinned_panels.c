@@ -10,6 +10,7 @@
 #include "support/check/oracle.h"
 #include "support/runs/panels.h"
 #include "support/runs/plans.h"
+#include "support/fake/settings.h"
 
 enum { LINE = 64, WIDTHS = 3, IN_ROWS = 5, RUNS = 7 };
 
@@ -49,8 +50,9 @@ static hybrid_order order_of(const trial *t)
 static int complain(const trial *t, const char *what)
 {
     fprintf(stderr, "pinned panels %s, %lld columns in %lld, flags %u, run %d%s%s: %s\n",
-            t->name, (long long)t->width, (long long)t->engine->panels, t->flags, t->turn,
-            is_pinned(t) ? ", pinned" : "", has_beta(t) ? ", beta" : "", what);
+            t->name, (long long)t->width, (long long)settings_of(t->engine)->panels,
+            t->flags, t->turn, is_pinned(t) ? ", pinned" : "",
+            has_beta(t) ? ", beta" : "", what);
     return 1;
 }
 
@@ -161,17 +163,17 @@ int pinned_panels_check(hybrid_engine *engine, const char *const *names, int64_t
         case_make(i / PLAN_KINDS, kind, &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < 2 * WIDTHS && strncmp(*name, "spgemm", 6) != 0; k++) {
-                const trial t  = {.engine       = engine,
-                                  .name         = *name,
-                                  .kind         = kind,
-                                  .flags        = k % 2 ? HYBRID_RESIDENT : 0,
-                                  .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
-                                  .width        = widths[k / 2]};
-                engine->panels = panels[(i + k) % WIDTHS];
+                const trial t               = {.engine       = engine,
+                                               .name         = *name,
+                                               .kind         = kind,
+                                               .flags        = k % 2 ? HYBRID_RESIDENT : 0,
+                                               .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
+                                               .width        = widths[k / 2]};
+                settings_of(engine)->panels = panels[(i + k) % WIDTHS];
                 failed += check_plan(t, &c.A, checked);
             }
         case_free(&c);
     }
-    engine->panels = 0;
+    settings_of(engine)->panels = 0;
     return failed;
 }

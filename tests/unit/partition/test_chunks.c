@@ -58,7 +58,7 @@ static hy_features brute(const hy_cut *cut, int64_t begin, int64_t end, int64_t 
 
     assert_non_null(seen);
     for (int64_t k = hy_offset(cut->A, begin);
-         cut->gathered && k < hy_offset(cut->A, end); k++) {
+         hy_image_is_gathered(&cut->image) && k < hy_offset(cut->A, end); k++) {
         const int64_t j = hy_cols(cut->A)[k];
         if (seen[j])
             continue;
@@ -85,7 +85,7 @@ static void check_chunk(const hy_cut *cut, const hy_chunk *c, int64_t id)
 
     assert_int_equal(c->id, id);
     assert_ptr_equal(c->variant, cut->variant);
-    assert_int_equal(c->gathered, cut->gathered);
+    assert_int_equal(c->gathered, hy_image_is_gathered(&cut->image));
     assert_int_equal(c->features.rows, f.rows);
     assert_int_equal(c->features.nnz, f.nnz);
     assert_int_equal(c->features.products, f.products);
@@ -137,7 +137,7 @@ static int64_t check_chunks(const hy_cut *cut, const hy_chunk *chunks, int64_t c
 static int64_t least_cols(const hy_cut *cut)
 {
     const int64_t cols = cut->profile->out_cols;
-    return cut->gathered && !cut->B && cols > 0 ? 1 : cols;
+    return hy_image_is_gathered(&cut->image) && !cut->B && cols > 0 ? 1 : cols;
 }
 
 /* The sentence names a row that does not fit, and its bytes. */
@@ -219,7 +219,9 @@ static void run_case(int i)
 
     case_make(i, kind, &c);
     for (int gathered = 0; gathered < 2; gathered++) {
-        hy_cut cut = {.A = &c.A, .profile = &p, .gathered = gathered};
+        hy_cut cut = {.A = &c.A, .profile = &p};
+        if (gathered)
+            cut.image.axis = HY_AXIS_GATHERED;
         assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
         cut.B       = &c.B;
         cut.variant = &spgemm;
@@ -258,7 +260,7 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     hy_cut cut              = {.A            = &c.A,
                                .profile      = &p,
                                .variant      = &spmm,
-                               .gathered     = 1,
+                               .image        = {.axis = HY_AXIS_GATHERED},
                                .products_max = INT64_MAX};
     const hy_features seven = brute(&cut, 0, 1, 7);
     cut.slot_bytes          = bytes_of(&cut, &seven);
@@ -315,7 +317,7 @@ static void failed_allocations_leave_nothing(void **state)
     hy_cut cut = {.A            = &c.A,
                   .profile      = &p,
                   .variant      = &spmm,
-                  .gathered     = 1,
+                  .image        = {.axis = HY_AXIS_GATHERED},
                   .chunk_rows   = 20,
                   .products_max = INT64_MAX,
                   .slot_bytes   = 1 << 20};

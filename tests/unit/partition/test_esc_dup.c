@@ -209,7 +209,7 @@ static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget
         return;
     }
     assert_int_equal(plan->portions->layout.shared_bytes, 0);
-    assert_int_equal(plan->portions->layout.gathered, 0);
+    assert_int_equal(hy_image_is_gathered(&plan->portions->layout.image), 0);
     for (int64_t i = 0; i < plan->portions->layout.count; i++)
         assert_int_equal(plan->portions->layout.chunks[i].features.gather_nnz, 0);
     check_inequality(A, A, plan->portions->layout.chunks, plan->portions->layout.count,

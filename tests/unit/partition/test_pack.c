@@ -141,7 +141,7 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
                   .variant      = problem->op == HY_SPGEMM ? &spgemm : &spmm,
                   .slot_bytes   = SIZE_MAX / 4,
                   .products_max = INT64_MAX,
-                  .gathered     = gathered};
+                  .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
     hy_chunk *chunks;
     int64_t count;
 

@@ -235,14 +235,14 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile, wa
         const hy_features all =
             hy_profile_range(profile, 0, profile->rows, profile->out_cols);
         const hy_cost whole = cost(&all, NULL);
-        const hy_cut cut    = {.A       = problem->A,
-                               .profile = profile,
-                               .variant = &variant,
-                               .slot_bytes =
-                                i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
-                               .products_max = INT64_MAX,
-                               .chunk_rows   = rows[i],
-                               .gathered     = w == GATHERED};
+        const hy_cut cut    = {
+               .A            = problem->A,
+               .profile      = profile,
+               .variant      = &variant,
+               .slot_bytes   = i < 4 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4,
+               .products_max = INT64_MAX,
+               .chunk_rows   = rows[i],
+               .image        = {.axis = w == GATHERED ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
         for (int64_t k = 0; k < count; k++)

@@ -93,13 +93,14 @@ static int64_t check_packs(const hy_problem *problem, const hy_profile *profile,
     for (int i = problem->A->rows < 500 ? 0 : 1; i < 4; i++) {
         const hy_cost whole = cost(&profile->features, NULL);
         const size_t room   = i < 3 ? SIZE_MAX / 4 : hy_cost_bytes(&whole) / 4;
-        const hy_cut cut    = {.A            = problem->A,
-                               .profile      = profile,
-                               .variant      = &variant,
-                               .slot_bytes   = room,
-                               .products_max = INT64_MAX,
-                               .chunk_rows   = rows[i],
-                               .gathered     = gathered};
+        const hy_cut cut    = {
+               .A            = problem->A,
+               .profile      = profile,
+               .variant      = &variant,
+               .slot_bytes   = room,
+               .products_max = INT64_MAX,
+               .chunk_rows   = rows[i],
+               .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             continue;
         for (int64_t k = 0; k < count; k++)

@@ -85,9 +85,9 @@ static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
             flat &= i * by_row + j * by_col == at(p, i, j, rows, width);
     char *home             = (char *)Y->data + first * (Y->type == HYBRID_F64 ? 8 : 4);
     const hy_update update = {p->Y, p->alpha, p->beta};
-    hy_row_copy copy[HY_ROW_COPIES];
-    assert_int_equal(hy_storing_home(&update, part, copy), flat);
-    assert_true(!flat || (copy->dst == home && copy->rows == 1));
+    hy_row_copy copy;
+    assert_int_equal(hy_storing_home(&update, part, &copy), flat);
+    assert_true(!flat || (copy.dst == home && copy.rows == 1));
     homes += flat;
 }
 

@@ -31,7 +31,7 @@ static way way_of(const hy_layout *layout)
         return WINDOW;
     if (layout->image.axis == HY_AXIS_COLS)
         return PANELS;
-    return layout->gathered ? GATHERED : WHOLE;
+    return hy_image_is_gathered(&layout->image) ? GATHERED : WHOLE;
 }
 
 static hybrid_status make_plan(hybrid_engine *engine, void *arg)

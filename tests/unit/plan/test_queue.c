@@ -71,19 +71,20 @@ static void open_product(product *p, unsigned seed, int kept, double share)
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
         row += rows;
     }
-    p->sharing               = (hy_sharing){.variant    = &host,
-                                            .products   = INT64_MAX,
-                                            .rows       = PIECE_ROWS,
-                                            .slot_bytes = SLOT_BYTES,
-                                            .share      = share};
-    const hy_chunk_list list = hy_chunks_of(p->chunks, CHUNKS);
-    const hy_chunk_list none = {.cut = NULL};
+    p->sharing              = (hy_sharing){.variant    = &host,
+                                           .products   = INT64_MAX,
+                                           .rows       = PIECE_ROWS,
+                                           .slot_bytes = SLOT_BYTES,
+                                           .share      = share};
+    const hy_side with_rows = {.list  = hy_chunks_of(p->chunks, CHUNKS),
+                               .end   = ROWS,
+                               .rate  = RATE,
+                               .depth = CHUNKS};
+    const hy_side taking    = {.sharing = &p->sharing, .rate = RATE, .depth = CHUNKS};
     hy_queue_open(&p->queue, &p->profile, 0);
-    hy_queue_add(&p->queue, &list, 0, ROWS, RATE, CHUNKS);
-    if (share <= 1) {
-        hy_queue_add(&p->queue, &none, 0, 0, RATE, CHUNKS);
-        p->queue.of[HOST].sharing = &p->sharing;
-    }
+    hy_queue_add(&p->queue, &with_rows);
+    if (share <= 1)
+        hy_queue_add(&p->queue, &taking);
     p->back = p->begun = ROWS;
 }
 
@@ -175,7 +176,9 @@ static void claim_all(product *p, uint64_t seed)
     }
     assert_int_equal(p->front, p->begun); /* all rows, each once */
     assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
-    assert_true(hy_queue_is_empty(&p->queue));
+    assert_int_equal(p->queue.left, 0);
+    for (int k = 0; k < p->queue.count; k++)
+        assert_int_equal(p->queue.of[k].claim.row_begin, p->queue.of[k].claim.row_end);
     assert_int_equal(p->device_work + p->host_work, p->queue.all);
     assert_int_equal(p->queue.left, 0);
 }
@@ -244,23 +247,6 @@ static void rows_too_large_for_a_slot_are_the_devices(void **state)
     close_product(&p);
 }
 
-/* Of the first chunks nothing is the host's, whatever its share. */
-static void the_first_chunks_can_be_the_devices(void **state)
-{
-    product p;
-
-    (void)state;
-    open_product(&p, 5, 0, 1);
-    p.queue.of[DEVICE].apart = CHUNKS - 2;
-    while (host_claims(&p))
-        continue;
-    assert_int_equal(p.begun, p.chunks[CHUNKS - 3].row_end);
-    while (device_claims(&p, 0))
-        continue;
-    assert_int_equal(p.front, p.begun);
-    close_product(&p);
-}
-
 /* By prediction: who turns out to be slower by far is left with little. */
 static void the_faster_side_takes_more(void **state)
 {
@@ -285,7 +271,6 @@ int main(void)
         cmocka_unit_test(every_row_is_claimed_once_and_shares_are_kept),
         cmocka_unit_test(chunks_that_stay_are_not_divided),
         cmocka_unit_test(rows_too_large_for_a_slot_are_the_devices),
-        cmocka_unit_test(the_first_chunks_can_be_the_devices),
         cmocka_unit_test(the_faster_side_takes_more),
     };
     return cmocka_run_group_tests_name("queue", tests, open_two_workers, close_context);

@@ -12,6 +12,7 @@
 #include "engine/files/result_size.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
+#include "support/fake/settings.h"
 #include "support/inputs/stored.h"
 
 enum { MIB = 1 << 20 };
@@ -193,7 +194,7 @@ static void what_does_not_fit_is_refused_at_once(void **state)
     (void)state;
     for (int in_files = 0; in_files < 4; in_files++)
         for (int small = 0; small < 2; small++) {
-            engine->piece_bytes = small ? MIB : 0;
+            settings_of(engine)->piece_bytes = small ? MIB : 0;
             refuse(engine, &matrix, in_files);
         }
     hybrid_csr_free(engine, &matrix);

@@ -12,6 +12,7 @@
 #include "support/inputs/hypersparse.h"
 #include "support/check/oracle.h"
 #include "support/engines/places.h"
+#include "support/fake/settings.h"
 #include "support/engines/weighed.h"
 
 enum { ROWS = 3000, COLUMNS = 32, SMALL = 256 << 10 };
@@ -152,11 +153,11 @@ static void an_x_that_fits_is_weighed(void **state)
     o.order = HYBRID_ROW_MAJOR;
     o.flags = HYBRID_RESIDENT;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    o.flags              = 0;
-    engine->device_first = 1;
+    o.flags                           = 0;
+    settings_of(engine)->device_first = 1;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    engine->device_first         = 0;
-    engine->host->measured.flops = 1e6;
+    settings_of(engine)->device_first = 0;
+    engine->host->measured.flops      = 1e6;
     assert_int_equal(host_computes(engine, &A, &o), 0);
     matrix_free(&A);
     hybrid_engine_destroy(engine);
@@ -197,19 +198,19 @@ static void a_sparse_product_is_weighed(void **state)
     fake_delays(1, 0);
     assert_int_equal(fake_open(table, 64 << 20, &engine), HYBRID_OK);
     matrix_random(ROWS, ROWS, 8, 1, f64, &A);
-    engine->device_first             = 0;
-    engine->device->measured.h2d_Bps = 1e6;
+    settings_of(engine)->device_first = 0;
+    engine->device->measured.h2d_Bps  = 1e6;
     assert_int_equal(host_squares(engine, &A, &o), 1);
     o.split = HYBRID_SPLIT_GPU;
     assert_int_equal(host_squares(engine, &A, &o), 0);
     o.split   = HYBRID_SPLIT_DEFAULT;
     o.variant = "spgemm.fake";
     assert_int_equal(host_squares(engine, &A, &o), 0);
-    o.variant            = NULL;
-    engine->device_first = 1;
+    o.variant                         = NULL;
+    settings_of(engine)->device_first = 1;
     assert_int_equal(host_squares(engine, &A, &o), 0);
-    engine->device_first         = 0;
-    engine->host->measured.flops = 1e3;
+    settings_of(engine)->device_first = 0;
+    engine->host->measured.flops      = 1e3;
     assert_int_equal(host_squares(engine, &A, &o), 0);
     matrix_free(&A);
     hybrid_engine_destroy(engine);

@@ -1,0 +1,40 @@
+/* base/memory/meter.c - counting bytes against a cap. */
+#include "base/memory/meter.h"
+
+#include "base/data/extremes.h"
+
+int hy_meter_take(hy_meter *meter, size_t bytes)
+{
+    if (bytes > INT64_MAX / 2)
+        return 0;
+    int64_t used = __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
+    int64_t next;
+    do {
+        next = used + (int64_t)bytes;
+        if (meter->cap > 0 && next > meter->cap)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&meter->used, &used, next, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    hy_raise_to(&meter->peak, next);
+    return 1;
+}
+
+void hy_meter_give(hy_meter *meter, size_t bytes)
+{
+    __atomic_fetch_sub(&meter->used, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
+int64_t hy_meter_used(const hy_meter *meter)
+{
+    return __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
+}
+
+int64_t hy_meter_peak(const hy_meter *meter)
+{
+    return __atomic_load_n(&meter->peak, __ATOMIC_RELAXED);
+}
+
+void hy_meter_reset_peak(hy_meter *meter)
+{
+    __atomic_store_n(&meter->peak, hy_meter_used(meter), __ATOMIC_RELAXED);
+}

@@ -1,0 +1,16 @@
+/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of C. */
+#ifndef AHEAD_AWAIT_H
+#define AHEAD_AWAIT_H
+
+#include "base/threads/look.h"
+#include "pipeline/sink/ahead.h"
+
+/* Returns when all steps have been drawn. */
+static inline void ahead_await(const hy_ahead *a)
+{
+    while (a->submitted > 0 &&
+           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches)
+        hy_relax();
+}
+
+#endif /* AHEAD_AWAIT_H */
