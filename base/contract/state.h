@@ -50,11 +50,11 @@ typedef struct hy_pins {
     size_t count, room;
 } hy_pins;
 
-/* Results on devices (kept.h). */
-typedef struct hy_kept {
+/* Results on devices (device_results.h). */
+typedef struct hy_device_results {
     pthread_mutex_t lock;
-    struct hy_kept_array *first;
-} hy_kept;
+    struct hy_device_array *first;
+} hy_device_results;
 
 typedef struct hy_context {
     hy_memory memory;      /* working memory */
@@ -64,7 +64,7 @@ typedef struct hy_context {
     hy_pool *pool;         /* CPU workers */
     hy_results *results;   /* pages of results */
     hy_pins pins;          /* memory of the caller that is pinned */
-    hy_kept kept;          /* results in the memory of devices */
+    hy_device_results kept;          /* results in the memory of devices */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
     struct hy_tenant *tenants;     /* sites of live plans, the one that worked last first */
     pthread_mutex_t tenants_lock;

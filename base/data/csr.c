@@ -1,6 +1,6 @@
 /* base/data/csr.c - allocating, summing and transposing compressed sparse rows. */
 #include "base/data/csr.h"
-#include "base/memory/kept.h"
+#include "base/memory/device_results.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (matrix->space == HYBRID_SPACE_DEVICE)
-            hy_kept_free(ctx, arrays[i]);
+            hy_device_result_free(ctx, arrays[i]);
         else
             hy_results_release(ctx, arrays[i]);
     memset(matrix, 0, sizeof *matrix);

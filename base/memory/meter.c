@@ -1,7 +1,7 @@
 /* base/memory/meter.c - counting bytes against a cap. */
 #include "base/memory/meter.h"
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 int hy_meter_take(hy_meter *meter, size_t bytes)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
-#include "base/memory/kept.h"
+#include "base/memory/device_results.h"
 #include "base/memory/pinned.h"
 #include "base/memory/results.h"
 #include "engine/api/struct_size.h"
@@ -189,7 +189,7 @@ static hybrid_status open_with(hybrid_engine *engine,
     return open_parts(engine, o, backends);
 }
 
-const hy_settings hy_usual_settings = {.early_bytes       = HY_EARLY_BYTES,
+const hy_settings hy_usual_settings = {.prefetch_bytes    = HY_PREFETCH_BYTES,
                                        .counted_bytes     = HY_COUNTED_BYTES,
                                        .index_max         = INT32_MAX,
                                        .hypersparse_bytes = HY_HYPERSPARSE_BYTES};
@@ -205,7 +205,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
-    hy_kept_init(&engine->ctx.kept);
+    hy_device_results_init(&engine->ctx.kept);
     pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
     pthread_mutex_init(&engine->ctx.relief_lock, NULL);
     engine->ctx.relieve = hy_idle_relieve;
@@ -298,7 +298,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         return;
     hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
-    hy_kept_close(ctx);
+    hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
     if (engine->host)

@@ -7,7 +7,7 @@
 
 /* Sizes from which on a plan does more to be faster. */
 enum {
-    HY_EARLY_BYTES       = 1 << 20, /* less of B is there before planning misses it */
+    HY_PREFETCH_BYTES       = 1 << 20, /* less of B is there before planning misses it */
     HY_COUNTED_BYTES     = 32 << 20, /* workers have counted less of it sooner: of 2 M entries
                                         in 0.2 ms, the device in 0.7 when all had come */
     HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
@@ -18,7 +18,7 @@ typedef struct hy_settings {
                                            chooses */
     int64_t panels; /* number of panels of an X that fits, if the schedule is the column ring
                        or X and Y are pinned; 0: the planner chooses */
-    size_t early_bytes;   /* a B of this size is sent before a one-shot plan is made */
+    size_t prefetch_bytes;   /* a B of this size is sent before a one-shot plan is made */
     size_t counted_bytes; /* a B of this size that is also A is counted on the device */
     int64_t index_max;    /* entries of a C whose offsets fit 32 bits: INT32_MAX or less */
     int all_devices;      /* 1: each device that can computes a part of every product */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "engine/plan/grain.h"
-#include "engine/plan/panels.h"
+#include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
 static hy_layout asked_for(const hy_planning *p, hy_image panels)
@@ -28,8 +28,8 @@ static hy_image best(const hy_planning *p)
     const size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW);
 
     if (!hy_product_fits(p->product))
-        return hy_panels_within(p->product, part);
-    return is_named(p->product->engine) ? hy_panels_forced(p->product)
+        return hy_column_blocks_within(p->product, part);
+    return is_named(p->product->engine) ? hy_column_blocks_forced(p->product)
                                         : (hy_image){.axis = HY_AXIS_NONE};
 }
 
@@ -66,7 +66,7 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
     double least_s = INFINITY;
 
     for (size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW); !all; part /= 2) {
-        const hy_image panels = hy_panels_within(p->product, part);
+        const hy_image panels = hy_column_blocks_within(p->product, part);
         hy_layout other;
         if (panels.axis == HY_AXIS_NONE)
             break;

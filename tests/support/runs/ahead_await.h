@@ -2,11 +2,11 @@
 #ifndef AHEAD_AWAIT_H
 #define AHEAD_AWAIT_H
 
-#include "base/threads/look.h"
-#include "pipeline/sink/ahead.h"
+#include "base/threads/spin.h"
+#include "pipeline/sink/prefault.h"
 
 /* Returns when all steps have been drawn. */
-static inline void ahead_await(const hy_ahead *a)
+static inline void ahead_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&
            __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches)
