@@ -19,20 +19,21 @@ struct hy_lane_set;
 struct hy_tenant;
 
 typedef struct hy_context {
-    hy_memory memory;      /* working memory */
-    hy_message message;    /* the sentence of the first error since the call began */
-    hy_progress progress;  /* of the call under way, for a function of the caller */
-    int64_t call;          /* number of the public call under way, or of the last one */
-    hy_pool *pool;         /* CPU workers */
-    hy_results *results;   /* pages of results */
-    hy_pins pins;          /* memory of the caller that is pinned */
-    hy_device_results kept;          /* results in the memory of devices */
-    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
-    struct hy_tenant *tenants;     /* sites of live plans, the one that worked last first */
+    hy_memory memory;
+    hy_message message;     /* sentence of the first error since the public call began */
+    hy_progress progress;   /* progress of the public call under way */
+    int64_t call;           /* number of the public call under way, or of the last one */
+    hy_pool *pool;          /* worker threads of the host */
+    hy_results *results;    /* host memory of results */
+    hy_pins pins;           /* pinned memory of the caller */
+    hy_device_results kept; /* results in device memory */
+    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
+    struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
     pthread_mutex_t tenants_lock;
-    void (*relieve)(struct hy_context *ctx); /* gives back host memory that is idle; NULL: there
-                                                is none. From any thread */
-    pthread_mutex_t relief_lock;             /* threads that are short wait for the first */
+    void (*relieve)(struct hy_context *ctx); /* frees idle host memory, from any thread;
+                                                NULL if there is nothing to free */
+    pthread_mutex_t relief_lock;             /* held by the one thread that frees memory;
+                                                others that are short wait for it */
 } hy_context;
 
 #ifdef __cplusplus

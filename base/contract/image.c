@@ -1,10 +1,10 @@
-/* base/contract/image.c - how an operand lies on a device: a value. */
+/* base/contract/image.c - computes where the elements of an operand lie on a device. */
 #include "base/contract/image.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { CHUNKS = 8 /* of a ring of rows */ };
+enum { CHUNKS = 8 /* least number of chunks for one ring of rows */ };
 
 /* ---- what it is ---------------------------------------------------------------------
  */
@@ -62,7 +62,7 @@ int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols)
                                                                                    : 0;
 }
 
-/* Elements of all rows, of so many columns. */
+/* Number of elements that all rows take if each has `cols` columns, with padding. */
 static int64_t elements_of(const hy_image *image, int64_t cols)
 {
     const int64_t tail = hy_tail_cols(image->tail_lines, image->type, cols);
@@ -70,7 +70,7 @@ static int64_t elements_of(const hy_image *image, int64_t cols)
     return image->rows * (filled(cols - tail, image->type) + filled(tail, image->type));
 }
 
-/* Of a place for so many columns. */
+/* Bytes of a place that holds `cols` columns of all rows. */
 static size_t place_bytes(const hy_image *image, int64_t cols)
 {
     return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));
@@ -268,7 +268,7 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
     return (end - 1) / block + 1 - image->places;
 }
 
-/* The slab that the row before is in comes whole. */
+/* End of the slab that contains row - 1. A slab is sent as a whole. */
 static int64_t slab_end(const hy_image *image, int64_t row)
 {
     return hy_min((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
@@ -285,7 +285,7 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
 /* ---- column blocks of a run ---------------------------------------------------------
  */
 
-/* Values in a line of the host's cache. */
+/* Number of values in a cache line of the host. */
 static int64_t in_line(const hy_image *image)
 {
     return HY_LINE / (int64_t)hy_value_size(image->type);
