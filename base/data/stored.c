@@ -1,4 +1,4 @@
-/* base/data/stored.c - numbers in a file, as they lie in memory. */
+/* base/data/stored.c - reads numbers of a binary file. */
 #include "base/data/stored.h"
 
 #include <errno.h>
@@ -36,7 +36,9 @@ static hybrid_status check(const hy_stored *s, int64_t bytes)
 static hybrid_status open_file(hy_stored *s)
 {
     do
-        s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe too */
+        s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* A blocking open of a
+                                                                     pipe would wait for a
+                                                                     writer. */
     while (s->fd < 0 && errno == EINTR);
     return s->fd < 0 ? failed(s, "cannot be opened") : HYBRID_OK;
 }
@@ -65,7 +67,7 @@ void hy_stored_close(hy_stored *stored)
     if (!stored->path)
         return;
     if (stored->fd >= 0)
-        (void)close(stored->fd); /* nothing was written */
+        (void)close(stored->fd); /* The file was only read, so close() loses nothing. */
     hy_array_free(stored->ctx, stored->path);
     *stored = (hy_stored){.fd = -1};
 }
