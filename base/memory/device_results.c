@@ -1,4 +1,4 @@
-/* base/memory/device_results.c - arrays of results in the memory of devices. */
+/* base/memory/device_results.c - keeps a list of result arrays in device memory. */
 #include "base/memory/device_results.h"
 
 #include "base/contract/backend.h"
