@@ -1,4 +1,4 @@
-/* base/text/message.c - the one sentence that says what went wrong. */
+/* base/text/message.c - stores the one sentence that says what went wrong. */
 #include "base/text/message.h"
 
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 #include "base/contract/context.h"
 #include "base/text/printable.h"
 
-enum { NAME_BYTES = 256 }; /* of a file that a sentence begins with */
+enum { NAME_BYTES = 256 }; /* most bytes of a file's name at the start of a sentence */
 
-/* NULL: the context's. */
+/* Receives the calling thread's sentences; NULL: the context's message does. */
 static _Thread_local hy_message *kept_aside;
 
 void hy_message_init(hy_message *message)
