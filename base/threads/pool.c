@@ -1,7 +1,7 @@
-/* base/threads/pool.c - CPU workers of one engine.
+/* base/threads/pool.c - worker threads of one engine, and their queues.
 
-   One lock guards the queues; tasks are long compared with it. Loops wait there like any
-   task (loops.c). */
+   One lock guards the queues. Tasks are long compared with the time for which it is held.
+   Loops wait in the queues like any task (loops.c). */
 #include "base/threads/pool_inside.h"
 
 #include <sched.h>
@@ -11,15 +11,17 @@
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 
-/* The worker that this thread is, or NULL. */
+/* The worker that the calling thread is; NULL if it is none. */
 static _Thread_local const struct hy_worker *self;
 
-/* The worker's next task, taken out of its queue unless it is a loop that wants more. */
+/* The worker's next task. It leaves its queue, unless it is a loop that wants more
+   helpers. */
 static hy_task *pop(const struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
 
-    if (me->index >= pool->active) /* of the reserve, which is not called */
+    if (me->index >= pool->active) /* the worker belongs to the reserve, which is not
+                                      called */
         return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
         hy_task *task = pool->queues[u].first;
@@ -36,9 +38,9 @@ static hy_task *pop(const struct hy_worker *me)
 
 /* ---- workers ----------------------------------------------------------------- */
 
-/* Who submits a task pushes it before it reads a worker's state, so a worker that begins
-   to look misses none. A loop is given first: who begins to look meanwhile comes later.
- */
+/* Returns 1 if a queue has a task. A thread that submits a task pushes it before it reads
+   the states of workers, so a worker that begins to spin misses no task. A loop is first
+   given to the workers that spin at that time. */
 static int something_waits(const hy_pool *pool)
 {
     int count = 0;
@@ -48,7 +50,7 @@ static int something_waits(const hy_pool *pool)
     return count > 0;
 }
 
-/* What the worker was given, which is its own now. */
+/* Takes the task that the worker was given; NULL if there is none. */
 static hy_task *take_given(struct hy_worker *me)
 {
     return __atomic_load_n(&me->given, __ATOMIC_RELAXED)
@@ -56,8 +58,8 @@ static hy_task *take_given(struct hy_worker *me)
                : NULL;
 }
 
-/* Waking a thread takes longer than the pause between two loops often is: a worker with a
-   core of its own looks for a while before it sleeps. */
+/* Returns 1 if the worker may spin before it sleeps, because it has a core of its own.
+   Waking a thread often takes longer than the pause between two loops. */
 static int may_spin(const struct hy_worker *me)
 {
     return me->pool->looks &&
@@ -69,7 +71,8 @@ static void begin_to_spin(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
 }
 
-/* What it is given; NULL: there was an offer since so many were `seen`, or nothing. */
+/* Spins for a task that the worker is given. Returns NULL after HY_SPINS polls, or once
+   `offers` is no longer `seen`. */
 static hy_task *look(struct hy_worker *me, unsigned seen)
 {
     hy_task *task = NULL;
@@ -83,8 +86,8 @@ static hy_task *look(struct hy_worker *me, unsigned seen)
     return task;
 }
 
-/* The same without having looked into the queues, if there is nothing in them. *tired: it
-   has looked in vain, or may not. */
+/* Spins before the first look into the queues, unless a queue has a task. *tired: 1 if
+   the worker has spun in vain or may not spin. */
 static hy_task *look_at_once(struct hy_worker *me, int *tired)
 {
     const hy_pool *pool = me->pool;
@@ -101,7 +104,7 @@ static hy_task *look_at_once(struct hy_worker *me, int *tired)
     return task;
 }
 
-/* With the lock held, which is given up meanwhile. */
+/* Sleeps. The lock is held, and released meanwhile. */
 static void sleep_until_called(struct hy_worker *me)
 {
     __atomic_store_n(&me->state, HY_WORKER_SLEEPS, __ATOMIC_RELAXED);
@@ -110,8 +113,8 @@ static void sleep_until_called(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
 }
 
-/* A worker that may not take a task, as a loop in which its place is another's, is not
-   woken for it. */
+/* Wakes workers for a task. A worker that may not take the task, because another thread
+   has its place in the loop, is not woken. */
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
 {
     const int other = hy_loop_part(task);
@@ -122,13 +125,17 @@ void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
             i == other)
             continue;
-        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* once */
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* counts as
+                                                                           woken, so that
+                                                                           it is woken
+                                                                           once */
         pthread_cond_signal(&w->called);
         count--;
     }
 }
 
-/* For the most urgent task that is left. With the lock, another having been taken. */
+/* Wakes workers for the most urgent task that is left. The caller has taken another task
+   and holds the lock. */
 static void rouse_for_rest(hy_pool *pool)
 {
     for (int u = 0; u < HY_URGENCIES; u++) {
@@ -139,8 +146,8 @@ static void rouse_for_rest(hy_pool *pool)
     }
 }
 
-/* What it was given at the last moment, or the most urgent task in the queues. With the
-   lock held. */
+/* Returns the task that the worker was given last, or the most urgent queued task. The
+   lock is held. */
 static hy_task *find_task(struct hy_worker *me)
 {
     hy_task *task = take_given(me);
@@ -154,7 +161,7 @@ static hy_task *find_task(struct hy_worker *me)
     return task;
 }
 
-/* NULL: the pool is stopped. */
+/* Returns the next task; NULL if the pool is stopped. */
 static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
@@ -163,7 +170,7 @@ static hy_task *await_task(struct hy_worker *me)
 
     while (!task && !stop) {
         const int may_sleep = tired;
-        if (may_sleep) /* without the lock: these are system calls */
+        if (may_sleep) /* binding makes system calls, so the lock is not held */
             hy_worker_bind(me);
         pthread_mutex_lock(&pool->lock);
         task = find_task(me);
@@ -228,7 +235,8 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
             return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
                            threads);
         }
-        pthread_getcpuclockid(w->thread, &w->clock); /* fails for no thread that runs */
+        pthread_getcpuclockid(w->thread, &w->clock); /* cannot fail for a running
+                                                        thread */
         pool->threads++;
     }
     return HYBRID_OK;
@@ -315,8 +323,9 @@ static struct hy_worker *find_looking(const hy_pool *pool)
     return NULL;
 }
 
-/* To the queue. Who looks sees the offer: he comes by himself, one of those who look and
-   of whom no other task is sure already. Else one is woken. */
+/* Queues the task. If a worker spins, it will see the offer, and no other worker is
+   woken. The worker then counts as awake, so that the next offer relies on another
+   one. */
 static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     hy_tasks_push(&pool->queues[urgency], task);
@@ -328,8 +337,9 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
         hy_pool_rouse(pool, task, 1);
 }
 
-/* An offer makes all who look try for it, in case the one who is counted on has lost its
-   core. What is not urgent, and may come in dozens, is given to one. */
+/* An offer makes all spinning workers try for the task, in case the one that counts on it
+   has lost its core. HY_IDLE tasks may come in dozens and are not urgent, so each is
+   given to one worker. */
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);

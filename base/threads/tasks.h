@@ -1,5 +1,5 @@
-/* base/threads/tasks.h - tasks in the order in which they came; with their owner's lock
-   held. */
+/* base/threads/tasks.h - a queue of tasks, first in, first out. The owner's lock guards
+   it. */
 #ifndef HY_TASKS_H
 #define HY_TASKS_H
 
@@ -7,7 +7,7 @@
 
 typedef struct hy_tasks {
     hy_task *first, *last;
-    int count; /* read without the lock */
+    int count; /* number of tasks; may be read without the lock */
 } hy_tasks;
 
 static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
@@ -21,7 +21,7 @@ static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
     __atomic_fetch_add(&tasks->count, 1, __ATOMIC_SEQ_CST);
 }
 
-/* 0: it is not there. */
+/* Takes the task out of the queue. Returns 0 if it was not there. */
 static inline int hy_tasks_take_out(hy_tasks *tasks, const hy_task *task)
 {
     hy_task *before = NULL;
