@@ -1,4 +1,4 @@
-/* host/spgemm/spgemm_host_work.c - how much work a row of C is, and a chunk. */
+/* host/spgemm/spgemm_host_work.c - measures the work of a row of C and of a chunk. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "host/spgemm/spgemm_host.h"
@@ -21,7 +21,7 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-/* Terms that fit into a stretch; 0: the first of them is too long for that. */
+/* Number of terms that fit into a stretch; 0 if the next term alone is too long. */
 static int64_t count_terms(const hy_stretch *s)
 {
     const hy_term *terms = s->whole->terms;
@@ -35,7 +35,7 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* A part of the next term, of which `at` products are behind. */
+/* Takes a stretch from the next term, of which `at` products were taken before. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];
@@ -88,7 +88,9 @@ hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycl
 {
     const double size = f->type == HYBRID_F64 ? 8 : 4;
     const double hz =
-        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
+        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* cycles per
+                                                                             second of a
+                                                                             core */
     const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
     const double compute =
         ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /
