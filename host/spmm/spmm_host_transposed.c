@@ -1,7 +1,8 @@
-/* host/spmm/spmm_host_transposed.c - Y = alpha*A*X + beta*Y where columns of X lie apart:
-   those rows of X that a chunk needs are turned, some columns at a time, and the product
-   of these is made as of any rows. They lie in pages that results are made of, which are
-   there from the last time, belong to no worker, and go when memory is short. */
+/* host/spmm/spmm_host_transposed.c - Y = alpha*A*X + beta*Y for a column-major X.
+
+   The rows of X that a chunk needs are transposed, a block of columns at a time, and
+   multiplied like any row-major X. They lie in pages of the pool of results, which are
+   present from the last time, belong to no worker, and are freed when memory is short. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/text/message.h"
@@ -12,14 +13,14 @@
 #include "partition/move/transpose.h"
 
 enum {
-    TURNED       = 128,     /* bytes of a row of columns that are turned at once */
-    TURNED_BYTES = 1 << 30, /* of all these rows, at most */
-    FEW          = 8,       /* rows of X for an entry of A: more are not worth turning */
-    TURN_ROWS    = 1 << 10, /* that one worker turns at a time */
-    LOOK         = 1 << 14  /* rows of A that are looked at at once */
+    TURNED       = 128,     /* most bytes of a transposed row */
+    TURNED_BYTES = 1 << 30, /* most bytes of all transposed rows */
+    FEW          = 8,       /* most rows of X per entry of A that are worth transposing */
+    TURN_ROWS    = 1 << 10, /* rows that one worker transposes at a time */
+    LOOK         = 1 << 14  /* rows of A that one worker examines at a time */
 };
 
-/* Between which columns rows of A lie, by all workers. */
+/* Range of columns [first, end) that rows of A have entries in; workers widen it. */
 typedef struct extent {
     const hybrid_csr *A;
     int64_t first, end;
@@ -44,7 +45,7 @@ typedef struct turning {
     size_t size;
 } turning;
 
-/* Rows [begin, end) of the columns at `from`. */
+/* Transposes rows [begin, end) of the columns at `from`. */
 static hybrid_status turn(void *arg, int part, int64_t begin, int64_t end)
 {
     const turning *t = arg;
@@ -55,9 +56,9 @@ static hybrid_status turn(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* How many columns are worth turning at once: a part of each row of X that is needed
-   takes its share of a chunk with many entries, and more than all else of one with few.
- */
+/* Number of columns that are worth transposing at once. Transposing costs a part of each
+   needed row of X. That is little for a chunk with many entries, and more than all other
+   work for a chunk with few. */
 static int64_t worth(const hy_dense_product *p, const extent *e, int64_t size)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
@@ -70,8 +71,8 @@ static int64_t worth(const hy_dense_product *p, const extent *e, int64_t size)
     return (p->n + panels - 1) / panels;
 }
 
-/* Room for so many rows of up to *width columns, to be released. Where there is none, of
-   fewer; one column needs none, since it is read where it is. */
+/* Allocates room for `rows` rows of up to *width columns, to be released. If memory is
+   short, *width is reduced. One column needs no room, because it is read where it is. */
 static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *width)
 {
     void *turned = NULL;
@@ -86,7 +87,7 @@ static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *wid
     return turned;
 }
 
-/* Columns [at, at + p->n) of X. */
+/* Computes columns [at, at + p->n) of the chunk. */
 static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int64_t at,
                           void *turned, hy_dense_product *p)
 {
@@ -101,7 +102,7 @@ static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int
         turning t = {x + e->first * size, turned, X->ld, p->n, (size_t)size};
         HY_TRY(hy_pool_for(lane->backend->ctx->pool, HY_COMPUTE, 0, e->end - e->first,
                            TURN_ROWS, turn, &t));
-        /* row 0, which may lie before what was turned */
+        /* address that row 0 would have */
         p->x = (const void *)((uintptr_t)turned - (uintptr_t)(e->first * p->n * size));
     }
     return hy_dense_product_make(lane, job, p);
@@ -114,8 +115,8 @@ static hybrid_status make_panels(hy_lane *lane, const hy_job *job,
     for (int64_t at = 0; at < all->n; at += width) {
         hy_dense_product p = *all;
         p.n                = hy_min(width, all->n - at);
-        p.stream =
-            all->stream && (p.y_col != 1 || width == all->n); /* whole lines of Y */
+        /* only whole lines of Y are streamed */
+        p.stream = all->stream && (p.y_col != 1 || width == all->n);
         HY_TRY(make(lane, job, e, at, turned, &p));
     }
     return HYBRID_OK;
@@ -130,7 +131,7 @@ hybrid_status hy_dense_product_transposed(hy_lane *lane, const hy_job *job,
 
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, all->row_begin, all->row_end, LOOK, look_at,
                        &e));
-    e.first                    = hy_min(e.first, e.end); /* no entries */
+    e.first                    = hy_min(e.first, e.end); /* there are no entries */
     int64_t width              = worth(all, &e, size);
     void *turned               = find_room(ctx, e.end - e.first, size, &width);
     const hybrid_status status = make_panels(lane, job, all, &e, width, turned);
