@@ -4,7 +4,7 @@
    queue that has one. Packing for a device therefore never waits behind computing on the
    host, and pages are prefaulted only when there is no other work. Loops of planning are
    short and follow each other. They go before the tasks that bring an operand to the
-   device meanwhile (HY_PLACE), because these keep workers for longer. Such a task is
+   device meanwhile (HY_COMPUTE), because these keep workers for longer. Such a task is
    HY_PACK if no chunk can begin without its operand. */
 #ifndef HY_POOL_H
 #define HY_POOL_H
