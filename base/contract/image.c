@@ -6,8 +6,7 @@
 
 enum { CHUNKS = 8 /* least number of chunks for one ring of rows */ };
 
-/* ---- what it is ---------------------------------------------------------------------
- */
+/* ---- what it is -------------------------------------------------------------------- */
 
 hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type)
 {
@@ -43,8 +42,7 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows)
     return ring > 0 ? CHUNKS * (rows / ring + 1) : 1;
 }
 
-/* ---- rows ---------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------- */
 
 static int64_t filled(int64_t cols, hybrid_type type)
 {
@@ -81,8 +79,7 @@ int64_t hy_image_rows_there(const hy_image *image)
     return image->axis == HY_AXIS_ROWS ? image->block * image->places : image->rows;
 }
 
-/* ---- blocks -------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------ */
 
 int64_t hy_image_col_blocks(const hy_image *image)
 {
@@ -130,8 +127,7 @@ int64_t hy_image_width(const hy_image *image, int64_t k)
     return hy_image_begin(image, k + 1) - begin + hy_image_wrapped(image, begin);
 }
 
-/* ---- regions ------------------------------------------------------------------------
- */
+/* ---- regions ----------------------------------------------------------------------- */
 
 static hy_region array_of_b(const hy_image *image, int64_t k)
 {
@@ -217,8 +213,7 @@ int hy_image_is_flat(const hy_image *image, hybrid_order *order)
            all.ld == image->cols;
 }
 
-/* ---- bytes --------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------- */
 
 size_t hy_image_bytes(const hy_image *image)
 {
@@ -243,8 +238,7 @@ size_t hy_image_room(const hy_image *image)
     return (size_t)hy_image_rows_there(image) * (size_t)all.ld * all.size;
 }
 
-/* ---- a ring while it is filled ------------------------------------------------------
- */
+/* ---- a ring while it is filled ----------------------------------------------------- */
 
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
                        int64_t end)
@@ -282,8 +276,7 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
     return region.before + row * hy_region_row(&region);
 }
 
-/* ---- column blocks of a run ---------------------------------------------------------
- */
+/* ---- column blocks of a run -------------------------------------------------------- */
 
 /* Number of values in a cache line of the host. */
 static int64_t in_line(const hy_image *image)

@@ -62,8 +62,7 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
     return check_arrays(ctx, A, name);
 }
 
-/* ---- offsets ------------------------------------------------------------------------
- */
+/* ---- offsets ----------------------------------------------------------------------- */
 
 static hybrid_status check_ends(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
@@ -153,8 +152,7 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
     return report_offsets(ctx, A, name, f.first);
 }
 
-/* ---- all rules ----------------------------------------------------------------------
- */
+/* ---- all rules --------------------------------------------------------------------- */
 
 typedef struct checking {
     const hybrid_csr *A;

@@ -199,8 +199,7 @@ void hy_pins_close(hy_context *ctx)
     memset(all, 0, sizeof *all);
 }
 
-/* ---- queries and copies
-   -------------------------------------------------------------- */
+/* ---- queries and copies ------------------------------------------------------------ */
 
 static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
 {

@@ -40,8 +40,7 @@ enum {
     LEND = HY_SPINS / 5       /* polls, some 10 us: helpers without a core do not run */
 };
 
-/* ---- wanted helpers, and helpers inside
-   --------------------------------------------- */
+/* ---- wanted helpers, and helpers inside -------------------------------------------- */
 
 /* units of the two counters in `people` */
 static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1;

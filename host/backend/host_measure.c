@@ -80,8 +80,7 @@ done:
     return status;
 }
 
-/* ---- clock: dependent additions take one cycle each --------------------------------
- */
+/* ---- clock: dependent additions take one cycle each -------------------------------- */
 
 static hybrid_status add_up(void *arg, int part, int64_t begin, int64_t end)
 {

@@ -145,8 +145,7 @@ HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
 #undef EMPTY
 #undef BLOCK
 
-/* ---- the window ---------------------------------------------------------------------
- */
+/* ---- the window -------------------------------------------------------------------- */
 
 static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
@@ -248,8 +247,7 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.dense ----------------------------------------------------------------
- */
+/* ---- spgemm.host.dense ------------------------------------------------------------- */
 
 enum { WINDOW_BYTES = 64 << 20 };
 

@@ -205,8 +205,7 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
     w->val[w->rows++] = row->val[0];
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 /* Collects the products of one term that fall into a vector of entries. Returns their
    number, or -1 if the term names a column twice. */

@@ -93,8 +93,7 @@ static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t 
 #undef T
 #undef INT
 
-/* ---- pieces -------------------------------------------------------------------------
- */
+/* ---- pieces ------------------------------------------------------------------------ */
 
 /* Begin of piece k: the first row, or segment of a long row, with about its share of the
    work before it. */
