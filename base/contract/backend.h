@@ -189,8 +189,7 @@ typedef struct hy_backend_ops {
     void (*mark_free)(hy_mark *mark);
     hybrid_status (*mark_set)(hy_lane *lane, hy_mark *mark);
     hybrid_status (*lane_wait)(hy_lane *lane, hy_mark *mark);
-    hybrid_status (*host_wait)(
-        hy_mark *mark);
+    hybrid_status (*host_wait)(hy_mark *mark);
     hybrid_status (*mark_reached)(hy_mark *mark, int *out);
     int64_t (*mark_ns)(const hy_mark *mark);
 
