@@ -83,7 +83,7 @@ static const resource memory = {"memory", memory_v2, memory_v1};
 
 /* ---- groups of the process ------------------------------------------------------- */
 
-static double lesser_limit(double a, double b)
+static double lower_limit(double a, double b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
@@ -97,7 +97,7 @@ static double group_limit(const char *mount, char *group, limit_fn read)
     for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
         *end = '\0';
         snprintf(folder, sizeof folder, "%s%s", mount, group);
-        limit = lesser_limit(limit, read(folder));
+        limit = lower_limit(limit, read(folder));
     }
     return limit;
 }
@@ -142,7 +142,7 @@ static double read_limit(const char *root, const resource *r)
         return 0;
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        limit                     = lesser_limit(limit, line_limit(root, line, r));
+        limit                     = lower_limit(limit, line_limit(root, line, r));
     }
     fclose(file);
     return limit;
@@ -170,6 +170,6 @@ int64_t hy_machine_memory(void)
 
 int64_t hy_memory_limit(void)
 {
-    return (int64_t)lesser_limit((double)hy_machine_memory(),
-                                 (double)hy_cgroup_memory(""));
+    return (int64_t)lower_limit((double)hy_machine_memory(),
+                                (double)hy_cgroup_memory(""));
 }

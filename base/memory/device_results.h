@@ -20,7 +20,7 @@ typedef struct hy_device_results {
     struct hy_device_array *first;
 } hy_device_results;
 
-void hy_device_results_init(hy_device_results *kept);
+void hy_device_results_init(hy_device_results *results);
 /* Frees all remaining arrays. */
 void hy_device_results_close(struct hy_context *ctx);
 

@@ -19,8 +19,8 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE     = 4, /* a pooled mapping serves results down to a quarter of its pages */
-    KEPT_MOST = 32 /* most pooled mappings; beyond, the one pooled longest is unmapped */
+    WASTE       = 4, /* a pooled mapping serves results down to a quarter of its pages */
+    POOLED_MOST = 32 /* beyond, the mapping that was pooled longest is unmapped */
 };
 
 /* How far a mapping has been used, in bytes from its start. */
@@ -37,7 +37,7 @@ typedef struct mapping {
     extent now;
     extent before; /* extent when call number `call` first reserved the mapping */
     int64_t call;
-    int kept;
+    int pooled;
     size_t pieces;          /* number of pieces that can be pinned */
     unsigned char pinned[]; /* one flag per piece: 1 once it is pinned; atomic */
 } mapping;
@@ -107,13 +107,13 @@ static mapping *find(hy_results *results, const void *ptr)
    again gets its own pages. Among mappings of one size it returns the one with the most
    pages present. It skips mappings with far more pages than `bytes` needs, which a larger
    result will need. */
-static mapping *find_kept(hy_results *results, size_t bytes)
+static mapping *find_pooled(hy_results *results, size_t bytes)
 {
     const size_t pages = hy_pages_round(bytes);
     mapping *best      = NULL;
 
     for (mapping *m = results->first; m; m = m->next)
-        if (m->kept && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
+        if (m->pooled && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
             (!best || m->bytes < best->bytes ||
              (m->bytes == best->bytes && m->now.touched > best->now.touched)))
             best = m;
@@ -147,7 +147,7 @@ static void keep_only(hy_context *ctx, int most)
 
     while (*link) {
         mapping *m = *link;
-        if (m->kept && most-- <= 0) {
+        if (m->pooled && most-- <= 0) {
             *link = m->next;
             unmap(ctx, ctx->results->device, m);
         } else {
@@ -162,8 +162,8 @@ static void begin_use(const hy_context *ctx, mapping *m)
 {
     if (m->call != ctx->call)
         m->before = m->now;
-    m->call = ctx->call;
-    m->kept = 0;
+    m->call   = ctx->call;
+    m->pooled = 0;
 }
 
 static void push(hy_results *results, mapping *m)
@@ -228,7 +228,7 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what
         return hy_address_space_full(
             ctx, what, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, NULL);
     pthread_mutex_lock(&results->lock);
-    m = find_kept(results, bytes);
+    m = find_pooled(results, bytes);
     if (m)
         begin_use(ctx, m);
     pthread_mutex_unlock(&results->lock);
@@ -320,12 +320,12 @@ int hy_results_release(hy_context *ctx, void *ptr)
         return 0;
     pthread_mutex_lock(&results->lock);
     mapping *m      = find(results, ptr);
-    const int found = m && !m->kept;
+    const int found = m && !m->pooled;
     if (found) {
         take_out(results, m);
         push(results, m);
-        m->kept = 1;
-        keep_only(ctx, KEPT_MOST);
+        m->pooled = 1;
+        keep_only(ctx, POOLED_MOST);
     }
     pthread_mutex_unlock(&results->lock);
     return found;
@@ -337,7 +337,7 @@ int64_t hy_results_kept_bytes(hy_results *results)
 
     pthread_mutex_lock(&results->lock);
     for (const mapping *m = results->first; m; m = m->next)
-        bytes += m->kept ? (int64_t)m->now.counted : 0;
+        bytes += m->pooled ? (int64_t)m->now.counted : 0;
     pthread_mutex_unlock(&results->lock);
     return bytes;
 }
@@ -356,7 +356,7 @@ void hy_results_undo(hy_context *ctx)
     pthread_mutex_lock(&results->lock);
     for (mapping *m = results->first, *next; m; m = next) {
         next = m->next;
-        if (!m->kept || m->call != ctx->call)
+        if (!m->pooled || m->call != ctx->call)
             continue;
         if (m->before.reached > 0) {
             give_back(ctx, m);

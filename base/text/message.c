@@ -11,7 +11,7 @@
 enum { NAME_BYTES = 256 }; /* most bytes of a file's name at the start of a sentence */
 
 /* Receives the calling thread's sentences; NULL: the context's message does. */
-static _Thread_local hy_message *kept_aside;
+static _Thread_local hy_message *redirected;
 
 void hy_message_init(hy_message *message)
 {
@@ -33,7 +33,7 @@ void hy_message_clear(hy_message *message)
 
 void hy_message_aside(hy_message *aside)
 {
-    kept_aside = aside;
+    redirected = aside;
 }
 
 void hy_message_hush(hy_message *unheard)
@@ -51,7 +51,7 @@ void hy_message_heed(hy_message *unheard)
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...)
 {
-    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    hy_message *message = redirected ? redirected : &ctx->message;
     char text[HY_MESSAGE_BYTES];
     va_list args;
 
@@ -67,7 +67,7 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
 
 hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status, const char *name)
 {
-    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    hy_message *message = redirected ? redirected : &ctx->message;
     char text[HY_MESSAGE_BYTES], shown[NAME_BYTES];
 
     if (status != HYBRID_NO_MEMORY)

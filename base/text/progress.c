@@ -97,7 +97,7 @@ void hy_progress_end(hy_progress *p, hybrid_status status)
     __atomic_store_n(&p->active, 0, __ATOMIC_RELAXED);
 }
 
-hybrid_status hy_progress_look(hy_progress *p)
+hybrid_status hy_progress_poll(hy_progress *p)
 {
     if (may_tell(p) && hy_now_ns() >= p->next_ns)
         tell(p, rows_done(p));
@@ -134,7 +134,7 @@ static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
 static void spin_unlocked(hy_progress *p, pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
-    (void)hy_progress_look(p);
+    (void)hy_progress_poll(p);
     pthread_mutex_lock(lock);
 }
 

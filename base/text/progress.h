@@ -66,7 +66,7 @@ void hy_progress_keep(hy_progress *progress);
 void hy_progress_end(hy_progress *progress, hybrid_status status);
 
 /* The slow paths of hy_progress_check() and hy_progress_add(). */
-hybrid_status hy_progress_look(hy_progress *progress);
+hybrid_status hy_progress_poll(hy_progress *progress);
 void hy_progress_count(hy_progress *progress, int64_t units);
 
 static inline int hy_progress_asked(const hy_progress *progress)
@@ -79,7 +79,7 @@ static inline int hy_progress_asked(const hy_progress *progress)
    takes. */
 static inline hybrid_status hy_progress_check(hy_progress *progress)
 {
-    return hy_progress_asked(progress) ? hy_progress_look(progress) : HYBRID_OK;
+    return hy_progress_asked(progress) ? hy_progress_poll(progress) : HYBRID_OK;
 }
 
 /* Counts `units` units as done. Any thread. */

@@ -258,11 +258,11 @@ static void recall(hy_loop *l)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Polls for the end of the loop, at most `looks` times. Waking the caller takes as long
+/* Polls for the end of the loop, at most `polls` times. Waking the caller takes as long
    as waking a worker, so the caller spins before it sleeps. */
-static int sees_end(const hy_loop *l, int looks)
+static int sees_end(const hy_loop *l, int polls)
 {
-    for (int i = 0; i < looks && l->pool->looks; i++) {
+    for (int i = 0; i < polls && l->pool->spins; i++) {
         if (people(l) == 0)
             return 1;
         hy_relax();

@@ -62,7 +62,7 @@ static hy_task *take_given(struct hy_worker *me)
    Waking a thread often takes longer than the pause between two loops. */
 static int may_spin(const struct hy_worker *me)
 {
-    return me->pool->looks &&
+    return me->pool->spins &&
            me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
 }
 
@@ -73,7 +73,7 @@ static void begin_to_spin(struct hy_worker *me)
 
 /* Spins for a task that the worker is given. Returns NULL after HY_SPINS polls, or once
    `offers` is no longer `seen`. */
-static hy_task *look(struct hy_worker *me, unsigned seen)
+static hy_task *spin(struct hy_worker *me, unsigned seen)
 {
     hy_task *task = NULL;
 
@@ -88,7 +88,7 @@ static hy_task *look(struct hy_worker *me, unsigned seen)
 
 /* Spins before the first look into the queues, unless a queue has a task. *tired: 1 if
    the worker has spun in vain or may not spin. */
-static hy_task *look_at_once(struct hy_worker *me, int *tired)
+static hy_task *spin_at_once(struct hy_worker *me, int *tired)
 {
     const hy_pool *pool = me->pool;
     const unsigned seen = __atomic_load_n(&pool->offers, __ATOMIC_SEQ_CST);
@@ -99,7 +99,7 @@ static hy_task *look_at_once(struct hy_worker *me, int *tired)
     begin_to_spin(me);
     if (something_waits(pool))
         return NULL;
-    hy_task *task = look(me, seen);
+    hy_task *task = spin(me, seen);
     *tired        = __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
     return task;
 }
@@ -166,7 +166,7 @@ static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
     int stop      = 0, tired;
-    hy_task *task = look_at_once(me, &tired);
+    hy_task *task = spin_at_once(me, &tired);
 
     while (!task && !stop) {
         const int may_sleep = tired;
@@ -180,15 +180,15 @@ static hy_task *await_task(struct hy_worker *me)
         }
         stop                = pool->stop;
         const unsigned seen = pool->offers;
-        const int looks     = !task && !stop && may_spin(me);
-        if (looks)
+        const int spins     = !task && !stop && may_spin(me);
+        if (spins)
             begin_to_spin(me);
         pthread_mutex_unlock(&pool->lock);
         if (may_sleep)
             hy_worker_unbind(me);
-        if (looks)
-            task = look(me, seen);
-        tired = !looks || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+        if (spins)
+            task = spin(me, seen);
+        tired = !spins || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
     }
     return task;
 }
@@ -263,7 +263,7 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     pool->progress = &ctx->progress;
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
-    pool->looks    = threads <= cores && threads > 1;
+    pool->spins    = threads <= cores && threads > 1;
     pool->regular  = threads;
     pool->active   = threads;
 
@@ -315,7 +315,7 @@ int hy_pool_worker(const hy_pool *pool)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-static struct hy_worker *find_looking(const hy_pool *pool)
+static struct hy_worker *find_spinning(const hy_pool *pool)
 {
     for (int i = 0; i < pool->active; i++)
         if (hy_worker_spins(&pool->workers[i]))
@@ -330,7 +330,7 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     hy_tasks_push(&pool->queues[urgency], task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
-    struct hy_worker *w = find_looking(pool);
+    struct hy_worker *w = find_spinning(pool);
     if (w)
         __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
     else
@@ -343,7 +343,7 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    struct hy_worker *w = urgency == HY_IDLE ? find_looking(pool) : NULL;
+    struct hy_worker *w = urgency == HY_IDLE ? find_spinning(pool) : NULL;
     if (w)
         hy_worker_give(w, task);
     else

@@ -59,7 +59,7 @@ struct hy_pool {
     int waiting;     /* number of threads that sleep until a loop is over; atomic */
     unsigned offers; /* number of tasks that were ever queued; read without the lock */
     const hy_topology *topology;
-    int looks; /* 1: workers without work spin before they sleep */
+    int spins; /* 1: workers without work spin before they sleep */
     hy_binding binding;
     unsigned char *taken; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping worker
                              is bound; atomic */

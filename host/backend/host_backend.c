@@ -48,7 +48,7 @@ static void free_block(hy_backend *self, hy_block *block)
 static void trim(hy_backend *self, int64_t since)
 {
     pthread_mutex_lock(&host(self)->lock);
-    for (hy_block **link = &host(self)->kept; *link;) {
+    for (hy_block **link = &host(self)->pooled; *link;) {
         hy_block *block = *link;
         if (block->call < since) {
             link = &block->next;
@@ -134,12 +134,12 @@ static void rates(const hy_backend *self, hy_rates *out)
 
 /* Takes the smallest pooled block of this space that is large enough and at most twice as
    large as needed; NULL if there is none. */
-static hy_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
+static hy_block *take_pooled(hy_host_backend *self, hy_space space, size_t bytes)
 {
     hy_block **best = NULL;
 
     pthread_mutex_lock(&self->lock);
-    for (hy_block **b = &self->kept; *b; b = &(*b)->next)
+    for (hy_block **b = &self->pooled; *b; b = &(*b)->next)
         if ((*b)->space == space && (*b)->bytes >= bytes && (*b)->bytes / 2 <= bytes &&
             (!best || (*b)->bytes < (*best)->bytes))
             best = b;
@@ -186,7 +186,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
         return HYBRID_OK;
     if (bytes > (size_t)INT64_MAX - 2 * HEADER)
         return hy_memory_full(self->ctx, what, INT64_MAX, "");
-    block = take_kept(host(self), space, bytes);
+    block = take_pooled(host(self), space, bytes);
     if (!block)
         HY_TRY(new_block(self, space, bytes, what, &block));
     *out = (hy_buffer){(char *)block + HEADER, bytes, space};
@@ -198,8 +198,8 @@ static void free_buffer(hy_backend *self, hy_buffer *buffer)
     if (buffer->ptr) {
         hy_block *block = (hy_block *)(void *)((char *)buffer->ptr - HEADER);
         pthread_mutex_lock(&host(self)->lock);
-        block->next      = host(self)->kept;
-        host(self)->kept = block;
+        block->next        = host(self)->pooled;
+        host(self)->pooled = block;
         pthread_mutex_unlock(&host(self)->lock);
     }
     *buffer = (hy_buffer){NULL, 0, buffer->space};

@@ -18,7 +18,7 @@ typedef struct entry {
     void *arg;
     hy_work_on work; /* CALL: the stage that fn belongs to */
     hy_mark *mark;   /* REACH, WAIT: the mark */
-    int64_t turn;    /* REACH, WAIT: number of the mark_set() call */
+    int64_t setting; /* REACH, WAIT: number of the mark_set() call */
 } entry;
 
 typedef struct lane {
@@ -82,10 +82,10 @@ void hy_host_mark_free(hy_mark *mark)
 }
 
 /* Records that the lane reached the mark, and resumes the lanes that wait for it. */
-static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
+static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
-    mark->reached = turn;
+    mark->reached = setting;
     mark->status  = status;
     mark->ns      = hy_now_ns();
     lane *parked  = mark->parked;
@@ -106,7 +106,7 @@ static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
     hy_mark *mark = e->mark;
 
     pthread_mutex_lock(&mark->lock);
-    const int passed = mark->reached >= e->turn;
+    const int passed = mark->reached >= e->setting;
     if (passed) {
         *status = mark->status;
     } else {
@@ -190,7 +190,7 @@ static void walk(hy_task *task, int worker)
         } else if (e.action == WAIT) {
             keep_first(l, status);
         } else {
-            reach(e.mark, e.turn, l->status);
+            reach(e.mark, e.setting, l->status);
         }
     }
     forget_reported(l);
@@ -251,12 +251,12 @@ hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
 
     pthread_mutex_lock(&l->lock);
     pthread_mutex_lock(&mark->lock);
-    e.turn   = ++mark->set;
-    mark->on = l;
+    e.setting = ++mark->set;
+    mark->on  = l;
     pthread_mutex_unlock(&mark->lock);
     const hybrid_status status = push(l, &e);
     if (status != HYBRID_OK)
-        reach(mark, e.turn, status); /* otherwise waiting threads would never wake */
+        reach(mark, e.setting, status); /* otherwise waiting threads would never wake */
     pthread_mutex_unlock(&l->lock);
     return status;
 }
@@ -266,7 +266,7 @@ hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
     entry e = {.action = WAIT, .mark = mark};
 
     pthread_mutex_lock(&mark->lock);
-    e.turn = mark->set;
+    e.setting = mark->set;
     pthread_mutex_unlock(&mark->lock);
     pthread_mutex_lock(&of(base)->lock);
     const hybrid_status status = push(of(base), &e);
@@ -277,7 +277,7 @@ hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
 hybrid_status hy_host_wait(hy_mark *mark)
 {
     pthread_mutex_lock(&mark->lock);
-    for (const int64_t turn = mark->set; mark->reached < turn;)
+    for (const int64_t setting = mark->set; mark->reached < setting;)
         pthread_cond_wait(&mark->changed, &mark->lock);
     const hybrid_status status = mark->status;
     lane *l                    = mark->on;

@@ -49,11 +49,11 @@ typedef struct hy_host_backend {
     hy_backend       base;
     int              threads, most_threads; /* workers without and with the reserve */
     char             text[128];
-    pthread_mutex_t  lock;    /* guards `kept` */
+    pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
     struct hy_piece *scratch; /* (most_threads + 1) * HY_SCRATCHES; the caller's
                                  workspaces are last */
-    struct hy_block *kept;  /* pooled buffers */
+    struct hy_block *pooled;  /* pooled buffers */
 } hy_host_backend;
 
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,

@@ -25,7 +25,7 @@
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
 enum { BLOCKS = 4 }; /* blocks of terms per worker */
 /* Number of terms between prefetch and use. */
-enum { AHEAD = 16 };
+enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
@@ -111,8 +111,8 @@ static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t en
 
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
-        if (t + AHEAD < end)
-            HY_PREFETCH((const char *)B->row_ptr + col[t + AHEAD] * size);
+        if (t + DISTANCE < end)
+            HY_PREFETCH((const char *)B->row_ptr + col[t + DISTANCE] * size);
         s->terms[t] = (hy_term){hy_offset(B, col[t]), hy_offset(B, (int64_t)col[t] + 1)};
     }
     return HYBRID_OK;
@@ -172,11 +172,11 @@ static void choose_ranges(split *s, int64_t products)
 
 /* ---- products --------------------------------------------------------------------- */
 
-static void fetch_ahead(const split *s, int64_t t, int64_t end)
+static void prefetch(const split *s, int64_t t, int64_t end)
 {
-    if (t + AHEAD >= end)
+    if (t + DISTANCE >= end)
         return;
-    const int64_t k = s->terms[t + AHEAD].begin;
+    const int64_t k = s->terms[t + DISTANCE].begin;
     HY_PREFETCH(hy_cols(s->h->B) + k);
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
@@ -197,7 +197,7 @@ static hybrid_status count_block(const split *s, int64_t b)
     int64_t sum[PARTS] = {0}, work = 0;
 
     for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
-        fetch_ahead(s, t, block_end(s, b));
+        prefetch(s, t, block_end(s, b));
         for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
             sum[s->part_of[col[k] >> s->shift]]++;
         HY_TRY(pass(s, t, &work));
@@ -255,7 +255,7 @@ static hybrid_status open_products(split *s, int64_t products)
                                                                                          \
         memcpy(next, s->next + b * PARTS, sizeof next);                                  \
         for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
-            fetch_ahead(s, t, block_end(s, b));                                          \
+            prefetch(s, t, block_end(s, b));                                             \
             for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {              \
                 const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;          \
                 s->product_col[at]    = col[k];                                          \

@@ -29,9 +29,9 @@ enum { PIECE = 1 << 12 };            /* least work of a piece, some 15 us */
 enum { FEW_WORKERS = 8, LONG = 32 }; /* LONG: mean entries of a long row of B */
 /* With fewer products one worker is faster than a split */
 enum { HUGE_PRODUCTS = 1 << 18 };
-enum { BATCH = 256 };     /* most entries of A in a batch of several rows */
-enum { FETCHED = 256 };   /* most prefetched bytes of each array of a row of B */
-enum { RECENT_BITS = 8 }; /* bits of the hash of recently prefetched rows of B */
+enum { BATCH = 256 };      /* most entries of A in a batch of several rows */
+enum { PREFETCHED = 256 }; /* most prefetched bytes of each array of a row of B */
+enum { RECENT_BITS = 8 };  /* bits of the hash of recently prefetched rows of B */
 
 typedef struct product {
     hy_lane *lane;
@@ -123,16 +123,17 @@ static const char *a_val(const product *p, int64_t k)
 
 /* Prefetches the first cache lines of an array that is not empty. Once it is read, the
    hardware prefetches the rest. */
-static inline void fetch(const void *array, int64_t bytes)
+static inline void prefetch(const void *array, int64_t bytes)
 {
-    const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
+    const char *first = array,
+               *last  = first + (bytes < PREFETCHED ? bytes : PREFETCHED) - 1;
 
     for (const char *line = first; line < last; line += 64)
         HY_PREFETCH(line);
     HY_PREFETCH(last);
 }
 
-static void fetch_row(maker *m, int32_t row, hy_term term)
+static void prefetch_row(maker *m, int32_t row, hy_term term)
 {
     const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
@@ -143,8 +144,8 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
     *recent = row;
     if (term.begin == term.end) /* B may have no arrays */
         return;
-    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
-    fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
+    prefetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
+    prefetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
 /* Loads the terms of as many rows as fit, at least one, and prefetches their rows of
@@ -173,7 +174,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scrat
         HY_PREFETCH((const char *)B->row_ptr + col[k] * room);
     for (int64_t k = 0; k < n; k++) {
         b->terms[k] = (hy_term){hy_offset(B, col[k]), hy_offset(B, (int64_t)col[k] + 1)};
-        fetch_row(m, col[k], b->terms[k]);
+        prefetch_row(m, col[k], b->terms[k]);
     }
     return HYBRID_OK;
 }
@@ -223,7 +224,7 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
 }
 
 /* Records rows that were made together, and moves them next to each other. */
-static void keep_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
+static void record_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 {
     const hy_rows *out = &m->p->out;
     const size_t size  = hy_value_size(m->seat.type);
@@ -248,7 +249,7 @@ static hybrid_status make_rows(maker *m, const batch *b)
         HY_TRY(take_rows(m, b, i, &row));
         if (row.products > 0)
             HY_TRY(p->make(&m->seat, &row, &nnz));
-        keep_rows(m, i, &row, nnz);
+        record_rows(m, i, &row, nnz);
         m->rows += row.lanes;
         m->work += row.products * row.lanes + 1;
         if (m->work <= HY_UNCHECKED)
@@ -263,14 +264,14 @@ static hybrid_status make_piece(maker *m, int64_t row, int64_t end)
 {
     static const hy_scratch kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
     hybrid_status status           = HYBRID_OK;
-    batch ahead, now;
+    batch next, now;
 
     if (row < end)
-        HY_TRY(load_batch(m, row, end, kind[0], &ahead));
-    for (int turn = 1; row < end && status == HYBRID_OK; row = now.end, turn = 1 - turn) {
-        now = ahead;
+        HY_TRY(load_batch(m, row, end, kind[0], &next));
+    for (int slot = 1; row < end && status == HYBRID_OK; row = now.end, slot = 1 - slot) {
+        now = next;
         if (now.end < end)
-            HY_TRY(load_batch(m, now.end, end, kind[turn], &ahead));
+            HY_TRY(load_batch(m, now.end, end, kind[slot], &next));
         status = make_rows(m, &now);
         hy_recipes_finish(&m->seat);
     }

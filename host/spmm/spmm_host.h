@@ -15,8 +15,8 @@
 #include "host/backend/target.h"
 
 enum {
-    HY_SEGMENT = 2048, /* entries of a segment of a long row */
-    HY_AHEAD   = 6     /* entries of A between the prefetch of a row of X and its use */
+    HY_SEGMENT           = 2048, /* entries of a segment of a long row */
+    HY_PREFETCH_DISTANCE = 6     /* entries of A between prefetch and use of a row of X */
 };
 
 /* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col]. */
@@ -25,17 +25,17 @@ typedef struct hy_dense_product {
     const void       *x;
     void             *y;
     int64_t           x_row, y_row, y_col;
-    int64_t           n;      /* number of columns */
-    int               single; /* 1: the chunk has one column */
+    int64_t           n;            /* number of columns */
+    int               single;       /* 1: the chunk has one column */
     hy_target         target;
     double            alpha, beta;
     int64_t           row_begin, row_end, pieces;
-    int64_t           ahead;  /* each entry k < ahead of A prefetches the row of X of
-                                 entry k + HY_AHEAD; 0: none does */
-    int               stream; /* 1: Y is stored past the caches */
-    void             *sums;   /* n values for each segment of the long rows */
-    int64_t          *done;   /* for each long row, at the id of its first segment: number
-                                 of elements of `sums` computed */
+    int64_t           prefetch_end; /* each entry k < prefetch_end of A prefetches the row
+                                       of X of entry k + HY_PREFETCH_DISTANCE; 0: none */
+    int               stream;       /* 1: Y is stored past the caches */
+    void             *sums;         /* n values for each segment of the long rows */
+    int64_t          *done;         /* for each long row, at the id of its first segment:
+                                       number of elements of `sums` computed */
 } hy_dense_product;
 
 /* Number of segments of a row; the last one takes the remainder. */
@@ -69,7 +69,7 @@ void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w);
 hybrid_status hy_dense_product_make_piece(const hy_dense_product *p,
                                           hy_progress *progress, int64_t k);
 
-/* Computes the product with all workers. Sets pieces, ahead, sums and done. */
+/* Computes the product with all workers. Sets pieces, prefetch_end, sums and done. */
 hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job,
                                     hy_dense_product *p);
 

@@ -58,7 +58,7 @@ static void make_sheet(const hy_dense_product *p, const part *s)
 {
     const size_t size     = hy_value_size(p->A->type);
     hy_dense_product rows = *p;
-    _Alignas(HY_LINE) char sheet[SHEET_BYTES], turned[SHEET_BYTES];
+    _Alignas(HY_LINE) char sheet[SHEET_BYTES], transposed[SHEET_BYTES];
 
     rows.x = (const char *)p->x + (size_t)s->col * size;
     /* address that row 0 would have */
@@ -71,9 +71,9 @@ static void make_sheet(const hy_dense_product *p, const part *s)
     hy_dense_product_piece(&rows, &(hy_piece){{s->row, 0}, {s->row + s->rows, 0}});
     for (int64_t j = 0; j < s->cols; j += LINES) {
         const int64_t lines = hy_min(LINES, s->cols - j);
-        hy_transpose(sheet + (size_t)j * size, s->cols, lines, s->rows, size, turned,
+        hy_transpose(sheet + (size_t)j * size, s->cols, lines, s->rows, size, transposed,
                      s->rows);
-        store(p, turned, lines, s->rows,
+        store(p, transposed, lines, s->rows,
               (char *)p->y + (size_t)(s->row + (s->col + j) * p->y_col) * size);
     }
 }

@@ -18,7 +18,7 @@ enum {
     FAR_BYTES      = 16 << 20, /* more does not fit, even if rows of A share it */
     NEIGHBOURS     = 4,        /* distance of columns at which rows of A share X */
     SAMPLES        = 64,       /* rows of A that are sampled */
-    LOOK           = 8,        /* entries of each that are examined */
+    EXAMINED       = 8,        /* entries of each that are examined */
     STREAM_SHARE   = 8,        /* a Y above 1/8 of the last-level cache is streamed */
     STREAM_WORKERS = 8         /* by at least 8 workers, who saturate memory */
 };
@@ -128,9 +128,9 @@ static double near_bytes(const hy_dense_product *p)
 static int64_t count_alone(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i);
-    const int64_t end   = hy_min(hy_offset(A, i + 1), begin + LOOK);
+    const int64_t end   = hy_min(hy_offset(A, i + 1), begin + EXAMINED);
     int64_t k = hy_offset(A, i - 1), count = 0;
-    const int64_t last = hy_min(begin, k + 2 * LOOK);
+    const int64_t last = hy_min(begin, k + 2 * EXAMINED);
 
     for (int64_t j = begin; j < end; j++) {
         const int64_t col = hy_cols(A)[j];
@@ -154,7 +154,7 @@ static int scattered(const hy_dense_product *p)
 
 /* Returns 1 if rows of X are to be prefetched: not if they are in a core's caches anyway,
    and not for a single column. */
-static int fetches_ahead(const hy_dense_product *p)
+static int prefetches_x(const hy_dense_product *p)
 {
     const double bytes = p->single ? 0 : near_bytes(p);
 
@@ -220,7 +220,8 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
 {
     hy_pool *pool = lane->backend->ctx->pool;
 
-    p->ahead  = fetches_ahead(p) ? hy_offset(p->A, p->row_end) - HY_AHEAD : 0;
+    p->prefetch_end =
+        prefetches_x(p) ? hy_offset(p->A, p->row_end) - HY_PREFETCH_DISTANCE : 0;
     p->pieces = count_pieces(p, hy_pool_threads(pool));
     HY_TRY(find_room(lane, job, p));
 

@@ -147,8 +147,8 @@ static hybrid_status write_batches(writer *w)
 {
     int64_t begin = 0;
 
-    for (int turn = 0;; turn ^= 1) {
-        w->formatted         = &w->batches[turn];
+    for (int which = 0;; which ^= 1) {
+        w->formatted         = &w->batches[which];
         w->formatted->begin  = begin;
         w->formatted->pieces = pieces_from(w, begin);
         HY_TRY(hy_pool_for(w->ctx->pool, HY_COMPUTE, 0, 1 + w->formatted->pieces, 1,
