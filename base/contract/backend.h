@@ -270,8 +270,8 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
-    hy_lane *caller_lane; /* (optional) a lane whose work the enqueueing thread does
-                             itself before the call returns, with that work's status. It
+    hy_lane *caller_lane; /* (optional) a lane on which the enqueueing thread does the
+                             work itself, before the call returns the work's status. It
                              takes no marks. */
 };
 

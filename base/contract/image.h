@@ -166,7 +166,7 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end);
    column block of `col`. X only. */
 int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 
-/* ---- column blocks of a run whose Y is known ---- */
+/* ---- column blocks of a run with a known Y ---- */
 
 /* Largest `back` that hy_image_move() can choose. */
 int64_t hy_image_most_back(const hy_image *image);

@@ -52,12 +52,12 @@ typedef struct hy_part {
 /* A copy from a part to memory of the result. */
 typedef struct hy_landing {
     hy_row_copy rows;
-    const char *base; /* start of the pieces */
+    const char *base; /* start of the pieces of memory, see `piece` */
     size_t piece;     /* bytes of a piece: no copy may cross from one piece to the next;
                          0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;
 
-enum { HY_LANDINGS = 3 }; /* most copies for one part */
+enum { HY_LANDINGS = 3 }; /* most copies that one part takes */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];

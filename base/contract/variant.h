@@ -63,9 +63,9 @@ typedef struct hy_chunk {
     int kept;       /* 1: the pack is cached on the device, for the same rows of later
                        column blocks and runs */
     size_t kept_at; /* offset of the pack in the block of all cached packs, in bytes */
-    hy_features features; /* of this rectangle. If X is on the device in column blocks,
-                             all but the products are those of the widest block, because
-                             one pack serves all blocks. */
+    hy_features features; /* features of this chunk. If X is on the device in column
+                             blocks, all but the products are those of the widest block,
+                             because one pack serves all blocks. */
     const hy_variant *variant;
 } hy_chunk;
 

@@ -138,7 +138,7 @@ typedef struct transposing {
     int bands;
 } transposing;
 
-/* First row whose entries start at or after index `wanted`. */
+/* First row that starts at or after entry `wanted`. */
 static int64_t row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;

@@ -77,8 +77,8 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
    entry. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Checks the column indices of A, some rows of a matrix, whose offsets are valid.
-   Messages call row i of A row first + i, or listed[i] if `listed` is not NULL. */
+/* Checks the column indices of A, which holds some rows of a matrix. The offsets must be
+   valid. Messages call row i of A row first + i, or listed[i] if `listed` is not NULL. */
 hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int64_t first, const int32_t *listed);
 

@@ -9,8 +9,8 @@ enum {
     OFFSETS_FINE  = 8 /* least number of pieces that are worth waking a worker */
 };
 
-static const int64_t MOST = INT64_MAX / 16; /* largest number of elements whose bytes can
-                                               be counted */
+static const int64_t MOST = INT64_MAX / 16; /* most elements of an array; their bytes fit
+                                               int64_t */
 
 /* Checks an array of numbers of `size` bytes each. */
 static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,

@@ -60,7 +60,7 @@ void hy_meter_reset_peak(hy_meter *meter)
 typedef struct header {
     void *block;  /* pointer from the allocator */
     size_t bytes; /* bytes counted on the meter */
-    int mapped;   /* 1: the block is a mapping of its own */
+    int mapped;   /* 1: the array has pages of its own */
 } header;
 
 _Static_assert(sizeof(header) <= ALIGNMENT, "a header fits before an aligned array");

@@ -22,7 +22,7 @@ char *hy_pages_map_small(size_t bytes)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-/* A large mapping starts at a huge page: it is reserved with slack, whose ends are cut
+/* A large mapping starts at a huge page: it is reserved with slack, and both ends are cut
    off. */
 char *hy_pages_map(size_t bytes)
 {

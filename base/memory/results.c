@@ -20,12 +20,12 @@
 
 enum {
     WASTE       = 4, /* a pooled mapping serves results down to a quarter of its pages */
-    POOLED_MOST = 32 /* beyond, the mapping that was pooled longest is unmapped */
+    POOLED_MOST = 32 /* most pooled mappings; the oldest are unmapped first */
 };
 
 /* How far a mapping has been used, in bytes from its start. */
 typedef struct extent {
-    size_t touched;  /* bytes whose pages are known to be present */
+    size_t touched;  /* bytes that lie in pages known to be present */
     size_t counted;  /* bytes on the host meter */
     int64_t reached; /* bytes beyond which no page is present; atomic */
 } extent;

@@ -20,7 +20,7 @@ struct hy_backend;
 typedef struct hy_span {
     char *ptr;      /* page aligned; NULL if bytes is 0 */
     size_t bytes;   /* reserved bytes */
-    size_t touched; /* leading bytes whose pages are known to be present */
+    size_t touched; /* leading bytes that lie in pages known to be present */
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes of a piece, which is pinned at once; 0: cannot be pinned */
     unsigned char *pinned; /* one flag per piece: 1 once it is pinned; atomic */
@@ -66,7 +66,7 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
 /* Returns 1 if all of [begin, end) is pinned. */
 int hy_results_pinned(const hy_span *span, size_t begin, size_t end);
 
-/* Ends the use of a complete span, whose first `used` bytes hold data. The mapping is
+/* Ends the use of a complete span. Its first `used` bytes hold data. The mapping is
    handed to the caller, and hy_results_release() finds it by its pointer. */
 void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
 

@@ -169,8 +169,8 @@ static void leave(hy_loop *l, hybrid_status status)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Wakes callers that sleep. A caller counts itself in `waiting` before its last look at
-   `people`. */
+/* Wakes callers that sleep. A caller counts itself in `waiting` before it reads `people`
+   for the last time. */
 static void tell_callers(hy_pool *pool)
 {
     if (__atomic_load_n(&pool->waiting, __ATOMIC_SEQ_CST) == 0)
@@ -262,7 +262,7 @@ static void recall(hy_loop *l)
    as waking a worker, so the caller spins before it sleeps. */
 static int sees_end(const hy_loop *l, int polls)
 {
-    for (int i = 0; i < polls && l->pool->spins; i++) {
+    for (int i = 0; i < polls && l->pool->looks; i++) {
         if (people(l) == 0)
             return 1;
         hy_relax();

@@ -62,7 +62,7 @@ static hy_task *take_given(struct hy_worker *me)
    Waking a thread often takes longer than the pause between two loops. */
 static int may_spin(const struct hy_worker *me)
 {
-    return me->pool->spins &&
+    return me->pool->looks &&
            me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
 }
 
@@ -86,8 +86,8 @@ static hy_task *spin(struct hy_worker *me, unsigned seen)
     return task;
 }
 
-/* Spins before the first look into the queues, unless a queue has a task. *tired: 1 if
-   the worker has spun in vain or may not spin. */
+/* Spins before the queues are searched, unless a queue has a task. *tired: 1 if the
+   worker has spun in vain or may not spin. */
 static hy_task *spin_at_once(struct hy_worker *me, int *tired)
 {
     const hy_pool *pool = me->pool;
@@ -263,7 +263,7 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     pool->progress = &ctx->progress;
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
-    pool->spins    = threads <= cores && threads > 1;
+    pool->looks    = threads <= cores && threads > 1;
     pool->regular  = threads;
     pool->active   = threads;
 

@@ -72,7 +72,7 @@ int64_t hy_pool_waited_ns(const hy_pool *pool);
 /* Returns 1 if at least HY_DRIVER_CORES cores are left besides the workers, so that other
    threads can spin for a while instead of sleeping. */
 int hy_pool_leaves_cores(const hy_pool *pool);
-size_t hy_pool_l2_bytes(const hy_pool *pool); /* of one core */
+size_t hy_pool_l2_bytes(const hy_pool *pool); /* bytes of one core's L2 cache */
 int hy_pool_worker(const hy_pool *pool);      /* the calling worker; -1: none */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
 /* Returns "cpu3" for worker 3, and "caller" for -1. */

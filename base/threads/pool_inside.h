@@ -39,7 +39,7 @@ struct hy_worker {
     int core;          /* HY_BOUND_ASLEEP: the core to which it was last bound */
     hy_loop *loop;     /* loop in which it draws as a helper; NULL: none; atomic */
     clockid_t clock;   /* clock that counts the time for which the worker has run */
-    int64_t ran_ns;    /* that clock at the last hy_pool_lend_core(), in ns; -1: none yet;
+    int64_t ran_ns;    /* ns on `clock` at the last hy_pool_lend_core(); -1: none yet;
                           atomic */
     int lent;          /* 1: it runs on another thread's core; atomic */
     int64_t worked_ns; /* ns spent in tasks; during a task negative, less the start time;
@@ -59,7 +59,7 @@ struct hy_pool {
     int waiting;     /* number of threads that sleep until a loop is over; atomic */
     unsigned offers; /* number of tasks that were ever queued; read without the lock */
     const hy_topology *topology;
-    int spins; /* 1: workers without work spin before they sleep */
+    int looks; /* 1: workers without work spin before they sleep */
     hy_binding binding;
     unsigned char *taken; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping worker
                              is bound; atomic */
@@ -105,7 +105,7 @@ static inline int hy_worker_take_back(struct hy_worker *w, hy_task *task)
    reserve. */
 hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most);
 
-/* Returns the worker whose place in a loop the calling thread, which is no worker, takes:
+/* Chooses the worker that stays out of a loop for the calling thread, which is no worker:
    the one that sleeps on the core of the calling thread, because both would share this
    core. */
 int hy_pool_find_place(const hy_pool *pool);
@@ -117,8 +117,8 @@ void hy_worker_unbind(struct hy_worker *w);
 /* Lets a worker that hy_pool_lend_core() moved run on its own cores again. */
 void hy_worker_return(struct hy_worker *w);
 
-/* loops.c: index of the worker whose place the caller of this loop has taken, so that the
-   worker takes no part; -1: there is none, or the task is no loop. The lock is held. */
+/* loops.c: index of the worker that stays out of this loop, because the loop's caller
+   takes its place; -1: no worker does, or the task is no loop. The lock is held. */
 int hy_loop_part(const hy_task *task);
 
 /* loops.c: number of workers, at most `most`, that are worth waking for the task. The

@@ -7,7 +7,7 @@
 
 enum {
     HY_SPINS   = 4000, /* polls, which take some 50 us */
-    HY_SPIN_NS = 50000 /* the same time in nanoseconds */
+    HY_SPIN_NS = 50000 /* nanoseconds that HY_SPINS polls take */
 };
 
 /* Pauses between two polls. */

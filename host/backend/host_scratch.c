@@ -11,7 +11,7 @@
 typedef struct hy_piece {
     void *ptr;
     size_t bytes;
-    int64_t call; /* public call in which the workspace grew to this size */
+    int64_t call; /* number of the public call in which the workspace last grew */
 } hy_piece;
 
 static int64_t pieces(const hy_host_backend *self)

@@ -14,8 +14,8 @@ typedef struct hy_term {
     int64_t begin, end; /* entries of B, [begin, end) */
 } hy_term;
 
-/* A row of C to be made. With `lanes` > 1 it stands for that many rows, whose entries of
-   A have the same columns. */
+/* A row of C to be made. With `lanes` > 1 it stands for that many rows of A with entries
+   in the same columns. */
 typedef struct hy_row {
     const hy_term *terms;
     int64_t        count;
@@ -36,7 +36,7 @@ typedef struct hy_recipes hy_recipes; /* recipes of a worker */
 
 /* Context of the code that makes rows on a worker. */
 typedef struct hy_seat {
-    hy_lane    *lane;    /* lane whose workspaces are used */
+    hy_lane    *lane;    /* lane that provides the workspaces */
     hybrid_type type;
     hy_recipes *recipes; /* NULL: the worker has no recipes */
 } hy_seat;
@@ -90,7 +90,8 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
 
 /* Cuts a long row into stretches of at most HY_UNCHECKED products, in their order. */
 typedef struct hy_stretch {
-    hy_row        row;      /* this stretch: its terms; all else as in the whole row */
+    hy_row        row;      /* the present stretch: some terms of *whole, all else as in
+                               *whole */
     const hy_row *whole;
     int64_t       term, at; /* start of the next stretch: `at` products into that term */
     hy_term       part;     /* part of a term that is longer than a stretch */

@@ -7,8 +7,8 @@
    nothing else.) Accumulating is thus one addition and one store per product. Reading
    back visits touched blocks only, in order, so the row comes out sorted.
 
-   Up to 4 rows whose entries of A have the same columns are made together: an element of
-   the window is then a vector with a lane for each row.
+   Up to 4 rows of A with entries in the same columns are made together: an element of the
+   window is then a vector with a lane for each row.
 
    Between rows the window is all -0 and the marks are all 0. */
 #include "host/spgemm/spgemm_host.h"

@@ -9,7 +9,7 @@
 
 #include "host/backend/target.h"
 
-enum { GROUP = 32 }; /* keys whose counts stay in registers */
+enum { GROUP = 32 }; /* keys that are counted at once, in registers */
 
 /* place[i] = number of col[0..n) that are smaller than col[i]. Arrays are padded by
    GROUP. */

@@ -29,8 +29,8 @@ enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
-    int64_t begin, end; /* its scattered products */
-    int64_t at, bound;  /* its room in col and val: start, and number of entries */
+    int64_t begin, end; /* scattered products [begin, end) of the range */
+    int64_t at, bound;  /* room of the range in col and val: start, and entries */
     int64_t nnz;
 } part;
 

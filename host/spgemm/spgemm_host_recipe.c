@@ -28,7 +28,7 @@ enum {
     ENTRIES  = 1024, /* most entries of the row of C */
     STEPS    = 1024, /* most steps */
     GAIN     = 2,    /* least products per step; with fewer the window is as fast */
-    GROUP    = 4,    /* rows that follow a recipe together */
+    GROUP    = 4,    /* rows that are computed together by one recipe */
     LINE     = 64,   /* bytes of a vector */
     CREDIT   = 8,    /* rows of other patterns that a recipe in use survives */
     PATIENCE = 1 << 20
@@ -54,7 +54,7 @@ typedef struct recipe {
     step steps[STEPS];
 } recipe;
 
-/* Rows whose columns are written and whose values are still to be computed. */
+/* Rows with written columns and values that are still to be computed. */
 typedef struct pending {
     const recipe *recipe;
     hybrid_type type;

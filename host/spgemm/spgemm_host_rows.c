@@ -13,8 +13,8 @@
    A row with more than a worker's share of the chunk's products is made by all workers
    (spgemm_host_huge.c), before the loop.
 
-   Rows whose entries of A have the same columns (several unknowns per mesh node) go to
-   the dense accumulator together, which reads B once for all of them. */
+   Rows of A with entries in the same columns (several unknowns per mesh node) go to the
+   dense accumulator together, which reads B once for all of them. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ enum { RECENT_BITS = 8 };  /* bits of the hash of recently prefetched rows of B 
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
-    const int64_t *products, *bound; /* of all rows before a row of the chunk */
+    const int64_t *products, *bound; /* sums over all rows before row i of the chunk */
     int64_t row0, rows;
     hy_rows out;
     hy_row_fn make;
@@ -103,13 +103,15 @@ static int ends_huge(const product *p, int64_t piece)
 typedef struct maker {
     const product *p;
     hy_seat seat;
-    int64_t at, stop;                 /* room for entries of C: next and end */
+    int64_t at, stop;                 /* next free entry of C, and end of the room for
+                                         entries */
     int64_t rows, work;               /* finished rows and their work since the last
                                          hy_seat_check() */
-    int32_t recent[1 << RECENT_BITS]; /* by hash: the row of B that was prefetched last */
+    int32_t recent[1 << RECENT_BITS]; /* for each hash, the row of B that was prefetched
+                                         last */
 } maker;
 
-/* Rows whose terms are loaded. */
+/* Rows with loaded terms. */
 typedef struct batch {
     hy_term *terms; /* terms of rows [begin, end) */
     int64_t begin, end;
@@ -181,8 +183,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scrat
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Number of rows from i on, at most p->lanes, whose entries of A have the same
-   columns. */
+/* Number of rows of A from i on, at most p->lanes, with entries in the same columns. */
 static int equal_rows(const product *p, const batch *b, int64_t i)
 {
     const int32_t *col   = p->A->col;

@@ -35,7 +35,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* Takes a stretch from the next term, of which `at` products were taken before. */
+/* Takes a stretch from the next term, after the first `at` products, which were taken
+   before. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];

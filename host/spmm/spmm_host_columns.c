@@ -2,8 +2,8 @@
 
    Stored value by value, each row would touch as many cache lines as it has columns, and
    lines a power of two apart share few sets of the cache. So some rows are computed into
-   a sheet in the cache, transposed there, and stored as parts of columns. Long rows,
-   whose sums several workers may compute, do not use a sheet. */
+   a sheet in the cache, transposed there, and stored as parts of columns. Long rows do
+   not use a sheet, because several workers may compute their sums. */
 #include <string.h>
 
 #include "base/data/min_max.h"

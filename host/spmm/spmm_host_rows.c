@@ -12,15 +12,16 @@ enum {
     MOST_PIECES       = 4096,
     PIECE_WORK        = 1 << 15, /* least work of a piece, some 2 us of products */
     FINE              = 4,       /* pieces that are worth waking a worker */
-    FEW               = 10,      /* up to 10 pieces wake no worker if none spins */
+    FEW               = 10,      /* most pieces that wake no worker, if none spins */
     ENTRY_WORK        = 16,      /* work of a row or an entry besides its products */
-    NEAR_BYTES     = 1 << 20, /* bytes of X around a row of A; less fits a core's cache */
-    FAR_BYTES      = 16 << 20, /* more does not fit, even if rows of A share it */
-    NEIGHBOURS     = 4,        /* distance of columns at which rows of A share X */
-    SAMPLES        = 64,       /* rows of A that are sampled */
-    EXAMINED       = 8,        /* entries of each that are examined */
-    STREAM_SHARE   = 8,        /* a Y above 1/8 of the last-level cache is streamed */
-    STREAM_WORKERS = 8         /* by at least 8 workers, who saturate memory */
+    NEAR_BYTES = 1 << 20,  /* bytes of X around a row of A; less fits a core's cache */
+    FAR_BYTES  = 16 << 20, /* bytes of X around a row of A; more never fit a core's
+                              caches */
+    NEIGHBOURS     = 4,    /* distance of columns at which rows of A share X */
+    SAMPLES        = 64,   /* rows of A that are sampled */
+    EXAMINED       = 8,    /* entries of each that are examined */
+    STREAM_SHARE   = 8,    /* a Y above 1/8 of the last-level cache is streamed */
+    STREAM_WORKERS = 8     /* least workers that stream; 8 saturate memory */
 };
 
 /* A product, and which of its pieces have been begun. */
@@ -258,8 +259,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 /* Operations of a core, as hy_rates.flops counts them:
 
      SINGLE_ROW, SINGLE_ENTRY   one column: for a row, and for an entry
-     ROW, Y_ELEMENT, ENTRY      more columns: for a row, an element of Y, and an entry
-                                whose row of X has at most WIDE bytes
+     ROW, Y_ELEMENT, ENTRY      more columns: for a row, an element of Y, and an entry,
+                                if a row of X has at most WIDE bytes
 
    All constants of the model are fitted, in logarithms, to every second matrix of a
    collection of 43, with 1, 8 and 64 columns, on 16 cores

@@ -25,7 +25,7 @@ typedef struct hy_raw_array {
     const char *name; /* name of the file in the input's text, with JSON escapes */
     size_t length;
     int64_t offset; /* position of the array in the file, in bytes */
-    int64_t type;   /* of offsets and columns: hybrid_index */
+    int64_t type;   /* hybrid_index of an array of offsets or columns */
 } hy_raw_array;
 
 typedef struct hy_raw_header {

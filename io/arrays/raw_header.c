@@ -230,8 +230,7 @@ static hybrid_status take_key(parser *s, const member *members, int *index)
     return fail_of(s, begin, name, "is no member of it");
 }
 
-/* Takes the members of an object whose '{', and possibly first member, is already
-   taken. */
+/* Takes the members of an object, after its '{' and possibly its first member. */
 static hybrid_status take_object(parser *s, const member *members, void *out)
 {
     unsigned seen = 0; /* bit i: member i was read */

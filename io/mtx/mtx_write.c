@@ -24,7 +24,7 @@ typedef struct batch {
     int64_t begin;  /* first piece */
     int64_t pieces; /* 0 = nothing to write */
     char *text;     /* PIECE_ENTRIES * ENTRY_BYTES for each piece */
-    int64_t *bytes; /* for each piece: bytes of text */
+    int64_t *bytes; /* bytes of the text of each piece */
 } batch;
 
 typedef struct writer {

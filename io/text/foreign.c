@@ -35,8 +35,8 @@ static int ends_in(const hy_input *input, const char *ending)
     return length >= tail && strcasecmp(input->path + length - tail, ending) == 0;
 }
 
-/* A NumPy archive is a ZIP file whose first member is an array. The member's name begins
-   at byte 30, and its length is at byte 26. */
+/* A NumPy archive is a ZIP file with an array as its first member. The member's name
+   begins at byte 30, and its length is at byte 26. */
 static int is_npz(const hy_input *input)
 {
     if (!has(input, 0, "PK\x03\x04") || input->bytes < 30)
