@@ -141,8 +141,8 @@ static hybrid_status draw_logged(hy_loop *l, int index)
     return status;
 }
 
-/* Leaves without the lock. Returns 0 if helpers are wanted, which requires the lock.
- *last is 1 if `people` became 0; the loop may then no longer exist. */
+/* Leaves without the lock. Returns 0 if helpers are wanted, which requires the lock. Sets
+   `last` to 1 if `people` became 0; the loop may then no longer exist. */
 static int leaves_quietly(hy_loop *l, int *last)
 {
     uint64_t now = people(l);

@@ -17,7 +17,7 @@ enum {
     NEAR_BYTES = 1 << 20,  /* bytes of X around a row of A; less fits a core's cache */
     FAR_BYTES  = 16 << 20, /* bytes of X around a row of A; more never fit a core's
                               caches */
-    NEIGHBOURS     = 4,    /* distance of columns at which rows of A share X */
+    NEIGHBOURS     = 4,    /* columns from an entry to one that shares X with it */
     SAMPLES        = 64,   /* rows of A that are sampled */
     EXAMINED       = 8,    /* entries of each that are examined */
     STREAM_SHARE   = 8,    /* a Y above 1/8 of the last-level cache is streamed */

@@ -17,7 +17,7 @@
 
 enum { GRAIN = 1024 };
 
-#define ROWS_MOST INT64_C(2147483647)   /* columns are 32 bit */
+#define ROWS_MOST INT64_C(2147483647)   /* column indices have 32 bits */
 #define ENTRIES_MOST (INT64_C(1) << 43) /* 64 TiB and more */
 
 /* ---- the grammar ------------------------------------------------------------------ */

@@ -34,8 +34,8 @@ static int32_t read_unit(const char *p, const char *end)
     return unit;
 }
 
-/* Reads the character of a \uXXXX, or of a pair of these. The digits of the first are at
- *p, and *p moves behind the character. Returns -1 if there is none. */
+/* Reads the character of a \uXXXX, or of a pair of these. `p` points to the digits of the
+   first, and is moved behind the character. Returns -1 if there is none. */
 static int32_t read_character(const char **p, const char *end)
 {
     const int32_t first = read_unit(*p, end);
