@@ -1,4 +1,5 @@
-/* partition/pattern/extents.c - between which columns rows of A have their entries. */
+/* partition/pattern/extents.c - the range of columns in which a range of rows has
+   entries. */
 #include "partition/pattern/extents.h"
 
 #include <string.h>
@@ -6,13 +7,16 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* that one worker looks at */ };
+enum {
+    BLOCK  = 16 /* rows of a block */,
+    BLOCKS = 1 << 9 /* blocks that one worker reads at a time */
+};
 
 typedef struct looking {
     const hybrid_csr *A;
     hy_extent *blocks;
     int64_t most;
-    int too_wide; /* some row is */
+    int too_wide; /* 1 if some row spans more than `most` columns */
 } looking;
 
 static hy_extent joined(hy_extent a, hy_extent b)
@@ -79,7 +83,8 @@ void hy_extents_free(hy_context *ctx, hy_extents *extents)
 
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
 {
-    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks */
+    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks in
+                                                                           the range */
     int64_t widest = 0;
 
     if (from >= to)

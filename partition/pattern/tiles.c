@@ -1,4 +1,5 @@
-/* partition/pattern/tiles.c - how well rows that are neighbours share their columns. */
+/* partition/pattern/tiles.c - estimates how well neighbouring rows share their
+   columns. */
 #include "partition/pattern/inspect.h"
 #include "partition/format/panel.h"
 
@@ -6,23 +7,23 @@
 #include "base/threads/pool.h"
 
 enum {
-    SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
-    MIN_COUNT = 8,       /* and at least; */
-    COLUMNS   = 1 << 13, /* all of their columns, at most, */
-    LOOKED_AT = 256,     /* and one for so many entries; */
-    MOST      = 1 << 9,  /* of each, from the left, at most */
-    PIECE     = 1 << 8,  /* columns that one worker looks at, some 5 us; */
-    FINE      = 4        /* so many times is worth waking one */
+    SAMPLES   = 64,      /* maximum row panels sampled, evenly spaced */
+    MIN_COUNT = 8,       /* minimum row panels sampled */
+    COLUMNS   = 1 << 13, /* maximum columns read in all panels */
+    LOOKED_AT = 256,     /* entries of A for each column read */
+    MOST      = 1 << 9,  /* maximum columns read of a panel, from the left */
+    PIECE     = 1 << 8,  /* columns that one worker reads at a time, about 5 us */
+    FINE      = 4        /* number of pieces that justifies waking a worker */
 };
 
-/* To find the next column of a panel, on the CPUs where it was measured. */
+/* Seconds to find the next column of a panel, measured. */
 static const double COLUMN_S = 36e-9;
 
 typedef struct sample {
     const hybrid_csr *A;
     int64_t panels;
     int count;
-    int64_t entries[SAMPLES], columns[SAMPLES]; /* that were looked at */
+    int64_t entries[SAMPLES], columns[SAMPLES]; /* counts of each sampled panel */
 } sample;
 
 static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t end)
@@ -46,7 +47,7 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Columns that a panel has at most, on average. */
+/* Returns an upper bound on the mean number of columns read of a panel. */
 static int64_t columns_of(const hybrid_csr *A)
 {
     const int64_t mean = A->nnz / hy_max(A->rows, 1) + 1;
@@ -54,7 +55,8 @@ static int64_t columns_of(const hybrid_csr *A)
     return hy_min(mean * HY_PANEL_ROWS, MOST);
 }
 
-/* An even number, as many from either half of the rows. */
+/* Returns an even number of panels, so that both halves of the rows are sampled
+   equally. */
 static int64_t count_panels(const hybrid_csr *A)
 {
     const int64_t columns = hy_min(A->nnz / LOOKED_AT, COLUMNS);
