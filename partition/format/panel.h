@@ -1,4 +1,5 @@
-/* partition/format/panel.h - 16 rows of A, column by column. */
+/* partition/format/panel.h - visits the columns of a row panel (16 rows of A) in
+   order. */
 #ifndef HY_PANEL_H
 #define HY_PANEL_H
 
@@ -7,21 +8,22 @@
 enum {
     HY_PANEL_ROWS = 16,
     HY_PANEL_END  = INT32_MAX,
-    HY_MAP_WORDS  = 1 << 11 /* of 64 columns */
+    HY_MAP_WORDS  = 1 << 11 /* words of 64 columns */
 };
 
-/* ---- merged: any panel ---- */
+/* ---- merging: works for every panel ---- */
 
-/* Rows are in order, so the columns that a panel has entries in come out in order: the
-   least of 16 heads, and which rows have it. */
+/* State of a 16-way merge. Columns ascend in each row, so the panel's next column is the
+   minimum of 16 heads; it belongs to the rows that have it as their head. */
 typedef struct hy_panel {
-    const int32_t *col;          /* of A */
-    int32_t head[HY_PANEL_ROWS]; /* next column of each row, HY_PANEL_END: none */
-    int64_t at[HY_PANEL_ROWS];   /* its entry in A */
+    const int32_t *col;          /* column indices of A */
+    int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END if none */
+    int64_t at[HY_PANEL_ROWS];   /* entry of A that has that column */
     int64_t end[HY_PANEL_ROWS];
 } hy_panel;
 
-/* Rows [row, row + rows) of A, at most 16; the panel's other rows are empty. */
+/* Starts at rows [row, row + rows) of A, at most 16. Further rows of the panel are
+   empty. */
 static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows,
                                   hy_panel *p)
 {
@@ -33,8 +35,8 @@ static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows
     }
 }
 
-/* Pass over the next column: its number and, as bits, the rows that have it; 0 when
-   there is none left. */
+/* Advances to the next column. Sets *col and returns the rows that have it, as bits;
+   returns 0 at the end. */
 static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
 {
     static const uint32_t bit[HY_PANEL_ROWS] = {
@@ -58,17 +60,17 @@ static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
     return rows;
 }
 
-/* ---- mapped: panels whose columns are near each other, several times faster ---- */
+/* ---- mapping: for panels with columns near each other, several times faster ---- */
 
-/* A bit for each column that has an entry, and the number of each of these. */
+/* A bit for each column that has an entry, and the number of each such column. */
 typedef struct hy_panel_map {
     int64_t first; /* column of bit 0 */
     int words;
     uint64_t bits[HY_MAP_WORDS];
-    int32_t number[HY_MAP_WORDS * 64]; /* where the bit is set */
+    int32_t number[HY_MAP_WORDS * 64]; /* defined where the bit is set */
 } hy_panel_map;
 
-/* Set the bits; 0 if the columns are too far apart for that. */
+/* Sets the bits. Returns 0 if the columns are too far apart for a map. */
 static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {

@@ -31,8 +31,8 @@ enum {
 
 #define ALIKE 0.03 /* relative standard error below which the sample is accepted */
 
-/* Set of columns. For a long row, only columns are inserted whose hash begins with `thin`
-   zero bits; each of them stands for 2^thin columns. */
+/* Set of columns. For a long row, a column is inserted only if its hash begins with
+   `thin` zero bits; each of them stands for 2^thin columns. */
 typedef struct column_set {
     int32_t *table; /* mask + 1 columns; -1 = empty */
     uint32_t mask;
