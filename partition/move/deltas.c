@@ -1,9 +1,9 @@
-/* partition/move/deltas.c - columns of C from the bytes of their differences. */
+/* partition/move/deltas.c - decodes columns of C from their differences. */
 #include "partition/move/deltas.h"
 
 #include <string.h>
 
-/* One of the four lengths in a byte. */
+/* Returns the length, in bytes, of difference i of the four in a byte. */
 static int length_at(unsigned lengths, int i)
 {
     return 1 + (int)(lengths >> (2 * i) & 3);
@@ -27,8 +27,8 @@ static void decode_plainly(const unsigned char *lengths, int32_t *out)
 #include <pthread.h>
 #include <tmmintrin.h>
 
-/* For each byte of lengths: where the bytes of four differences go, and how many there
-   are. */
+/* For each byte of lengths: the shuffle that spreads the bytes of its four differences,
+   and the total length of these differences. */
 static struct {
     unsigned char from[256][16];
     unsigned char bytes[256];
@@ -49,8 +49,8 @@ static void fill_spread(void)
     }
 }
 
-/* Four at a time: bytes to their places, sums of neighbours, of pairs, and of all before.
- */
+/* Decodes four differences at a time: spreads their bytes, then sums neighbours, pairs,
+   and all before. */
 __attribute__((target("ssse3"))) static void decode_ssse3(const unsigned char *lengths,
                                                           int32_t *out)
 {
@@ -94,7 +94,7 @@ static void unpack(const unsigned char *lengths, int32_t *out)
 }
 #endif
 
-/* Where a frame's lengths are. */
+/* Returns the position of a frame. */
 static const unsigned char *find(const void *packed, int64_t count, int64_t frame)
 {
     const unsigned char *bytes = packed;
@@ -106,7 +106,8 @@ static const unsigned char *find(const void *packed, int64_t count, int64_t fram
 
 enum { LINE = 64, LINES_AHEAD = 16 };
 
-/* Frames lie in no order, so the processor does not foresee where the next one begins. */
+/* Prefetches a frame. Frames lie in no particular order, so the processor cannot predict
+   where the next one begins. */
 static void expect(const void *packed, int64_t count, int64_t frame)
 {
     const unsigned char *from = find(packed, count, frame);

@@ -1,6 +1,7 @@
-/* partition/move/source_subset.c - some rows of X: of an A without its empty columns
-   (hypersparse.h) those that it names. Workers gather them, also where they are pinned.
- */
+/* partition/move/source_subset.c - source of listed rows of X, for a reduced A
+   (hypersparse.h).
+
+   Workers gather the rows, even if X is pinned. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -9,16 +10,16 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of them, that are asked for */
+enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of a row, to prefetch */
 
-/* Nobody else sees which row is next. */
+/* Prefetches a row, because the processor cannot predict which row is next. */
 static void expect(const char *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes && at < EXPECTED; at += HY_LINE)
         __builtin_prefetch(from + at);
 }
 
-/* Rows of X as rows. */
+/* Copies rows of a row-major X to rows. */
 static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
                    const hy_grid *to)
 {
@@ -37,7 +38,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const hybrid_dense *X = self->dense;
     const int32_t *listed = self->listed + rect->row;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const int64_t step    = in_rows ? 1 : X->ld; /* from column to column */
+    const int64_t step    = in_rows ? 1 : X->ld; /* elements from column to column */
 
     if (!X->data)
         return hy_fill_listed(self->all, listed, rect->rows, rect->col, rect->cols, to);
