@@ -1,5 +1,5 @@
-/* gpu/spmm/rows_wide.cuh - rows of A by groups of lanes that own whole lines of X, and
-   the few columns that lie apart. */
+/* gpu/spmm/rows_wide.cuh - multiplies rows of A by groups of lanes that own whole lines
+   of X, and the tail columns. */
 #ifndef HY_ROWS_WIDE_CUH
 #define HY_ROWS_WIDE_CUH
 
@@ -7,8 +7,8 @@
 
 static constexpr unsigned ALL = 0xffffffffu;
 
-/* Add up to LANES nonzeros, one in each lane; `left` of them are real. FULL: all are,
-   in every group of the warp. */
+/* Adds up to LANES entries, one held by each lane; `left` of them are valid. FULL: all
+   are valid in every group of the warp. */
 template <typename T, int VEC, int LANES, int TILES, bool FULL>
 static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  int columns_left, int32_t c, T a, int left,
@@ -28,7 +28,7 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                 /* all tiles but the last are whole */
                 const bool inside = t + 1 < TILES || t * TILE < columns_left;
                 if (!(FULL && t + 1 < TILES))
-                    x[u][t] = {}; /* not X, which may hold infinities */
+                    x[u][t] = {}; /* 0 instead of X, which may hold infinities */
                 if ((FULL || s + u < left) && inside)
                     x[u][t] = hy_load_x<T, VEC>(x_j + t * TILE, cs, o.pitch);
             }
@@ -41,7 +41,7 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
     }
 }
 
-/* Columns [j, j + VEC) of a row of Y. */
+/* Stores columns [j, j + VEC) of a row of Y. */
 template <typename T, int VEC>
 static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                                const T (&sum)[VEC])
@@ -53,7 +53,7 @@ static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_
         hy_store_y<false>(o.n, y, j, sum);
 }
 
-/* Store what the lanes of a group have of the columns that lie apart. */
+/* Sums up the tail columns over the lanes of a group and stores them. */
 template <typename T, int LANES, int REST>
 static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
                                   T (&sum)[REST], bool stores)
@@ -69,9 +69,9 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
             o.y[row * o.ld + o.n + e] = sum[e];
 }
 
-/* The dot products of one row with this lane's columns, and with the REST columns that
-   lie apart if the pass takes them. Warps stay together: groups whose row has ended wait
-   for the others. */
+/* Computes one row of Y in this lane's columns, and in the REST tail columns if
+   `takes_rest`. Warps stay together: groups that have finished their row wait for the
+   others. */
 template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                             bool takes_rest)
@@ -114,8 +114,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
             store_y(o, row, j + t * LANES * VEC, sum[t]);
 }
 
-/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
-   first takes the columns that lie apart. */
+/* Block (x, y) computes HY_ROWS_THREADS / LANES rows in passes y, y + gridDim.y, ... over
+   the columns. The first pass also takes the tail columns. */
 template <typename T, int VEC, int LANES, int MOST, int REST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
                                          hy_spmm_resident(MOST) / HY_ROWS_THREADS)
