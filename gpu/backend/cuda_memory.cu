@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_memory.cu - blocks of device and pinned memory, kept when freed. */
+/* gpu/backend/cuda_memory.cu - blocks of device and pinned memory, pooled when freed. */
 #include "gpu/backend/cuda_memory.cuh"
 
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 /* ---- pinned memory ----
 
-   cudaHostAlloc makes 2 GB of pages a second, which is most of a first product's time.
-   Mapped as huge pages, touched by all workers and registered as a whole, memory of the
-   same use is there ten times as soon. */
+   cudaHostAlloc makes 2 GB of pages a second, which would be most of the time of a first
+   product. Memory that is mapped as huge pages, touched by all workers and registered at
+   once is ready ten times sooner. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -53,8 +53,8 @@ static hy_meter *meter_of(hy_backend *owner, hy_space space)
     return space == HY_DEVICE ? &owner->device : &owner->pinned;
 }
 
-/* Give back the block that *link points to. Its memory may already be lost with the
-   device, so errors say nothing new. */
+/* Frees the block that *link points to. Errors are ignored, because the memory may
+   already be lost with the device. */
 static void drop(hy_backend *owner, hy_block **link)
 {
     hy_block *gone = *link;
@@ -78,7 +78,7 @@ static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
             link = &(*link)->next;
 }
 
-/* The smallest kept block that holds `bytes` and is not more than twice as large. */
+/* Returns the smallest pooled block with at least `bytes` and at most twice as many. */
 static hy_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
 {
     hy_block *best = nullptr;
@@ -89,7 +89,7 @@ static hy_block *find_kept(const hy_block_list *list, hy_space space, size_t byt
     return best;
 }
 
-/* Memory of the space, counted on its meter; NULL if there is none. */
+/* Allocates memory and counts it on its meter. Returns NULL if there is none. */
 static void *take(hy_backend *owner, hy_space space, size_t bytes)
 {
     void *ptr = nullptr;

@@ -1,14 +1,13 @@
-/* gpu/backend/cuda_transpose.cu - columns as rows, and rows as columns, in the device's
-   memory.
+/* gpu/backend/cuda_transpose.cu - transposes dense matrices in device memory.
 
-   A block turns a tile of 32 x 32 elements through shared memory, so that both what it
-   reads and what it writes are whole sectors; lines of a tile are a word longer than it,
-   so that a column of it is in 32 banks. Tiles of one row of tiles follow each other in
-   blocks: the parts of a line of `to` are written at about the same time. */
+   A block transposes a tile of 32 x 32 elements in shared memory, so that it reads and
+   writes whole sectors. Lines of the tile are one word longer than needed, so that a
+   column of it is spread over 32 banks. Consecutive blocks take the tiles of one row of
+   tiles, so that the parts of a line of `to` are written at about the same time. */
 #include "gpu/backend/cuda_lane.cuh"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads a column of a tile */
+constexpr int ROWS = 8; /* threads for a column of a tile */
 
 template <typename T>
 static __global__ void __launch_bounds__(TILE *ROWS)

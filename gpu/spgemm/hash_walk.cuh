@@ -1,25 +1,27 @@
-/* gpu/spgemm/hash_walk.cuh - the products of a row of C, by a warp or a block.
+/* gpu/spgemm/hash_walk.cuh - walks the products of a row of C with a warp or a block.
 
-   A group of lanes walks the row of B that a nonzero of A selects; a thread has
-   HY_HASH_AHEAD of them in flight. Where one row of B is much longer than the others, all
-   would wait for its group. There rows of B are cut into slices of one length, and a
-   group takes a slice: the slices are numbered in the order of the nonzeros, and whose
-   number n is follows from a search among the sums of slices before each nonzero. */
+   A group of lanes walks the row of B that an entry of A selects. A thread has
+   HY_HASH_AHEAD entries of A in flight. If one row of B is much longer than the others,
+   all groups would wait for its group. Rows of B are then cut into slices of equal
+   length, and each group takes slices. Slices are numbered in the order of the entries of
+   A. The entry of a slice is found by a search in the number of slices before each
+   entry. */
 #ifndef HY_HASH_WALK_CUH
 #define HY_HASH_WALK_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Nonzeros of A, or slices, that a thread has in flight. */
+/* Entries of A, or slices, that a thread has in flight. */
 constexpr int HY_HASH_AHEAD = 4;
 
 struct hash_walk {
-    int shift; /* 2^shift lanes are a group */
-    int slice; /* a slice has 2^slice entries of B; 0: rows of B are not cut */
+    int shift; /* a group has 2^shift lanes */
+    int slice; /* a slice has 2^slice entries of B; 0 if rows of B are not cut */
 };
 
-/* Lanes for a slice: half the mean row of B, so that most rows of B have few. A thread
-   gets so many steps as leave all threads work. */
+/* Returns a walk with slices. A group has half the mean length of the rows of B, so that
+   most of them have few slices. A slice takes as many steps as leave work for all
+   threads. */
 template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros)
 {
     int shift = 2, steps = 1;
@@ -30,8 +32,9 @@ template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros
     return {shift, shift + steps};
 }
 
-/* Lanes for a row of B: a power of two from the mean length of those that are touched. A
-   block has the better balance when it walks the longer ones in some steps. */
+/* Returns a walk with a group sized by the mean length of the rows of B, rounded up to a
+   power of two. In a block, longer rows of B take several steps, which balances better.
+   Rows of B are cut if one is much longer than the others. */
 template <int THREADS>
 __device__ hash_walk walk_of(int products, int nonzeros, int longest)
 {
@@ -45,9 +48,9 @@ __device__ hash_walk walk_of(int products, int nonzeros, int longest)
     return even || !CUT ? hash_walk{shift, 0} : slices_of<THREADS>(products, nonzeros);
 }
 
-/* body(column or -1, product) for the entries of B in s[0], s[1], ..., each walked by
-   2^shift lanes of which this is number `part`, times a[0], a[1], ... The lanes of a warp
-   call it together. */
+/* Calls body(column or -1, product) for the entries of B in s[0], s[1], ..., times a[0],
+   a[1], ... 2^shift lanes walk each span; `part` is the number of this lane among them.
+   The lanes of a warp call it together. */
 template <bool VALUES, typename T, typename F>
 __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
                            const T (&a)[HY_HASH_AHEAD], int part, int shift, F body)
@@ -83,8 +86,8 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AH
     } while (__any_sync(HY_ALL, more));
 }
 
-/* val[at] += product in the lanes that are `real`; a group of a warp after the other, as
-   two may have the same entry. */
+/* Adds the product to val[at] in lanes with `real` set. Groups of a warp do so one after
+   another, because two groups may have the same entry. */
 template <typename T>
 __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
 {
@@ -96,8 +99,9 @@ __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
     }
 }
 
-/* Number the slices of spans, of which a thread of a team knows the length of one or
- *none: before is how many slices come before its own. Returns how many there are. */
+/* Numbers the slices of spans. Each thread of the team passes the length of its span, or
+   0, and gets in *before the number of slices before it. Returns the number of all
+   slices. */
 template <int THREADS> __device__ int number_slices(int length, int slice, int *before)
 {
     int sum;
@@ -109,7 +113,8 @@ template <int THREADS> __device__ int number_slices(int length, int slice, int *
     return sum;
 }
 
-/* at[u]: whose slice is wanted[u]: the last of `count` spans with no more before it. */
+/* Sets at[u] to the span of slice wanted[u]: the last of `count` spans with no more than
+   wanted[u] slices before it. */
 __device__ inline void find_slices(const int *before, int count,
                                    const int (&wanted)[HY_HASH_AHEAD],
                                    int (&at)[HY_HASH_AHEAD])
@@ -124,15 +129,15 @@ __device__ inline void find_slices(const int *before, int count,
                 at[u] += d;
 }
 
-/* Slice number n of a span. */
+/* Returns slice n of a span. */
 __device__ inline hy_span slice_of(hy_span s, int n, int slice)
 {
     s.begin += int64_t(n) << slice;
     return {s.begin, min(s.end, s.begin + (1 << slice))};
 }
 
-/* The products of `count` nonzeros of A from `first` on, or of their `slices` slices;
-   span_of(i): entries of B for nonzero first + i. */
+/* Walks the products of `count` entries of A from `first` on, or of their `slices`
+   slices. span_of(i) returns the entries of B for entry first + i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
 __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
                           int count, int slices, const int *before, S span_of, F body)
@@ -164,8 +169,8 @@ __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
     }
 }
 
-/* The products of a row, by a team of THREADS; before[THREADS] is the team's. Within a
-   warp, lanes of one nonzero come before those of a later one. */
+/* Walks the products of a row with a team of THREADS threads; before[THREADS] is the
+   team's scratch. Within a warp, lanes of one entry of A precede those of a later one. */
 template <bool VALUES, int THREADS, typename T, typename F>
 __device__ void walk_row(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                          F body)
