@@ -1,5 +1,5 @@
-/* gpu/papers/tiled_stage.cuh - one stage of a panel: its tile of X on the way to shared
-   memory, and its entries added up from there. */
+/* gpu/papers/tiled_stage.cuh - one stage of a panel: copies its tile of X to shared
+   memory and adds up its entries. */
 #ifndef HY_TILED_STAGE_CUH
 #define HY_TILED_STAGE_CUH
 
@@ -19,11 +19,11 @@ template <typename T> struct operands {
     hy_tiled_view a;
     hy_cols_view x;
     int64_t rows;
-    T *y;        /* in columns of `rows` */
-    T *partials; /* in columns of a.head.partials */
+    T *y;        /* column-major, `rows` elements for each column */
+    T *partials; /* column-major, a.head.partials elements for each column */
 };
 
-/* Values of a row of X that are neighbours in a tile, loaded at once. */
+/* Number of neighbouring values of a row of X that are loaded from a tile at once. */
 template <typename T, int R> struct vector_of {
     static constexpr int MOST = 16 / sizeof(T);
     static constexpr int SIZE = R < MOST ? R : MOST;
@@ -39,8 +39,8 @@ template <typename T, int R> struct tile {
     pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
 };
 
-/* Send a row's values in columns j + column, VEC apart, on their way to element e of the
-   tile; columns from `end` on are copies of the last. */
+/* Starts copying a row's values in columns j + column, VEC apart, to element e of the
+   tile. Columns from `end` on are copies of the last. */
 template <typename T, int R>
 __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end, int e,
                           tile<T, R> *to)
@@ -55,8 +55,8 @@ __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end,
     }
 }
 
-/* Send the stage's rows of X, columns [j, j + R), on their way. Neighbouring lanes have
-   the columns of a row, and the map is read for several rows before the first is sent. */
+/* Starts copying columns [j, j + R) of the stage's rows of X. Neighbouring lanes have
+   columns of one row. The map is read for several rows before the first is copied. */
 template <typename T, int R>
 __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
                            int64_t end, tile<T, R> *to)
@@ -78,7 +78,7 @@ __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_
     }
 }
 
-/* sum += a * row `index` of the tile. */
+/* Adds a * row `index` of the tile to sum. */
 template <typename T, int R>
 __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
 {
@@ -92,7 +92,7 @@ __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
     }
 }
 
-/* Least of the warp's numbers. */
+/* Returns the minimum over the warp. */
 __device__ inline int warp_least(int value)
 {
 #pragma unroll
@@ -101,8 +101,8 @@ __device__ inline int warp_least(int value)
     return value;
 }
 
-/* Steps [0, full) of a slice, at which every lane has an entry; `at` is the lane's first.
- */
+/* Adds steps [0, full) of a slice, in which every lane has an entry. `at` is the lane's
+   first. */
 template <typename T, int R>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
@@ -127,8 +127,8 @@ __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_
         add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
-/* Steps [t, ...) of a slice, the first of them at `at`: a lane's place is the number of
-   lanes before it that have an entry. */
+/* Adds the steps of a slice from t on; step t begins at `at`. The position of a lane's
+   entry is the number of lower lanes that have an entry. */
 template <typename T, int R>
 __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                  int t, int count, T *sum)
@@ -157,8 +157,9 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
 
 /* The thread's part of a stage. */
 struct steps {
-    int count, full; /* its entries; steps at which all lanes of the warp have one */
-    int64_t at;      /* where the warp's entries begin */
+    int count, full; /* entries of the thread; steps in which all lanes of the warp have
+                        an entry */
+    int64_t at;      /* first entry of the warp */
 };
 
 template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)

@@ -2,7 +2,7 @@
    sums.
 
    multiply()  blocks take equal parts of A's entries and add up their products, one row
-   of C after another; the sums that several parts have of a row are added in order
+               of C after another; the sums of several parts for a row are added in order
    finish()    stores the existing sums of each row in CSR
 
    A part may begin and end within a row, so that a row with half of all entries of A
@@ -12,8 +12,7 @@
    that walk different rows of B add in turn.
 
    A sum of -0 means that no product was added. Adding to -0 changes no number, and sums
-   of numbers other than -0 are never -0. A product may be -0, so +0 is added to the first
-   one.
+   of numbers other than -0 are never -0. A product may be -0, so +0 is added to each.
 
    Part p and row r share slot p + r, which holds the dense sums of the part for the row.
    The slots of a row are consecutive. Wider rows of C are computed in windows of columns;
