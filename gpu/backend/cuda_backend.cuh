@@ -14,16 +14,14 @@ using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
 
 struct cuda_backend {
     hy_backend base;
-    int device, width, sm; /* device number; multiprocessors; compute capability, 90 for
-                              9.0 */
+    int device, width, sm; /* number; multiprocessors; compute capability, 90 = 9.0 */
     char words[128];       /* result of describe() */
     double mem_Bps, flops;
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
     cudaStream_t clock;           /* carries `epoch` and short work of the backend */
-    cudaEvent_t followed;         /* event in the caller's stream at the begin of a
-                                     call */
-    bool follows;                 /* true if `followed` was set because the stream had
+    cudaEvent_t followed;         /* event in the caller's stream when a call began */
+    bool follows;                 /* true if `followed` was set, because the stream had
                                      work */
     cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
     pthread_mutex_t lock;         /* protects the members below */

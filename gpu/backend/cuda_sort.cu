@@ -191,8 +191,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     } big;
     __shared__ typename scanner::TempStorage small;
     __shared__ unsigned last[THREADS];       /* last key of each thread */
-    __shared__ unsigned char leads[THREADS]; /* number of keys before the thread's first
-                                                new one */
+    __shared__ unsigned char leads[THREADS]; /* keys before the thread's first new one */
     __shared__ int low, high;
 
     const hy_esc_list list = hy_esc_rows(e, bin);

@@ -15,8 +15,7 @@ namespace
 {
 
 constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
-constexpr int ROW_LANES = 8, LONG_ROW = 1024; /* entries of A from which on a row takes a
-                                                 whole block */
+constexpr int ROW_LANES = 8, LONG_ROW = 1024;         /* longer rows take a whole block */
 constexpr int ROWS             = THREADS / ROW_LANES; /* rows of a block at a time */
 constexpr int PLACES           = 4096;                /* places of a hash set */
 constexpr int MOST_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
@@ -37,12 +36,10 @@ struct indices {
 
 struct operands {
     indices a_row, a_col, b_row, b_col;
-    int64_t rows, inner, cols, nnz; /* A is rows x inner, B is inner x cols; nnz: entries
-                                       of A */
+    int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
     int64_t b_nnz;                  /* entries of B; -1 if B is A or absent */
     int64_t inner_nnz;              /* entries of B, or of A if B is A */
-    unsigned *arrived;              /* number of blocks that have ended; 0 between
-                                       surveys */
+    unsigned *arrived;              /* blocks that have ended; 0 between surveys */
     hy_survey *record, *out;        /* record of each block; the sum of all */
     int records;
 };

@@ -28,41 +28,32 @@ enum { HY_SPIN_THREADS = 6 };
 /* ---- spmm.cuda.rows and spmm.cuda.merge ---- */
 
 enum {
-    HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once: a
-                                      tile */
+    HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
-    HY_SPMM_RESIDENT_MANY = 768,   /* the same for passes of several tiles */
+    HY_SPMM_RESIDENT_MANY = 768,   /* threads to hold with several tiles in a pass */
     HY_SPMM_LANES         = 1 << 17, /* lanes that nearly fill a device */
     HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
-    HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel, which takes
-                                      neighbouring rows */
-    HY_ROWS_BRIEF         = 6,     /* with fewer entries a row, the narrow kernel is
-                                      used */
-    HY_ROWS_LONG          = 28,    /* from this many entries a row on, groups are
-                                      spread */
-    HY_ROWS_NARROW_AHEAD  = 4,     /* rows of X that a lane of the narrow kernel has in
-                                      flight */
-    HY_ROWS_LANE_NONZEROS = 4,     /* entries that a lane of the narrow kernel should
-                                      have */
+    HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
+    HY_ROWS_BRIEF         = 6,     /* mean entries below which rows are short */
+    HY_ROWS_LONG          = 28,    /* mean entries from which rows are long */
+    HY_ROWS_NARROW_AHEAD  = 4,     /* narrow kernel: rows of X in flight in a lane */
+    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: entries that a lane should have */
     HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
-    HY_MERGE_WAVES        = 2,     /* tiles are cut to fill the device at most so often */
+    HY_MERGE_WAVES        = 2,     /* tiles are cut to fill the device at most twice */
     HY_MERGE_LOG_FIX      = 3,     /* log2 of the columns that a warp joins at once */
-    HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile */
-    HY_MERGE_UNEVEN_ITEMS = 1536,  /* the same for groups of two lines or more, if rows
-                                      are uneven and long */
-    HY_MERGE_LONG_ROWS    = 8,     /* mean entries of a row from which rows count as
-                                      long */
-    HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile for groups of two lines or
-                                      more otherwise */
-    HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile */
-    HY_MERGE_LEAST_WIDE   = 96,    /* the same for groups of four lines */
-    HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut by
-                                      tiles */
+    HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile for one line of X */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile for two or more lines of X
+                                      if rows are uneven and long */
+    HY_MERGE_LONG_ROWS    = 8,     /* mean entries from which uneven rows are long */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile for two or more lines of X
+                                      otherwise */
+    HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile for up to two lines of X */
+    HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile for four lines of X */
+    HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut */
     HY_MERGE_VECTOR_ITEMS = 816,   /* items of a tile for one column of X */
-    HY_MERGE_VECTOR_TILES = 1024,  /* with more tiles than this, tiles are twice as
-                                      large */
-    HY_MERGE_LINES        = 4      /* lines of a row of X from which on tail columns have
+    HY_MERGE_VECTOR_TILES = 1024,  /* with more tiles, tiles are twice as large */
+    HY_MERGE_LINES        = 4      /* lines of a row of X from which tail columns have
                                       their own launch */
 };
 
@@ -98,16 +89,20 @@ enum {
 #define HY_ROWS_ROW_NARROW 6.0
 #define HY_ROWS_EVEN_CV 0.55 /* row_cv up to which the rows of a warp end together */
 #define HY_ROWS_STEP_S 2.6e-8 /* seconds from entry to entry of a long row */
-#define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* additional seconds for each column of X */
-#define HY_ROWS_STEP_NARROW 4.0 /* factor of both if half a line or less is read */
-/* One column of X. The share of x that entries find in the L1 cache counts. APART:
-   32-byte sectors that an entry reads if rows of A share nothing; decreases with the
-   square of tile_fill. Fitted to 23 matrices in both types. */
+#define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* seconds added to HY_ROWS_STEP_S for each column of
+                                        X */
+#define HY_ROWS_STEP_NARROW 4.0 /* factor of HY_ROWS_STEP_S and HY_ROWS_STEP_COLUMN_S if a
+                                   row of X has at most half a line */
+/* Costs of an entry for one column of X. HY_VECTOR_NONZERO is in units of reading the
+   entry and its x. HY_VECTOR_APART is in reads of a 32-byte sector, because x is not in
+   the L1 cache. It applies in full if rows of A share nothing, and falls with the square
+   of tile_fill. Fitted to 23 matrices in both types. */
 #define HY_VECTOR_NONZERO 2.1
 #define HY_VECTOR_APART 1.7
-#define HY_VECTOR_ROUND_S 4.2e-7 /* seconds of a round of a lane over a long row in
-                                    spmm.cuda.rows */
-#define HY_VECTOR_MERGE_F32 1.07 /* time of an entry as a multiple of spmm.cuda.rows */
+#define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds of one round of a lane over a
+                                    long row */
+#define HY_VECTOR_MERGE_F32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
+                                    HY_VECTOR_APART */
 #define HY_VECTOR_MERGE_F64 1.25
 #define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.05
@@ -120,8 +115,7 @@ enum {
 #define HY_MERGE_ROW_LINE 2.65
 #define HY_MERGE_ROW_HALF 3.8
 #define HY_MERGE_ROW_NARROW 24.0
-#define HY_MERGE_MISSING 3 /* a line with this many missing columns saves the time of one
-                              column */
+#define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
 
 /* ---- spmm.cuda.hrpb ---- */
 
@@ -129,46 +123,42 @@ enum {
     HY_HRPB_THREADS   = 128,  /* threads of a block */
     HY_HRPB_RESIDENT  = 4,    /* blocks that a multiprocessor should hold; one more if
                                  warps have few tiles, one less if many */
-    HY_HRPB_TILES_F32 = 8,    /* maximum 8-column tiles of a warp, which take 4 registers
-                                 each for sums */
-    HY_HRPB_TILES_F64 = 4,    /* the same for f64; 2 f64 sums each */
+    HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of a warp, which take 4
+                                 registers each for sums */
+    HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp */
     HY_HRPB_WAVE      = 2048, /* warps that run at once */
-    HY_HRPB_LEAST     = 16    /* units of up to this many blocks of 16 columns are not
-                                 cut */
+    HY_HRPB_LEAST     = 16    /* units of up to this many blocks are not cut */
 };
 
 #define HY_HRPB_LAUNCHES 1.3   /* launch time as a multiple of one launch */
-#define HY_HRPB_FIND 26e-9     /* seconds in which a multiprocessor finds a block of A */
-#define HY_HRPB_TILE_F32 16.5e-9 /* seconds in which a multiprocessor multiplies a block
-                                    by a tile */
+#define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block */
+#define HY_HRPB_TILE_F32 16.5e-9 /* seconds of a multiprocessor to multiply a block by a
+                                    tile */
 #define HY_HRPB_TILE_F64 21e-9
-#define HY_HRPB_TILE_TF32 10.5e-9 /* not fitted: as many instructions as f64, half the
-                                     bytes */
+#define HY_HRPB_TILE_TF32 10.5e-9 /* not fitted; derived from f64 */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
-#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* additional seconds for an entry alone in its
-                                        column */
+#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by
+                                        tile_fill */
 
 /* ---- spmm.cuda.tiled ---- */
 
 enum {
-    HY_TILED_R_F32 = 8, /* columns of X that a thread has at once, with sums in registers
-                           and two 24 KB tiles a block */
-    HY_TILED_R_F64 = 4, /* the same for f64 */
+    HY_TILED_R_F32 = 8, /* f32: columns of X that a thread has at once, with sums in
+                           registers and two tiles of 24 KB in a block */
+    HY_TILED_R_F64 = 4, /* f64: columns of X that a thread has at once */
     HY_TILED_AHEAD = 4, /* entries of A in flight in a thread */
     HY_TILED_SMS   = 132,
     HY_TILED_LONG  = 512, /* maximum entries of a portion */
     HY_TILED_LEAST = 32   /* minimum entries of a segment of a longer row */
 };
 
-#define HY_TILED_IDLE         0.65 /* blocks per multiprocessor below which the device is
-                                      idle */
-#define HY_TILED_L2_RATE      1.2  /* L2 throughput as a multiple of memory's */
-#define HY_TILED_SHARED_RATE  5.0  /* shared-memory throughput as a multiple of
+#define HY_TILED_IDLE         0.65 /* blocks of a multiprocessor below which it idles */
+#define HY_TILED_L2_RATE      1.2  /* throughput of the L2, as a multiple of memory's */
+#define HY_TILED_SHARED_RATE  5.0  /* throughput of shared memory, as a multiple of
                                       memory's */
 #define HY_TILED_ALONE         3.0  /* slowdown if all columns fit one pass */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
-#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a column of a
-                                         panel */
+#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a panel's column */
 
 /* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ---- */
 
@@ -177,15 +167,15 @@ enum {
     HY_BELLPACK_LEAST = 3        /* rows of up to this many blocks have one lane */
 };
 
-#define HY_BELLPACK_PADDING    0.05 /* padding as a fraction of the blocks, in matrices
-                                       with blocks */
+#define HY_BELLPACK_PADDING    0.05 /* padding as a fraction of the blocks */
 #define HY_BELLPACK_RATE       1.3  /* fraction of memory speed; above 1, because much of
                                        A is in the L2 cache */
 #define HY_BCSR_RATE           0.8
 #define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane alone computes a block */
 #define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry */
 #define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* seconds in which a core packs a block */
-#define HY_BELLPACK_PACK       1.5    /* factor of both if rows are taken out of order */
+#define HY_BELLPACK_PACK       1.5    /* factor of HY_BLOCKS_PACK_* if rows are packed out
+                                         of order */
 
 /* ---- spgemm.cuda.esc: the products of a row decide how it is sorted ---- */
 
@@ -239,33 +229,26 @@ enum {
     HY_HASH_BINS  = HY_HASH_SORTS + HY_HASH_TREES,
 #undef HY_HASH_ONE
     HY_HASH_SHORT           = 256,       /* maximum products of a row that is sorted */
-    HY_HASH_UNCUT           = 1024,      /* rows with up to this many products fit a
-                                            tree */
+    HY_HASH_UNCUT           = 1024,      /* rows of up to this many products fit a tree */
     HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that a block has on
                                             every device */
-    HY_HASH_STATIC          = 6400, /* bytes of them for all but trees and windows */
-    HY_HASH_SM_BLOCKS       = 5,         /* blocks of a multiprocessor that sort */
-    HY_HASH_SM_THREADS      = 1024,      /* threads of a multiprocessor that build
-                                            trees */
-    HY_HASH_TOP             = 64,        /* minimum number of nodes at the top of a
-                                            tree */
+    HY_HASH_STATIC          = 6400, /* bytes of shared memory for all but trees and
+                                       windows */
+    HY_HASH_SM_BLOCKS       = 5,         /* blocks of a multiprocessor for sorting */
+    HY_HASH_SM_THREADS      = 1024,      /* threads of a multiprocessor for trees */
+    HY_HASH_TOP             = 64,        /* minimum nodes at the top of a tree */
     HY_HASH_EACH            = 2,         /* nodes that a thread numbers at once */
     HY_HASH_BLOCK_ROWS      = 32,        /* rows that a block puts into bins */
-    HY_HASH_MANY            = 128, /* entries of a row from which on a block walks it
-                                      together */
-    HY_HASH_STORE_MANY      = 2048, /* entries of a row from which on a block stores it
-                                       together */
-    HY_HASH_UNEVEN          = 4, /* steps that a row of B may take before rows of B are
-                                    cut into slices */
+    HY_HASH_MANY            = 128, /* entries from which a block walks a row together */
+    HY_HASH_STORE_MANY      = 2048, /* entries from which a block stores a row together */
+    HY_HASH_UNEVEN          = 4, /* steps of a row of B above which rows of B are cut into
+                                    slices */
     HY_HASH_DENSE_THREADS   = 1024,
-    HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* entries of A that a block
-                                                            walks at once */
-    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window with fewer products is not cut
-                                          further */
-    HY_HASH_WINDOW_SHARE    = 128,     /* a window with less than 1/128 of a chunk's
-                                          products is not cut further */
-    HY_HASH_PIECE           = 32       /* mean entries that a row of B should have in a
-                                          window */
+    HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* entries of A walked at once */
+    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* windows with fewer products are not cut */
+    HY_HASH_WINDOW_SHARE    = 128,     /* windows with less than 1/128 of a chunk's
+                                          products are not cut */
+    HY_HASH_PIECE           = 32       /* mean entries of a row of B in a window */
 };
 
 #define HY_HASH_SPARE 1.25 /* room for entries as a multiple of their expected number */
@@ -290,13 +273,13 @@ enum {
     HY_DENSE_WARPS     = 8,         /* maximum warps of a block */
     HY_DENSE_BYTES     = 48 * 1024, /* bytes of the sums of a block, on every device */
     HY_DENSE_PART      = 32,        /* minimum entries of A in a part */
-    HY_DENSE_SM_WARPS  = 64,        /* warps of a multiprocessor that parts should
-                                       occupy */
+    HY_DENSE_SM_WARPS  = 64,        /* warps of a multiprocessor that parts fill */
     HY_DENSE_SM_BLOCKS = 5          /* blocks that a multiprocessor holds at once */
 };
 
 #define HY_DENSE_WARP_PRODUCTS 4e7 /* products of a warp in a second */
 #define HY_DENSE_SLOT_S 3e-6   /* seconds of a block for each row of its part */
-#define HY_DENSE_COLUMN_S 1e-9 /* additional seconds for each column of the row */
+#define HY_DENSE_COLUMN_S 1e-9 /* seconds added to HY_DENSE_SLOT_S for each column of the
+                                  row */
 
 #endif /* HY_CUDA_TUNING_H */

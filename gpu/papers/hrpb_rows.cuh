@@ -11,9 +11,8 @@ namespace hrpb
 
 constexpr int WARP        = 32;
 constexpr int BLOCK_WORDS = sizeof(hy_hrpb_block) / 4;
-constexpr int BITS        = HY_HRPB_COLS;    /* word of a block at which its bits begin */
-constexpr int FIRST       = BLOCK_WORDS - 1; /* word of a block with the position of its
-                                                values */
+constexpr int BITS        = HY_HRPB_COLS;    /* word of a block where its bits begin */
+constexpr int FIRST       = BLOCK_WORDS - 1; /* word with the position of its values */
 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
 

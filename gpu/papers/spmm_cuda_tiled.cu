@@ -217,8 +217,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz           = double(f->nnz);
     const double passes = double(ceil_of(f->out_cols, columns_at_once(size_t(size))));
     const double reuse  = reuse_of(f);
-    const double gamma  = 1 + (32 / size - 1) / reuse; /* rows that share no columns have
-                                                          scattered columns, too */
+    /* Rows that share no columns have scattered columns, too. */
+    const double gamma   = 1 + (32 / size - 1) / reuse;
     const double through = nnz * (size + 2) * passes + nnz * n * size * gamma / reuse;
     const double shared  = nnz * n * size / HY_TILED_SHARED_RATE;
     const double cached  = through / HY_TILED_L2_RATE;

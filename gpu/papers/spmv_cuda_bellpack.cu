@@ -39,8 +39,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 {
     const int64_t thread = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
     const int64_t k      = thread >> o.log_lanes;
-    if (k >= o.slices) /* true for whole warps, because a warp has lanes of one slice
-                          only */
+    if (k >= o.slices) /* for whole warps: a warp has lanes of one slice */
         return;
     const hy_bellpack_slice s = o.slice[k];
     const int lane            = int(thread & ((1 << o.log_lanes) - 1));

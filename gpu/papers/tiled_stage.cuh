@@ -157,8 +157,7 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
 
 /* The thread's part of a stage. */
 struct steps {
-    int count, full; /* entries of the thread; steps in which all lanes of the warp have
-                        an entry */
+    int count, full; /* entries of the thread; steps in which all lanes have one */
     int64_t at;      /* first entry of the warp */
 };
 

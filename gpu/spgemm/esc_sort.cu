@@ -52,10 +52,9 @@ static scratch scratch_of(const hy_features *f)
     scratch s  = {};
     s.ids      = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
     s.col_bits = bits_of(f->out_cols - 1);
-    s.key_bits = s.col_bits + bits_of(s.ids);  /* ids are < s.ids, so all ones is no
-                                                  key */
-    const size_t l = s.ids > 0 ? products : 0; /* length of arrays that only long rows
-                                                  need */
+    /* Ids are below s.ids, so no key has all bits set. */
+    s.key_bits       = s.col_bits + bits_of(s.ids);
+    const size_t l   = s.ids > 0 ? products : 0; /* arrays for long rows only */
     const size_t key = s.ids > 0 && s.key_bits > 32 ? 8 : 4;
 
     size_t bytes[PARTS] = {};

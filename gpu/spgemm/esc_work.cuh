@@ -33,17 +33,14 @@ template <typename T> struct hy_esc {
     int *count;          /* one for each row: entries of C */
     int *order;          /* non-empty rows, grouped by bin */
     int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
-    int *bin_used;       /* HY_ESC_BINS elements: rows of the bin already placed in
-                            `order` */
-    int *long_id;        /* one for each row: place in bin 0, or -1; NULL if no row is
-                            long */
+    int *bin_used;       /* HY_ESC_BINS elements: rows of the bin placed in `order` */
+    int *long_id;        /* one for each row: place in bin 0, or -1; NULL: no long rows */
     int32_t *col;        /* one for each product: compressed rows at row_start */
     T *val;
 };
 
 template <typename T, typename K> struct hy_esc_long {
-    K *key[2];    /* one for each product: id << col_bits | column; [0] is in use, [1] is
-                     free */
+    K *key[2];    /* one for each product: id << col_bits | column; [1] is free */
     T *val[2];    /* one for each product */
     int *rank;    /* one for each product: distinct keys up to and including this one */
     int *first;   /* one for each id: rank before the first key of the row */

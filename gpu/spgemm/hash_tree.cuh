@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_tree_rows(hy_hash<T> h, int bin)
 {
     extern __shared__ hash_node hash_shared[];
-    __shared__ int next, before[THREADS]; /* slices before each entry; not used by
+    __shared__ int next, before[THREADS]; /* before: scratch of walk_row(), unused by
                                              warps */
     const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
     const int lane   = threadIdx.x % THREADS;
@@ -192,8 +192,7 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_node *node  = hash_shared + size_t(team) * room / sizeof(hash_node);
 
     for (int i = blockIdx.x * teams + team;; i += gridDim.x * teams) {
-        if (THREADS > 32) { /* the cost of rows varies much, so a free block takes the
-                               next one */
+        if (THREADS > 32) { /* rows vary in cost: a free block takes the next */
             __syncthreads();
             if (threadIdx.x == 0)
                 next = atomicAdd(&h.counts->taken[bin], 1);

@@ -61,13 +61,11 @@ template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
 template <typename T> struct hy_hash : hy_factors<T> {
     int products;
     hy_span *span;           /* nnz elements */
-    int2 *ends;              /* nnz elements: first and last column of the span; may be
-                                NULL */
+    int2 *ends;              /* nnz elements: first and last column of span; or NULL */
     int *row_products;       /* one for each row; negative once the row is in windows */
     int2 *range;             /* one for each row: first and last column; only for rows in
                                 trees or windows */
-    int *longest;            /* one for each row: entries of the longest row of B; set
-                                like range */
+    int *longest;            /* one for each row: entries of the longest row of B */
     int *place;              /* one for each row: start of its entries in col, val */
     int *count;              /* one for each row: entries of C */
     int *list[HY_HASH_BINS]; /* rows of each bin */

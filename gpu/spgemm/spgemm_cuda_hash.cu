@@ -90,8 +90,8 @@ template <typename T> static hybrid_status all_trees(hy_lane *lane, const places
 {
     const int64_t most = tree_bytes(p.f);
     int tree           = 0;
-    bool more          = p.f->products_max > HY_HASH_SHORT; /* true if rows may reach the
-                                                               bin */
+    /* True if rows may reach the bin. */
+    bool more = p.f->products_max > HY_HASH_SHORT;
 #define HY_LAUNCH(threads, bytes, products)                                              \
     if (more)                                                                            \
         HY_TRY((tree_rows<T, threads>(lane, p, HY_HASH_SORTS + tree)));                  \
@@ -152,8 +152,7 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 
     if (p.f->products > 0) {
         const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
-        int rows            = 32; /* rows of a warp, fewer if warps would be without
-                                     work */
+        int rows            = 32; /* rows of a warp; fewer if warps would be idle */
         while (rows > 1 && p.f->rows < warps * rows)
             rows /= 2;
         hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),

@@ -7,10 +7,7 @@
 #include "gpu/spmm/spmm_lanes.cuh"
 #include "partition/format/merge.h"
 
-enum {
-    MERGE_NEVER = INT32_MAX
-}; /* end of the row after the last one that ends in the
-      share */
+enum { MERGE_NEVER = INT32_MAX }; /* no further row ends in the share */
 
 /* Rows ended and entries passed before a point of a tile's path. */
 struct merge_split {
@@ -35,8 +32,7 @@ template <typename T> struct merge_tile {
     int32_t *col;       /* `entries` elements */
     T *val;             /* `entries` elements */
     T *carry;           /* shares x pass_columns elements */
-    uint16_t *end;      /* `rows` elements: entries of the tile before the end of the
-                           row */
+    uint16_t *end;      /* `rows` elements: entries of the tile before the row's end */
     merge_split *split; /* shares + 1 elements */
 
     /* Returns the number of entries of the tile before row r. */
@@ -104,8 +100,8 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
-    const bool in_slabs     = apart && row_bytes % 16 == 0; /* else rows of Y are stored
-                                                               transposed */
+    /* Otherwise rows of Y must be stored transposed, which takes whole warps. */
+    const bool in_slabs  = apart && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
@@ -174,8 +170,7 @@ template <typename T>
 static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *room)
 {
     merge_tile<T> m;
-    m.carry = reinterpret_cast<T *>(room); /* first, because it is stored in
-                                              vectors */
+    m.carry        = reinterpret_cast<T *>(room); /* first: it needs alignment */
     m.val          = m.carry + p.shares * p.pass_columns;
     m.col          = reinterpret_cast<int32_t *>(m.val + p.items);
     m.split        = reinterpret_cast<merge_split *>(m.col + p.items);

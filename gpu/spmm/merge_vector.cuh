@@ -106,8 +106,7 @@ static __device__ void block_store_rows(T *y, const uint16_t *last, const vector
 template <typename T, int EACH> struct vector_part {
     int32_t col[EACH];
     T val[EACH];
-    int first, left; /* this lane's first entry in the tile; entries of the tile from that
-                        one on */
+    int first, left; /* the lane's first entry in the tile; entries from there on */
     bool whole;
 };
 
@@ -186,7 +185,7 @@ template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned b
 /* The open sum of a warp. */
 template <typename T> struct vector_carry {
     T sum;      /* sum since the last end of a row, or since the beginning of the warp */
-    bool ended; /* 1 if a row ended in the warp */
+    bool ended; /* true if a row ended in the warp */
 };
 
 /* Returns the open sum of the lanes before this one: the sum of `left` back to the last
@@ -234,8 +233,8 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
         carry[warp] = own;
     __syncthreads();
     if (bits) {
-        const bool first = (ended & ((1u << lane) - 1)) == 0; /* first lane of the warp in
-                                                                 which a row ends */
+        /* True in the first lane of the warp in which a row ends. */
+        const bool first = (ended & ((1u << lane) - 1)) == 0;
         slot[at + __ffs(int(bits)) - 1] += first ? carried(carry, warp) + before : before;
     }
     if (threadIdx.x == 0)

@@ -45,8 +45,8 @@ static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)
     config.dynamicSmemBytes                          = room;
     config.stream                                    = hy_stream(lane);
     config.attrs                                     = &early;
-    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* kernels for older architectures do
-                                                        not wait */
+    /* Kernels for older architectures do not wait for the previous kernel. */
+    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;
     HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
 }
@@ -138,9 +138,9 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
-    const int items            = shape.items + shape.longest; /* maximum items of a
-                                                                 tile */
-    T *carry = static_cast<T *>(job->work.ptr);
+    /* The maximum number of items of a tile. */
+    const int items = shape.items + shape.longest;
+    T *carry        = static_cast<T *>(job->work.ptr);
     if (shape.vector) {
         launch_vector<T>(lane, o, view, items, carry);
         return hy_launched(lane, "spmm.cuda.merge");

@@ -23,9 +23,8 @@ template <typename T> struct hy_spmm_operands {
     const int32_t *col;
     const T *val;
     const T *x;
-    uint32_t pitch; /* bytes from row to row of X; 32 bits, so that an address takes one
-                       multiply-add */
-    bool whole;     /* 1 if rows of Y can be stored VEC values at a time */
+    uint32_t pitch; /* bytes from row to row of X; 32 bits save an instruction */
+    bool whole;     /* true if rows of Y can be stored VEC values at a time */
     T *y;           /* row-major */
     int64_t ld;     /* values from row to row of y: n + rest_n */
     const T *rest;  /* tail columns; their rows are rest_pitch bytes apart */

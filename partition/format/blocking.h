@@ -19,8 +19,7 @@ typedef struct hy_blocking {
     int64_t x_rows;      /* rows of X that blocks may cover */
     size_t size;         /* bytes of a value */
     hy_touched touched;  /* gathered chunks only: the touched rows of X */
-    int64_t *count;      /* rows + 1 elements: blocks of each block row, and one spare
-                            word */
+    int64_t *count;      /* rows + 1 elements: blocks of each row; one is spare */
 } hy_blocking;
 
 /* Cuts the chunk into blocks of f->block_rows x f->block_cols, or 1 x 1 if X is narrower,
@@ -46,15 +45,14 @@ enum { HY_WALK_END = INT32_MAX };
    node of a mesh do, a single row is walked. */
 typedef struct hy_block_walk {
     const hy_blocking *b;
-    int heads;                    /* 1 if all rows have the same columns, else rows of a
-                                     block */
+    int heads;                    /* 1 if all rows have the same columns, else
+                                     shape.rows */
     int64_t shift[HY_BLOCK_MOST]; /* with heads == 1: distance in entries from the first
                                      row to each row */
     int32_t head[HY_BLOCK_MOST]; /* next column of each row; HY_WALK_END if none */
     int64_t from[HY_BLOCK_MOST]; /* first entry of each row in the current block, which
                                     ends before `at` */
-    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* entries of each row that are still
-                                                      to come */
+    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* remaining entries of each row */
 } hy_block_walk;
 
 /* Column of entry k of A, renumbered if the chunk is gathered. */

@@ -18,8 +18,8 @@ typedef struct hy_brick_panel {
 /* Scratch of one thread. */
 typedef struct hy_brick_work {
     hy_panel_map map;
-    int32_t next[HY_MAP_WORDS * 64 / HY_HRPB_BRICK]; /* where the next value of each brick
-                                                        goes */
+    /* The position of the next value of each brick. */
+    int32_t next[HY_MAP_WORDS * 64 / HY_HRPB_BRICK];
 } hy_brick_work;
 
 /* Returns the number of columns in which the panel has entries. */

@@ -26,8 +26,7 @@ typedef struct hy_merge_shape {
 
 /* Where a tile begins. It ends where the next one begins. */
 typedef struct hy_merge_cut {
-    int64_t row, entry; /* rows of the chunk that end, and entries that lie, before the
-                           tile */
+    int64_t row, entry; /* ends of rows and entries of the chunk that precede the tile */
     int32_t lead;       /* items of the tile of the whole matrix that precede the chunk */
     int32_t share;      /* items of a share, odd; the last shares may have fewer */
 } hy_merge_cut;

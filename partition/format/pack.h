@@ -164,8 +164,7 @@ typedef struct hy_hrpb_block {
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first row of the panel, counted from the chunk's first row */
     int32_t begin, end; /* range of blocks */
-    int32_t partial;    /* index among the parts of all panels; -1 if the unit is a whole
-                           panel */
+    int32_t partial;    /* index among the parts of all panels; -1: a whole panel */
 } hy_hrpb_unit;
 
 /* A panel in parts: partials `partial` to partial + parts - 1 are added in this order. */
@@ -180,8 +179,7 @@ typedef struct hy_hrpb_head {
 
 /* How a variant wants heavy panels cut into parts. */
 typedef struct hy_hrpb_rules {
-    int64_t wave;  /* units that run at once; a unit may have at most 1/wave of all
-                      blocks */
+    int64_t wave;  /* units that run at once; one has at most 1/wave of all blocks */
     int64_t least; /* units of up to this many blocks are never cut */
 } hy_hrpb_rules;
 

@@ -150,8 +150,8 @@ static uint64_t spread(uint64_t rows)
     return (rows | rows << 3) & 0x1111111111111111;
 }
 
-/* Copies the values of the brick that the panel has just passed, row by row. The values of
-   row r end before panel->at[r]. */
+/* Copies the values of the brick that the panel has just passed, row by row. The values
+   of row r end before panel->at[r]. */
 static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_t pattern,
                          uint32_t rows, char *to)
 {

@@ -17,14 +17,12 @@ enum {
     PACK_ROWS      = 1 << 14, /* rows of A that one worker takes at a time */
     BLOCK_PRODUCTS = 1 << 16, /* products of a block, approximately */
     BLOCK_NONZEROS = 1 << 13, /* maximum entries of A in a block */
-    OFFSETS_AHEAD  = 32,      /* entries between the prefetch of an offset of B and its
-                                 use */
-    ENTRIES_AHEAD = 8,        /* entries between the prefetch of a row of B and its use */
-    FEW_ENTRIES   = 32,       /* entries of a row that are prefetched; the processor
+    OFFSETS_AHEAD  = 32,      /* entries from the prefetch of an offset of B to its use */
+    ENTRIES_AHEAD  = 8,       /* entries from the prefetch of a row of B to its use */
+    FEW_ENTRIES    = 32,      /* entries of a row that are prefetched; the processor
                                  prefetches the rest */
     LINE_BYTES  = 64,
-    SHORT_BYTES = 128 /* rows of up to this many bytes are copied without calling
-                         memcpy */
+    SHORT_BYTES = 128 /* bytes of a row up to which memcpy is not called */
 };
 
 /* ---- layout ------------------------------------------------------------------ */

@@ -97,8 +97,8 @@ typedef struct packing {
     int64_t first, end;  /* range of the columns */
     hy_columns *columns; /* one for each worker, opened on first use */
     int64_t panels;
-    int64_t *stages, *mapped, *entries; /* panels + 1 elements: counts before each
-                                           panel */
+    int64_t *stages, *mapped, *entries; /* panels + 1 elements: sums over the panels
+                                           before each */
     int32_t *out, *map;
     hy_tiled_stage *stage;
     uint16_t *count, *index;
@@ -162,8 +162,8 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* State of a slice between stages. */
 typedef struct slice {
-    int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE]; /* remaining entries of each
-                                                        portion */
+    /* Entries [at, end) of each portion remain. */
+    int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];
 } slice;
 
 static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry)

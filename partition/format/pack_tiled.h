@@ -56,13 +56,12 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 /* The pack as the kernels read it; the head comes from pack.head. */
 typedef struct hy_tiled_view {
     hy_tiled_head head;
-    const int32_t *out;          /* 256 for each panel: row of the chunk, -1 - partial, or
-                                    NONE */
+    const int32_t *out;          /* 256 a panel: row of the chunk, -1 - partial or NONE */
     const int32_t *start;        /* panels + 1 elements: first stage of each */
     const hy_tiled_stage *stage; /* `stages` elements */
     const uint16_t *count;       /* 256 for each stage: entries of each portion */
-    const int32_t *map;          /* `mapped` elements: rows of X (renumbered if
-                                    gathered) */
+    const int32_t *map;          /* `mapped` elements: rows of X, renumbered if
+                                    gathered */
     const uint16_t *index;       /* nnz elements: row of X in its tile */
     const void *val;             /* nnz elements */
     const hy_tiled_split *split; /* `splits` elements */

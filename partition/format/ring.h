@@ -13,7 +13,7 @@
 
 /* Maps columns of one chunk to places. */
 typedef struct hy_ring {
-    int32_t base;  /* row of X at place 0: the last multiple of `rows` up to
+    int32_t base;  /* row of X at place 0: the greatest multiple of `rows` up to
                       chunk->first */
     int32_t rows;  /* rows of the ring; 0 if X is whole */
     int32_t first; /* the chunk touches rows [first, first + count) of X */

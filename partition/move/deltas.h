@@ -36,7 +36,7 @@ extern "C" {
 
 enum {
     HY_DELTA_FRAME = 1024,               /* numbers of a frame */
-    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes of a frame that hold the lengths of
+    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes of a frame for the lengths of its
                                             differences */
     HY_DELTA_UNIT  = 16
 };
@@ -66,8 +66,8 @@ HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
     return hy_deltas_bytes(count, hy_deltas_frames(count) * frame);
 }
 
-enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes that the decoder may read behind the
-                                             last frame */
+enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes behind the last frame that the decoder
+                                             may read */
 
 /* Decodes frame `frame` of `count` numbers to out[0 .. 1023]. Numbers beyond `count` are
    undefined. `packed` must have HY_DELTA_BEHIND readable bytes behind the last frame. */

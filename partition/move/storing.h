@@ -25,8 +25,7 @@ typedef struct hy_storing {
     int64_t lines, length; /* length: elements of a line */
     int64_t ld, origin;    /* ld of Y; element of Y at which the part begins (its first
                               column, if `rows` is set) */
-    const int32_t *rows;   /* rows of Y to which the part's rows belong; NULL: consecutive
-                              rows */
+    const int32_t *rows;   /* rows of Y for the part's rows; NULL: consecutive rows */
     int64_t listed, before; /* length of the list that `rows` points into; entries of the
                                list before the part's */
 } hy_storing;

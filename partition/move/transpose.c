@@ -7,11 +7,9 @@
 #include "base/memory/memory.h"
 
 enum {
-    SPAN = 256,        /* rows that are transposed together to copy the listed ones
-                          among them */
-    WORTH_TURNING = 6, /* a span is transposed if at least one row in WORTH_TURNING is
-                          listed */
-    TILE = 16          /* rows that are copied element by element at a time */
+    SPAN          = 256, /* rows transposed together to copy the listed ones */
+    WORTH_TURNING = 6,   /* a span pays if one row of WORTH_TURNING is listed */
+    TILE          = 16   /* rows that are copied element by element at a time */
 };
 
 static void copy_element(char *to, const char *from, size_t size)

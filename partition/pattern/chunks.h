@@ -34,8 +34,7 @@ typedef struct hy_cut {
     const hy_variant *variant;
     const hy_rates *rates;
     size_t slot_bytes;    /* device bytes that one chunk may take */
-    int64_t products_max; /* scalar products that a chunk should not exceed; a single row
-                             may */
+    int64_t products_max; /* intended maximum of products; a single row may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
     int gathered;         /* 1 if B or X is not resident */
     hy_image image;       /* image of B or X if it is resident */
@@ -52,11 +51,10 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 /* The chunks of a run. If X is on the device in column blocks, which each run chooses
    itself, the chunks of the first block are repeated for every block. */
 typedef struct hy_chunk_list {
-    const hy_chunk *cut; /* borrowed; with column blocks only the first `ranges` are
-                            used */
+    const hy_chunk *cut; /* the chunks as they were cut, borrowed; with column blocks only
+                            the first `ranges` are used */
     int64_t ranges;      /* chunks of one column block */
-    hy_image image;      /* column blocks of X; axis is not HY_AXIS_COLS if there are
-                            none */
+    hy_image image;      /* column blocks of X if its axis is HY_AXIS_COLS */
     int64_t count;       /* chunks of all column blocks */
 } hy_chunk_list;
 

@@ -20,8 +20,7 @@ enum {
     FINE  = 4,       /* number of pieces that justifies waking a worker */
     MOST_PIECES = 1 << 13,
     BLOCK       = 512,    /* entries that are summed up before their rows are assigned */
-    LARGE       = 1 << 20 /* bytes from which an array uses pages that are pooled from
-                             plan to plan */
+    LARGE       = 1 << 20 /* bytes from which an array uses pooled pages */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -88,8 +87,7 @@ typedef struct inspection {
     const hybrid_csr *A, *B;
     hy_profile *profile;
     hy_lengths lengths;      /* of the rows of B */
-    const uint32_t *counted; /* products of rows as counted by a device; NULL if workers
-                                count them */
+    const uint32_t *counted; /* products of rows from a device; NULL: workers count */
     int later;               /* 1 if products are counted in a second loop */
     tally *tallies;          /* one for each piece */
     int64_t pieces;
@@ -119,9 +117,8 @@ static int64_t piece_begin(const inspection *in, int64_t k)
 /* Stores the ends of rows [begin, end) and collects statistics of their lengths. */
 static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
-    const hybrid_csr A = *in->A; /* copied, so that the compiler knows that no store
-                                    changes it */
-    int64_t *nnz = in->profile->nnz;
+    const hybrid_csr A = *in->A; /* a copy, which no store can change */
+    int64_t *nnz       = in->profile->nnz;
     int64_t from = hy_offset(&A, begin), longest = 0;
     double squares = 0;
 

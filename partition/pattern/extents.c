@@ -83,8 +83,7 @@ void hy_extents_free(hy_context *ctx, hy_extents *extents)
 
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
 {
-    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks in
-                                                                           the range */
+    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks */
     int64_t widest = 0;
 
     if (from >= to)

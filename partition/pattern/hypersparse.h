@@ -19,8 +19,7 @@
 #include "partition/pattern/touched.h"
 
 typedef struct hy_hypersparse {
-    hybrid_csr A;          /* reduced A; `val` is the caller's array. rows == 0: not in
-                              use */
+    hybrid_csr A;          /* reduced A; `val` is the caller's. rows == 0: unused */
     hy_touched rows, cols; /* rows and columns of the caller's A that have entries */
 } hy_hypersparse;
 

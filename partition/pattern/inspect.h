@@ -27,8 +27,7 @@ typedef struct hy_profile {
                              has an entry; SpMM: NULL */
     int64_t begin, end;   /* range of rows; all rows except in a result of
                              hy_profile_narrow() */
-    hy_features features; /* features of rows [begin, end); out_ratio is estimated from a
-                             sample */
+    hy_features features; /* features of rows [begin, end); out_ratio is an estimate */
 } hy_profile;
 
 enum { HY_ENDS_ROWS = 64 };

@@ -24,7 +24,7 @@ enum {
     PIECE = 1 << 11,      /* products that one worker counts at a time, about 8 us */
     FINE  = 4,            /* number of pieces that justifies waking a worker */
     SHARE = 1 << 13,      /* products of one share of a row */
-    MANY  = 1 << 12,      /* maximum bound of a row's entries for which all columns are
+    MANY  = 1 << 12,      /* entries of a row up to which all of its columns are
                              counted */
     PLACES = 4 * MANY     /* maximum size of a row's hash table */
 };
@@ -142,8 +142,8 @@ static void insert(column_set *set, int32_t col)
         if ((there == -1 && put(set, at, col, &there)) || there == col)
             return;
     }
-    set->count = (int64_t)set->mask + 1; /* marks the set as full, also if other workers
-                                            filled it */
+    /* Marks the set as full, even if other workers filled it. */
+    set->count = (int64_t)set->mask + 1;
 }
 
 static int64_t bound_of(const sample *s, int k)

@@ -8,8 +8,8 @@
 typedef struct hy_stamps {
     hy_context       *ctx;
     const hybrid_csr *A, *B; /* B is NULL if the rows of X are counted */
-    int64_t          *last;  /* A->cols elements: latest chunk that touched the row; -1 if
-                                none */
+    int64_t          *last;  /* A->cols elements: last chunk that touched the row, or
+                                -1 */
 } hy_stamps;
 
 /* Number of touched rows of B or X, and of the entries in those of B. */

@@ -13,9 +13,8 @@ enum {
     SPAN_ROWS    = 1 << 14, /* rows that one worker scans at a time */
     MARK_ENTRIES = 1 << 16, /* entries that one worker marks at a time */
     WORDS        = 1 << 9,  /* words of the bitmap that one worker processes at a time */
-    COUNT_WORDS  = 1 << 16, /* words that the caller counts between checks for
-                               cancellation */
-    OWN_WORDS = 1 << 17     /* maximum words of a worker's private bitmap */
+    COUNT_WORDS  = 1 << 16, /* words counted between checks for cancellation */
+    OWN_WORDS    = 1 << 17  /* maximum words of a worker's private bitmap */
 };
 
 /* Range of columns with entries, inclusive. Updated atomically. */

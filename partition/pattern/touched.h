@@ -14,8 +14,7 @@ typedef struct hy_touched {
     uint64_t *bits;
     int32_t *before; /* number of marks before each word */
     int64_t count;
-    int32_t *rows; /* marked indices, ascending; NULL if the list is empty or was not
-                      asked for */
+    int32_t *rows; /* marked indices, ascending; NULL if empty or not asked for */
 } hy_touched;
 
 /* Finds the columns that have entries in rows [begin, end) of A, in parallel. The caller

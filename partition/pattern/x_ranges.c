@@ -14,10 +14,10 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    ROWS       = 1 << 13, /* rows that one worker reads at a time */
-    ROWS_KNOWN = 1 << 19, /* rows that one worker handles at a time if block ends are
+    ROWS       = 1 << 13, /* rows that one worker takes at a time */
+    ROWS_KNOWN = 1 << 19, /* rows that one worker takes at a time if block ends are
                              known */
-    CHUNKS = 1 << 6,      /* chunks that one worker handles at a time if extents are
+    CHUNKS = 1 << 6,      /* chunks that one worker takes at a time if extents are
                              known */
     NEARLY_ALL = 32
 };
@@ -139,8 +139,7 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* a row that a later chunk touches is still
-                                               needed */
+    for (int64_t c = count - 1; c > 0; c--) /* later chunks need it, too */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;
     return HYBRID_OK;
