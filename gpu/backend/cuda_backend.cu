@@ -150,8 +150,8 @@ static hybrid_status mark_reached(hy_mark *mark, int *out)
 
 /* ---- time ---- */
 
-/* Takes the device's time and the host's time at the same moment. Of four tries the one
-   that took the host least time counts. */
+/* Takes the device's time and the host's time at the same moment. Makes four tries and
+   keeps the one that took the host least time. */
 static hybrid_status set_epoch(cuda_backend *b)
 {
     hy_context *ctx = b->base.ctx;
@@ -178,7 +178,8 @@ static hybrid_status set_epoch(cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. */
+/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. After 4 s the
+   epoch is set again. */
 static int64_t mark_ns(const hy_mark *mark)
 {
     constexpr float NEAR_MS = 4000;

@@ -15,7 +15,7 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
 /* Makes the lane's device current in this thread. Call it before the first launch. */
 hybrid_status hy_lane_enter(hy_lane *lane);
 cudaStream_t hy_stream(const hy_lane *lane);
-int hy_width(const hy_lane *lane); /* multiprocessors */
+int hy_width(const hy_lane *lane); /* multiprocessors of the device */
 
 /* hy_fork() sets *side to a second stream. Work launched into it runs beside the lane's
    own stream, after all earlier work of the lane. hy_join() makes the lane wait for it. A

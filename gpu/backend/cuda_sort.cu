@@ -13,7 +13,8 @@
 
 /* ---- device-wide primitives ---- */
 
-/* Calls `primitive` without scratch, which returns its size, then with it. */
+/* Calls `primitive` twice: without scratch, to learn the bytes it needs, and then with
+   scratch. */
 template <typename F>
 static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char *name,
                                   F primitive)

@@ -86,7 +86,8 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
    Results come from a pool of their own, which retains some memory of freed results:
    allocating three arrays takes the driver longer than a small product. */
 
-constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes */
+constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes of freed results that the pool
+                                                      retains */
 
 hybrid_status hy_cuda_pool_open(cuda_backend *b)
 {

@@ -40,7 +40,8 @@ enum {
     HY_ROWS_NARROW_AHEAD  = 4,     /* narrow kernel: rows of X in flight in a lane */
     HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: entries that a lane should have */
     HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
-    HY_MERGE_WAVES        = 2,     /* tiles are cut to fill the device at most twice */
+    HY_MERGE_WAVES        = 2,     /* small tiles are cut to fill the device up to this
+                                      many times */
     HY_MERGE_LOG_FIX      = 3,     /* log2 of the columns that a warp joins at once */
     HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile for one line of X */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile for two or more lines of X
@@ -52,7 +53,8 @@ enum {
     HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile for four lines of X */
     HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut */
     HY_MERGE_VECTOR_ITEMS = 816,   /* items of a tile for one column of X */
-    HY_MERGE_VECTOR_TILES = 1024,  /* with more tiles, tiles are twice as large */
+    HY_MERGE_VECTOR_TILES = 1024,  /* tiles for one column of X above which tiles are
+                                      twice as large */
     HY_MERGE_LINES        = 4      /* lines of a row of X from which tail columns have
                                       their own launch */
 };

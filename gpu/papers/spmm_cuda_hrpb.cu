@@ -228,7 +228,8 @@ static void launch(hy_lane *lane, const operands<T> &o)
     const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
     const int64_t rounds = (warps + WARPS - 1) / WARPS;
     const int across     = int((warps + rounds - 1) / rounds);
-    const int threads    = WARP * across * (WARPS / across); /* 3 across: 3 warps */
+    const int threads    = WARP * across * (WARPS / across); /* no idle warp: 3 for 3
+                                                                across */
     const dim3 grid(hy_blocks(o.units, WARPS / across),
                     hy_blocks(warps, across, MOST_ROUNDS));
     panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);

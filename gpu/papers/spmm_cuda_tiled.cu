@@ -188,7 +188,7 @@ static hy_tiled_rules rules_for(const hy_features *f)
     const int64_t even = f->row_cv > 1 ? mean : longest;
     const int64_t wave =
         ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
-    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu */
+    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu of Eq. 5 */
     const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
     const int64_t most   = min(2 * f->nnz / least, 2 * wave);
     return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};

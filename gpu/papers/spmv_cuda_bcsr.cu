@@ -27,7 +27,7 @@ namespace
 {
 
 template <typename T> struct operands {
-    int64_t rows; /* of y */
+    int64_t rows; /* rows of y */
     int64_t block_rows;
     const int32_t *row_ptr, *col;
     const T *val, *x;

@@ -25,7 +25,7 @@ namespace
 {
 
 template <typename T> struct operands {
-    int64_t rows; /* of y */
+    int64_t rows; /* rows of y */
     int64_t slices;
     const hy_bellpack_slice *slice;
     const int32_t *order, *col;

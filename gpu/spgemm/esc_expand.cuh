@@ -71,7 +71,8 @@ template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_expand_long(hy_esc<T> e, hy_esc_long<T, K> l)
 {
-    __shared__ int rows[2], nonzeros[2]; /* first and last of the tile */
+    __shared__ int rows[2], nonzeros[2]; /* first and last row, and entry of A, of the
+                                            tile */
     const int begin = blockIdx.x * HY_ESC_TILE;
     const int end   = min(begin + HY_ESC_TILE, e.products);
 

@@ -29,8 +29,9 @@ struct hash_pieces {
     int length[HY_HASH_TILE];
 };
 
-/* Finds the pieces of `count` entries of A from `first` on. One thread searches for the
-   begin of a piece, its neighbour for the end. Returns the number of their slices. */
+/* Finds the pieces of `count` entries of A from `first` on and returns the number of
+   their slices. One thread searches for the beginning of a piece, its neighbour for the
+   end. */
 template <typename T>
 __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, int count,
                            int slice, hash_pieces *p)

@@ -113,8 +113,8 @@ template <typename T> struct places {
     }
 };
 
-/* Returns the expected entries / products of a row. Rows alike have the ratio of the
-   whole chunk; others may have none. */
+/* Returns the expected entries / products of a row, with room to spare (HY_HASH_SPARE).
+   If row lengths vary much, rows are assumed not to compress. */
 static float share_of(const hy_features *f)
 {
     const double ratio = f->row_cv < 1 ? f->out_ratio : 1;

@@ -16,8 +16,8 @@ template <typename K> __device__ void order(K &a, K &b)
 }
 
 /* Bitonic sort of LANES * ITEMS keys. Before and after, lane l holds the keys from l *
-   ITEMS on. Every pair is put in ascending order, because the first step of a merge
-   mirrors. */
+   ITEMS on. The first step of each merge compares mirrored positions, so that every pair
+   is put in ascending order. */
 template <int LANES, int ITEMS, typename K>
 __device__ void lanes_sort(K (&key)[ITEMS], int lane)
 {

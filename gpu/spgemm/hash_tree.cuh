@@ -21,8 +21,7 @@ struct alignas(8) hash_node {
     unsigned bits, before;
 };
 
-/* LEVELS is 0 for trees with more than three levels, which are too rare for specialised
-   code. */
+/* LEVELS is 0 for trees with more than three levels, which have no specialised code. */
 template <int LEVELS> struct hash_tree {
     hash_node *node;
     int low, room; /* low: first column; room: bytes */

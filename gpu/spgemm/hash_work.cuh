@@ -23,7 +23,7 @@ struct hy_window {
     int row;
     int index; /* number among the row's windows */
     int low, width;
-    int at, count; /* range of its entries, counted from the row's place */
+    int at, count; /* first entry, counted from the row's place; number of entries */
 };
 
 /* Counters on the device; zero before a chunk. */
@@ -63,9 +63,10 @@ template <typename T> struct hy_hash : hy_factors<T> {
     hy_span *span;           /* nnz elements */
     int2 *ends;              /* nnz elements: first and last column of span; or NULL */
     int *row_products;       /* one for each row; negative once the row is in windows */
-    int2 *range;             /* one for each row: first and last column; only for rows in
-                                trees or windows */
-    int *longest;            /* one for each row: entries of the longest row of B */
+    int2 *range;             /* one for each row: first and last column; unset without
+                                `ends` */
+    int *longest;            /* one for each row: entries of its longest row of B; unset
+                                without `ends` */
     int *place;              /* one for each row: start of its entries in col, val */
     int *count;              /* one for each row: entries of C */
     int *list[HY_HASH_BINS]; /* rows of each bin */

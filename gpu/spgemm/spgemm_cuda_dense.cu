@@ -181,7 +181,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- layout ---- */
 
-/* Returns the warps of a block: as many as have room for a row of C each. */
+/* Returns the warps of a block, limited by the shared memory for a row of C each. */
 static int warps_of(const hy_features *f)
 {
     int warps = HY_DENSE_WARPS;

@@ -41,8 +41,8 @@ template <typename T> struct merge_tile {
         return r > 0 ? end[r - 1] : 0;
     }
 
-    /* Returns the share in which row r begins; 0 or its first share in this tile if it
-       began in an earlier tile. */
+    /* Returns the share in which row r begins, or the first share with items of the chunk
+       if the row began earlier. */
     __device__ int first_share(int r) const
     {
         return (lead + begin(r) + r) / share;

@@ -229,7 +229,7 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
                              hy_spmm_nonzero_s(&walked, r);
 }
 
-/* Tail columns are a product of their own. */
+/* Returns the predicted seconds. Tail columns are a product of their own. */
 static double product_s(const hy_features *f, const hy_rates *r)
 {
     hy_features lines = *f, rest = *f;

@@ -37,7 +37,8 @@ static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read a
 /* How a group of lanes covers the columns. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* passes: 1 if a group has less than a whole tile */
+    int64_t tiles, passes; /* tiles of all columns; passes over A, 1 if a group has less
+                              than a tile */
 };
 
 /* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */

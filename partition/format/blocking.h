@@ -55,7 +55,7 @@ typedef struct hy_block_walk {
     int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* remaining entries of each row */
 } hy_block_walk;
 
-/* Column of entry k of A, renumbered if the chunk is gathered. */
+/* Returns the column of entry k of A, renumbered if the chunk is gathered. */
 static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 {
     const int32_t col = hy_cols(b->A)[k];

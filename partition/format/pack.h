@@ -23,8 +23,8 @@ typedef struct hy_csr_view {
 
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
 
-/* Arrays of the pack. GATHER_* exist in gathered chunks only; there the columns of A are
-   renumbered to the rows of B or X in the pack. */
+/* Indices of the pack's arrays in hy_pack.at. GATHER_* exist in gathered chunks only, in
+   which the columns of A are renumbered to the rows of B or X in the pack. */
 enum {
     HY_A_ROW_PTR,
     HY_A_COL,
@@ -102,8 +102,8 @@ HY_KERNEL_INLINE int64_t hy_x_at(const hy_cols_view *v, int64_t r, int64_t j)
 
 /* ---- pack_dup.c: rows of B, duplicated in the order of the scalar products ---- */
 
-/* Arrays of the pack. Scalar products have 32-bit numbers from 0, in the order of the
-   chunk's entries. */
+/* Indices of the pack's arrays in hy_pack.at. Scalar products have 32-bit numbers from 0,
+   in the order of the chunk's entries. */
 enum { HY_DUP_ROW_START, HY_DUP_START, HY_DUP_A_VAL, HY_DUP_COL, HY_DUP_VAL };
 
 typedef struct hy_dup_view {
@@ -133,7 +133,7 @@ hy_dup_view hy_packed_dup(const hy_job *job);
 
 /* ---- pack_hrpb.c: A as row panels of 16 rows with compacted columns ---- */
 
-/* Arrays of the pack. X is where hy_packed_x() expects it. */
+/* Indices of the pack's arrays in hy_pack.at. X is where hy_packed_x() expects it. */
 enum {
     HY_HRPB_UNITS,
     HY_HRPB_SPLITS,
@@ -239,7 +239,7 @@ const char *hy_block_refuse(const hy_features *f);
 
 /* ---- pack_bcsr.c: block rows, each for a group of lanes ---- */
 
-/* Arrays of the pack. X is where hy_packed_x() expects it. */
+/* Indices of the pack's arrays in hy_pack.at. X is where hy_packed_x() expects it. */
 enum {
     HY_BCSR_ROW_PTR, /* int32, block rows + 1 elements: blocks before each */
     HY_BCSR_COL,     /* int32: first column of each block */
@@ -258,7 +258,7 @@ typedef struct hy_bcsr_head {
     int32_t before; /* rows of the first block row that lie before the chunk */
 } hy_bcsr_head;
 
-size_t hy_pack_bcsr_bytes(const hy_features *f); /* upper bound */
+size_t hy_pack_bcsr_bytes(const hy_features *f); /* an upper bound */
 hybrid_status hy_pack_bcsr(hy_job *job);         /* fills job->pack */
 
 /* The pack as the kernels read it; the head comes from pack.head. */
@@ -294,7 +294,7 @@ typedef struct hy_bellpack_head {
     int64_t rows, slices, cells; /* rows: block rows */
     hy_block_shape shape;
     int32_t log_lanes; /* R = 2^log_lanes, 32 to 256 */
-    int32_t before;    /* as in hy_bcsr_head */
+    int32_t before;    /* rows of the first block row that lie before the chunk */
 } hy_bellpack_head;
 
 /* How a variant wants its slices. */

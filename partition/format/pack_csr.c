@@ -10,7 +10,7 @@
 #include "partition/format/ring.h"
 
 enum {
-    PACK_ROWS    = 1 << 14, /* rows that one worker packs at a time; next: entries */
+    PACK_ROWS    = 1 << 14, /* rows that one worker packs at a time */
     PACK_ENTRIES = 1 << 16
 };
 
@@ -379,7 +379,8 @@ hy_csr_view hy_packed_a(const hy_job *job)
     return a;
 }
 
-/* The chunk may have only some of the columns of its region. */
+/* Returns the chunk's X in a resident image. The chunk may have only some of the columns
+   of its region. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);

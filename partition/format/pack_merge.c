@@ -101,7 +101,7 @@ static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
 typedef struct cutter {
     const hybrid_csr *A;
     hy_merge_shape shape;
-    place begin, end;     /* of the chunk */
+    place begin, end;     /* where the chunk begins and ends */
     int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
     hy_merge_cut *cut;
     hy_merge_piece *piece;

@@ -35,7 +35,7 @@ static int64_t ceil_of(int64_t a, int64_t b)
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Offsets of the arrays of HY_TILED_A. */
+/* Offsets of the arrays that HY_TILED_A consists of. */
 typedef struct places {
     size_t out, start, stage, count, map, split, index, val, bytes;
 } places;

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Arrays of the pack. X is where hy_packed_x_cols() expects it. */
+/* Indices of the pack's arrays in hy_pack.at. X is where hy_packed_x_cols() expects
+   it. */
 enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
 /* A portion is a row of A, or a segment of a long row. One thread sums it up. */

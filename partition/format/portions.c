@@ -142,7 +142,7 @@ static int sort_byte(const keyed *from, int64_t count, int byte, keyed *to)
     return 1;
 }
 
-/* Sorts in one of the two arrays and returns it. */
+/* Sorts the keys. Returns the array that holds the result, `keys` or `spare`. */
 static const keyed *sort_keys(keyed *keys, keyed *spare, int64_t count)
 {
     for (int byte = 0; byte < 8; byte++)

@@ -17,10 +17,10 @@ typedef struct hy_csr_file {
 
 void hy_csr_file_close(hy_csr_file *file); /* accepts a zeroed struct */
 
-/* Returns the bytes of its arrays in memory, with 64-bit offsets. */
+/* Returns the bytes of the matrix in memory, with 64-bit offsets. */
 int64_t hy_csr_file_bytes(const hy_csr_file *file);
 
-/* Returns the bytes of its arrays in the file. */
+/* Returns the bytes of the matrix in the file. */
 int64_t hy_csr_file_stored_bytes(const hy_csr_file *file);
 
 /* Reads the whole matrix and checks it. Free `out` with hy_csr_free(). */

@@ -95,8 +95,7 @@ static void copy_parts(const hy_storing *s, const hy_parts *part)
                           bytes, bytes, (size_t)part->count);
 }
 
-/* Stores elements [begin, end) of a part that is as contiguous in Y as in its own
-   memory. */
+/* Stores elements [begin, end) of a part that is one contiguous range of Y. */
 static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -218,7 +217,7 @@ hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                         .before  = chunk->row_begin};
 }
 
-/* Returns 1 if the part is as contiguous in Y as in its own memory. */
+/* Returns 1 if the part is one contiguous range of Y, in the same order. */
 static int is_flat(const hy_storing *s)
 {
     if (s->rows)

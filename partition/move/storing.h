@@ -79,7 +79,7 @@ void hy_store_lines(const hy_storing *s, const hy_parts *part);
 
 /* ---- spread_rows.c ---- */
 
-/* Stores a part with rows for listed rows of a column-major Y, and the empty rows around
+/* Stores a part to listed rows of a column-major Y, together with the empty rows around
    them. */
 hybrid_status hy_store_spread(hy_pool *pool, hy_storing *s);
 

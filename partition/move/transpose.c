@@ -8,7 +8,7 @@
 
 enum {
     SPAN          = 256, /* rows transposed together to copy the listed ones */
-    WORTH_TURNING = 6,   /* a span pays if one row of WORTH_TURNING is listed */
+    WORTH_TURNING = 6,   /* a span is transposed if one row in WORTH_TURNING is listed */
     TILE          = 16   /* rows that are copied element by element at a time */
 };
 

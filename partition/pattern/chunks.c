@@ -140,8 +140,8 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
 }
 
 /* Finds the greatest number of columns with which every row fits. Only a gathered X can
-   be cut, as far as is needed. The width of column blocks is given; a row that does not
-   fit then is an error. */
+   be cut, as far as is needed. Column blocks of an image have a fixed width, so a row
+   that does not fit is an error. */
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
@@ -165,8 +165,8 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Chooses the fewest column blocks and makes them equally wide. Column blocks keep their
-   given width. */
+/* Chooses the fewest column blocks of equal width. Column blocks of an image keep their
+   width. */
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;

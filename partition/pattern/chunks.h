@@ -48,8 +48,8 @@ size_t hy_cost_bytes(const hy_cost *cost);
    follow and cover the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
-/* The chunks of a run. If X is on the device in column blocks, which each run chooses
-   itself, the chunks of the first block are repeated for every block. */
+/* The chunks of a run. If X is on the device in column blocks, the chunks of the first
+   block are repeated for every block. The blocks may differ from run to run. */
 typedef struct hy_chunk_list {
     const hy_chunk *cut; /* the chunks as they were cut, borrowed; with column blocks only
                             the first `ranges` are used */

@@ -16,7 +16,7 @@ extern "C" {
 typedef struct hy_profile {
     hy_op op;
     hybrid_type type;
-    int64_t rows, cols;   /* of A */
+    int64_t rows, cols;   /* size of A */
     int64_t out_cols;     /* SpGEMM: columns of B; SpMM: columns of X */
     int64_t *nnz;         /* entries of A; rows + 1 elements */
     int64_t *products;    /* rows + 1 elements. SpGEMM: scalar products. SpMM: alias of
@@ -32,14 +32,14 @@ typedef struct hy_profile {
 
 enum { HY_ENDS_ROWS = 64 };
 
-/* Counts the products of rows faster than the workers can: a device that holds both
-   operands. */
+/* A device that holds both operands and counts the products of rows faster than the
+   workers. */
 typedef struct hy_counter {
     /* Sets *products to the products of each row of A, valid until `arg` is used again,
        or to NULL if the device cannot count them this time. */
     hybrid_status (*count)(void *arg, const uint32_t **products);
     void *arg;
-    int64_t longest; /* entries of the longest row of A that it accepts */
+    int64_t longest; /* entries of the longest row that the device accepts */
 } hy_counter;
 
 /* Inspects A and B, or A and a dense X with `dense_cols` columns if `B` is NULL. Workers

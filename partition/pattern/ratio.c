@@ -13,10 +13,10 @@ enum {
     SAMPLES     = 512,     /* maximum rows of C that are sampled */
     MIN_SAMPLES = 16,      /* rows sampled at first */
     MORE        = 4,       /* factor of the sample size if the sampled rows differ much */
-    LOOKED_AT   = 1024,    /* products / LOOKED_AT products may be counted */
-    SAMPLE_COST = 2 << 20, /* or this many, in the first sample */
-    BOUND_PART  = 8, /* but at most bound of C / BOUND_PART products: more take longer to
-                        count than the bytes that a better estimate saves */
+    LOOKED_AT   = 1024,    /* 1/LOOKED_AT of all products may be counted */
+    SAMPLE_COST = 2 << 20, /* products that the first sample, or a single row, may take */
+    BOUND_PART  = 8, /* at most 1/BOUND_PART of the bound on C is counted in products:
+                        counting more takes longer than a better estimate saves */
     LEAST_COST = 1 << 12, /* products that may always be counted */
     DRAWS      = 64,      /* draws that one worker makes at a time */
     NEAR_ROWS  = 1 << 15, /* below this many rows one worker makes all draws, because the
