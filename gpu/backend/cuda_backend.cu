@@ -17,7 +17,7 @@
 struct hy_mark {
     cuda_backend *owner;
     cudaEvent_t timed, untimed;
-    cudaEvent_t event; /* the event that was recorded last */
+    cudaEvent_t event;
 };
 
 static void range_begin(const char *name)

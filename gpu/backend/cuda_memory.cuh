@@ -25,7 +25,7 @@ struct hy_block_list {
 };
 
 void hy_blocks_open(hy_block_list *list);
-void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees all blocks */
+void hy_blocks_close(hy_block_list *list, hy_backend *owner);
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
                               size_t bytes, const char *what, hy_buffer *out);
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer);

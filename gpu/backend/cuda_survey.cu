@@ -91,7 +91,6 @@ __device__ hy_survey block_add(hy_survey s)
     return s;
 }
 
-/* Writes the block's record. */
 __device__ void leave_record(const operands &o, const hy_survey &mine, int64_t at)
 {
     const hy_survey s = block_add(mine);
@@ -242,7 +241,6 @@ __device__ void block_long_rows(const operands &o, const int64_t *row, int count
     }
 }
 
-/* Surveys lengths of rows of A, and their products. */
 __global__ void __launch_bounds__(THREADS) survey_products(operands o)
 {
     __shared__ int64_t long_row[ROWS];

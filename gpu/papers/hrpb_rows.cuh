@@ -16,7 +16,6 @@ constexpr int FIRST       = BLOCK_WORDS - 1; /* word with the position of its va
 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
 
-/* Arguments of the kernels. */
 template <typename T> struct operands {
     int64_t rows, n; /* n: columns of X */
     const hy_hrpb_unit *unit;

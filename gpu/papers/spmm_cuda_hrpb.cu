@@ -209,7 +209,6 @@ static int tiles_for(hybrid_type type, int64_t n)
     return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
 }
 
-/* Returns the number of warps for the columns of a panel. */
 static int64_t warps_across(hybrid_type type, int64_t n)
 {
     const int columns = 8 * tiles_for(type, n);

@@ -122,7 +122,6 @@ static constexpr int columns_at_once(size_t size)
     return size == 8 ? HY_TILED_R_F64 : HY_TILED_R_F32;
 }
 
-/* Computes columns [begin, end), R at a time. */
 template <typename T, int R>
 static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
                             int64_t end)

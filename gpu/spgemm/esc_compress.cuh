@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const int end   = hy_lower_bound(l.key[0], e.products, K(own + (K(1) << l.col_bits)));
     const int first = begin > 0 ? l.rank[begin - 1] : 0;
     l.first[id]     = first;
-    e.count[e.order[id]] = l.rank[end - 1] - first; /* a long row has products */
+    e.count[e.order[id]] = l.rank[end - 1] - first;
 }
 
 /* Sums equal keys in order. The thread of the first one adds up all of them. */

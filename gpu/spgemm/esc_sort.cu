@@ -77,7 +77,6 @@ static scratch scratch_of(const hy_features *f)
     return s;
 }
 
-/* The arrays of a job. */
 template <typename T> struct places {
     hy_esc<T> e;
     scratch s;
@@ -187,7 +186,6 @@ static hybrid_status sort_long(hy_lane *lane, const places<T> &p, hy_esc_long<T,
     return hy_launched(lane, "esc_count_long");
 }
 
-/* Computes the rows that one warp sorts. */
 template <typename T>
 static hybrid_status warp_rows(hy_lane *lane, const hy_esc<T> &e, int64_t products_max)
 {
@@ -207,7 +205,6 @@ static hybrid_status warp_rows(hy_lane *lane, const hy_esc<T> &e, int64_t produc
     return HYBRID_OK;
 }
 
-/* Closes the gaps between short rows. */
 template <typename T>
 static hybrid_status store_short(hy_lane *lane, const hy_esc<T> &e, const hy_rows *out)
 {

@@ -73,7 +73,6 @@ __device__ void hy_esc_nonzeros(const hy_esc<T> &e, int row, int *begin, int *en
     *end   = e.expanded ? 0 : int(e.a_row[row + 1]);
 }
 
-/* Rows of one bin. */
 struct hy_esc_list {
     const int *rows;
     int count;

@@ -20,7 +20,6 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
                                     : make_int2(INT32_MAX, 0);
 }
 
-/* Statistics of a row. */
 struct hash_sum {
     int products, low, high, longest;
 };

@@ -54,7 +54,6 @@ __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, i
                                                 end ? nullptr : &p->before[i]);
 }
 
-/* Adds all products of a window. */
 template <typename T>
 __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces *p,
                            unsigned *bits, T *val)
@@ -121,7 +120,6 @@ __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *b
     }
 }
 
-/* A block computes one window at a time. */
 template <typename T>
 __global__ void __launch_bounds__(HY_HASH_DENSE_THREADS, 1) hash_windows(hy_hash<T> h)
 {

@@ -99,7 +99,6 @@ static scratch scratch_of(const hy_features *f)
     return s;
 }
 
-/* The arrays of a job. */
 template <typename T> struct places {
     hy_hash<T> h;
     scratch s;

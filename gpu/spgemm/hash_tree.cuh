@@ -158,7 +158,6 @@ __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
     return true;
 }
 
-/* Trees of 1, 2 and 3 levels have specialised code. */
 template <int THREADS, typename T>
 __device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *node,
                          int room)

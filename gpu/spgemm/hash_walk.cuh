@@ -129,7 +129,6 @@ __device__ inline void find_slices(const int *before, int count,
                 at[u] += d;
 }
 
-/* Returns slice n of a span. */
 __device__ inline hy_span slice_of(hy_span s, int n, int slice)
 {
     s.begin += int64_t(n) << slice;

@@ -81,7 +81,6 @@ template <typename T> struct hy_hash : hy_factors<T> {
     int room[HY_HASH_TREES]; /* bytes of shared memory for a row's tree */
 };
 
-/* Returns a mask of the bits below bit i. */
 __device__ inline unsigned hy_below(int i)
 {
     return (1u << i) - 1;

@@ -66,7 +66,7 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
                                     int width, T *room, T *out)
 {
     constexpr int THREADS = 32 * WARPS;
-    const int groups      = 32 >> d.shift; /* groups of a warp */
+    const int groups      = 32 >> d.shift;
     const int warps       = min(WARPS, (end - begin + groups - 1) / groups);
     T *own                = room + int(threadIdx.x) / 32 * width;
 

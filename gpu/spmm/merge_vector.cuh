@@ -32,7 +32,6 @@ template <int EACH> constexpr int vector_room = EACH *int(HY_CUDA_THREADS);
 static_assert(5 * int(HY_MERGE_VECTOR_ITEMS) / 4 <= vector_room<VECTOR_EACH>,
               "a tile and the longest row that is not cut");
 
-/* Parameters of the kernel (partition/format/merge.h). */
 template <typename T> struct vector_path {
     const hy_merge_cut *cut;
     const hy_merge_join *join;
@@ -41,7 +40,6 @@ template <typename T> struct vector_path {
     T *carry; /* `tiles` elements: sum of the row that the tile does not end */
 };
 
-/* The tile of a block. */
 struct vector_tile {
     int64_t row, entry; /* first row and entry, counted from the chunk's first */
     int rows, entries;

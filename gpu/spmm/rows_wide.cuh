@@ -41,7 +41,6 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
     }
 }
 
-/* Stores columns [j, j + VEC) of a row of Y. */
 template <typename T, int VEC>
 static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                                const T (&sum)[VEC])

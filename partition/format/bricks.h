@@ -15,7 +15,6 @@ typedef struct hy_brick_panel {
     const hy_ring *ring;         /* places of columns in a ring if ring->rows > 0 */
 } hy_brick_panel;
 
-/* Scratch of one thread. */
 typedef struct hy_brick_work {
     hy_panel_map map;
     /* The position of the next value of each brick. */

@@ -96,7 +96,7 @@ HY_KERNEL_INLINE int64_t hy_x_ld(const hy_cols_view *v, int64_t r)
 
 HY_KERNEL_INLINE int64_t hy_x_at(const hy_cols_view *v, int64_t r, int64_t j)
 {
-    const int64_t before = r >> v->shift << v->shift; /* rows of earlier slabs */
+    const int64_t before = r >> v->shift << v->shift;
     return before * v->cols + (v->first + j) * hy_x_ld(v, r) + (r - before);
 }
 

@@ -61,10 +61,9 @@ static hy_bcsr_head head_of(const hy_blocking *b)
     return head;
 }
 
-/* Arguments of the loop over block rows. */
 typedef struct packing {
     const hy_blocking *b;
-    const int64_t *start; /* blocks before each row */
+    const int64_t *start;
     int64_t group;
     int32_t *row_ptr, *col;
     char *val;

@@ -79,7 +79,6 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
     return layout(f, &single, at);
 }
 
-/* State of one call. */
 typedef struct packing {
     hy_blocking b;
     int64_t panel;          /* block rows of a panel */
@@ -232,7 +231,6 @@ static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
     }
 }
 
-/* Packs the lanes of place `place` of the slice. */
 static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place)
 {
     const size_t elements = hy_block_elements(p->head.shape);

@@ -46,7 +46,6 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
     return layout(op, f, at);
 }
 
-/* Arguments of the loops of one call. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;

@@ -51,7 +51,6 @@ size_t hy_pack_dup_work(const hy_features *f)
     return (entries * (4 + hy_value_size(f->type)) * 11 + 8) / 9;
 }
 
-/* Arguments of the loops of one call. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A, *B;

@@ -67,7 +67,6 @@ size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules)
     return layout(f, &most, at);
 }
 
-/* Arguments of the loops of one call. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
@@ -95,7 +94,6 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
 
 /* ---- units ------------------------------------------------------------------- */
 
-/* Returns the maximum number of blocks of a unit. */
 static int64_t longest_unit(const packing *p, const hy_hrpb_rules *rules)
 {
     const int64_t share = (p->start[p->panels] + rules->wave - 1) / rules->wave;

@@ -86,7 +86,6 @@ size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
     return layout(f, &most, at);
 }
 
-/* Arguments of the loops of one call. */
 typedef struct packing {
     const hy_job *job;
     const int32_t *col; /* columns of the chunk's entries */

@@ -9,7 +9,6 @@
 
 enum { PACK_ELEMENTS = 1 << 16 }; /* elements that one worker copies at a time */
 
-/* Arguments of the loops of one call. */
 typedef struct gathering {
     const hy_job *job;
     const hy_touched *touched;

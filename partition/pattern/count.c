@@ -89,7 +89,7 @@ typedef struct inspection {
     hy_lengths lengths;      /* of the rows of B */
     const uint32_t *counted; /* products of rows from a device; NULL: workers count */
     int later;               /* 1 if products are counted in a second loop */
-    tally *tallies;          /* one for each piece */
+    tally *tallies;
     int64_t pieces;
 } inspection;
 
@@ -242,7 +242,6 @@ static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Returns the statistics of all rows. */
 static hy_row_counts total(const inspection *in)
 {
     hy_row_counts sum = {0, 0, 0};

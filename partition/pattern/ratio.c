@@ -54,7 +54,7 @@ typedef struct sample {
     int64_t first[SAMPLES + 1]; /* first share of each row among the shares of all rows */
     column_set empty[SAMPLES];  /* an empty set for each row */
     int64_t columns[SAMPLES];   /* columns inserted by all workers */
-    double density[SAMPLES];    /* entries / products */
+    double density[SAMPLES];
 } sample;
 
 /* Returns the i with sums[i] <= at < sums[i + 1], for 0 <= i < count. */

@@ -76,7 +76,7 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     int64_t entries = 0, columns = 0;
 
     s.count             = (int)hy_min(s.panels, count_panels(A));
-    const int64_t grain = PIECE / columns_of(A) + 1; /* panels */
+    const int64_t grain = PIECE / columns_of(A) + 1;
     const int64_t fine  = FINE * PIECE / (grain * columns_of(A)) + 1;
     HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, grain, (int)fine,
                             count_columns, &s));

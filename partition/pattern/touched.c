@@ -95,7 +95,6 @@ static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Marks all columns of A. */
 static hybrid_status mark_all(hy_context *ctx, marking *m, int64_t nnz)
 {
     const int64_t words = m->touched->words;

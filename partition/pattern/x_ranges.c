@@ -30,7 +30,6 @@ typedef struct needing {
     int64_t enough; /* a chunk that needs this many rows needs all */
 } needing;
 
-/* Returns the chunk that contains the row. */
 static int64_t chunk_of(const needing *n, int64_t row)
 {
     int64_t low = 0, high = n->count - 1;
