@@ -37,8 +37,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    HY_TRY(hy_cuda_works(b, "work on the device")); /* a pooled block would not reveal a
-                                                       failed device */
+    HY_TRY(hy_cuda_works(b, "work on the device")); /* pooled blocks would not tell */
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
 
@@ -178,8 +177,7 @@ static hybrid_status set_epoch(cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. After 4 s the
-   epoch is set again. */
+/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. */
 static int64_t mark_ns(const hy_mark *mark)
 {
     constexpr float NEAR_MS = 4000;

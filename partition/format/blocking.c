@@ -5,10 +5,7 @@
 
 #include "partition/format/gather.h"
 
-enum {
-    PACK_ENTRIES = 1 << 15
-}; /* entries that one worker packs at a time,
-      approximately */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
                               void *arg)

@@ -1,5 +1,4 @@
-/* partition/format/pack_csr.c - packs rows of A, and the rows of B or X that they
-   touch. */
+/* partition/format/pack_csr.c - rows of A, and the rows of B or X that they touch. */
 #include "partition/format/pack.h"
 
 #include <string.h>
@@ -168,8 +167,7 @@ static hybrid_status gather_b(packing *p)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* first_row() and end_row() return the rows of a chunk as the caller numbers them, for
-   messages. */
+/* first_row() and end_row() return rows as the caller numbers them, for messages. */
 static long long first_row(const hy_job *job)
 {
     return (long long)hy_row_of(job->problem, job->chunk->row_begin);
@@ -335,8 +333,7 @@ int hy_pack_csr_shares(const hy_job *job)
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
-/* Returns a view of a matrix on the device. Its offsets must have 64 bits if kernels read
-   them. */
+/* Offsets of a matrix on the device must have 64 bits if kernels read them. */
 static hy_csr_view view_of(const hybrid_csr *A)
 {
     return (hy_csr_view){.rows    = A->rows,
@@ -378,8 +375,7 @@ hy_csr_view hy_packed_a(const hy_job *job)
     return a;
 }
 
-/* Returns the chunk's X in a resident image. The chunk may have only some of the columns
-   of its region. */
+/* The chunk may have only some of the columns of its region of the image. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);

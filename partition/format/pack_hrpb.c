@@ -15,10 +15,7 @@
 #include "partition/format/bricks.h"
 #include "partition/format/gather.h"
 
-enum {
-    PACK_ENTRIES = 1 << 15
-}; /* entries that one worker packs at a time,
-      approximately */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 /* ---- layout ------------------------------------------------------------------ */
 

@@ -23,10 +23,7 @@
 #include "partition/format/gather.h"
 #include "partition/format/portions.h"
 
-enum {
-    PACK_ENTRIES = 1 << 15
-}; /* entries that one worker packs at a time,
-      approximately */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 static int64_t ceil_of(int64_t a, int64_t b)
 {

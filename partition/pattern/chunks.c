@@ -9,10 +9,7 @@
 #include "base/text/size_text.h"
 #include "partition/pattern/stamps.h"
 
-enum {
-    FIRST_CAPACITY = 64,
-    BATCH          = 64 /* rows of a gathered chunk that are tried at a time */
-};
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows that are tried at a time */ };
 
 /* State of a cut while it is made. */
 typedef struct cutter {
@@ -46,10 +43,7 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum {
-        MOST = INT32_MAX - 65536
-    }; /* leaves room for threads past the end of a
-          kernel's range */
+    enum { MOST = INT32_MAX - 65536 }; /* room for threads past a kernel's range */
 
     return f->products <= MOST && f->out_bound <= MOST && f->nnz <= MOST &&
            f->gather_nnz <= MOST && f->rows <= MOST;
@@ -68,9 +62,8 @@ static int fits(const hy_cut *cut, const hy_features *f)
            device_bytes(cut, f) <= cut->slot_bytes;
 }
 
-/* Returns the features of one row with `cols` columns. Gathered, the row touches at most
-   as many rows of B or X as it has entries, and these have as many entries as it has
-   products. */
+/* Returns the features of one row with `cols` columns. Gathered, it touches at most as
+   many rows of B or X as it has entries, with as many entries as it has products. */
 static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
@@ -102,8 +95,7 @@ static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
 
 /* ---- width of a column block -------------------------------------------------- */
 
-/* Returns the greatest number of columns, at most `width`, with which the row fits; 0 if
-   it never fits. */
+/* Returns how many columns, at most `width`, the row fits with; 0 if it never fits. */
 static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
 {
     int64_t low = 0, high = width;
@@ -119,8 +111,7 @@ static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
     return low;
 }
 
-/* Returns 1 if a row with the maxima of all rows fits. Then no single row needs to be
-   tested. */
+/* Returns 1 if a row with the maxima of all rows fits: then every row does. */
 static int every_row_fits(const hy_cut *cut, int64_t cols)
 {
     const hy_features *all = &cut->profile->features;
@@ -139,9 +130,8 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     return device_bytes(cut, &f) <= cut->slot_bytes;
 }
 
-/* Finds the greatest number of columns with which every row fits. Only a gathered X can
-   be cut, as far as is needed. Column blocks of an image have a fixed width, so a row
-   that does not fit is an error. */
+/* Finds the greatest number of columns with which every row fits. Only a gathered X is
+   cut as needed; column blocks of an image have a fixed width. */
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
@@ -348,8 +338,7 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(reserve(c, list.count));
     list.cut = c->chunks;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* backwards, so that the first chunks
-                                                     are overwritten last */
+    for (int64_t i = list.count - 1; i >= 0; i--) /* the first come last */
         c->chunks[i] = hy_chunk_at(&list, i);
     c->count = list.count;
     return HYBRID_OK;

@@ -7,10 +7,7 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum {
-    BLOCK  = 16 /* rows of a block */,
-    BLOCKS = 1 << 9 /* blocks that one worker reads at a time */
-};
+enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* blocks for one worker at a time */ };
 
 typedef struct looking {
     const hybrid_csr *A;
