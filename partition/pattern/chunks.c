@@ -338,7 +338,7 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(reserve(c, list.count));
     list.cut = c->chunks;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* the first come last */
+    for (int64_t i = list.count - 1; i >= 0; i--) /* overwrites the first last */
         c->chunks[i] = hy_chunk_at(&list, i);
     c->count = list.count;
     return HYBRID_OK;
