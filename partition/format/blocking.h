@@ -32,7 +32,8 @@ hybrid_status hy_blocking_single(hy_blocking *b);
 
 /* Runs `fn` over `items` block rows, panels or slices on the pool, with `arg` as its
    first argument. */
-hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn, void *arg);
+hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
+                              void *arg);
 
 /* Returns how many rows of the first block row lie before the chunk. */
 int32_t hy_blocking_before(const hy_blocking *b);
@@ -84,20 +85,20 @@ static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t
 static inline int hy_block_next(hy_block_walk *w, int32_t *col)
 {
     const hy_blocking *b = w->b;
-    int32_t least        = HY_WALK_END;
+    int32_t start        = HY_WALK_END;
 
     for (int i = 0; i < w->heads; i++)
-        least = w->head[i] < least ? w->head[i] : least;
-    if (least == HY_WALK_END)
+        start = w->head[i] < start ? w->head[i] : start;
+    if (start == HY_WALK_END)
         return 0;
-    if (least > b->x_rows - b->shape.cols)
-        least = (int32_t)(b->x_rows - b->shape.cols);
+    if (start > b->x_rows - b->shape.cols)
+        start = (int32_t)(b->x_rows - b->shape.cols);
     for (int i = 0; i < w->heads; i++) {
         w->from[i] = w->at[i];
-        if (w->head[i] - least < b->shape.cols)
-            hy_block_take(w, i, least, least + b->shape.cols - 1);
+        if (w->head[i] - start < b->shape.cols)
+            hy_block_take(w, i, start, start + b->shape.cols - 1);
     }
-    *col = least;
+    *col = start;
     return 1;
 }
 

@@ -19,7 +19,7 @@
 #include "partition/format/blocking.h"
 #include "partition/format/gather.h"
 
-enum { MOST_LOG_GROUP = 5 };
+enum { MAX_LOG_GROUP = 5 };
 
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])
 {
@@ -45,7 +45,7 @@ size_t hy_pack_bcsr_bytes(const hy_features *f)
 static int32_t log_group_for(const hy_bcsr_head *head)
 {
     int32_t s = 0;
-    while (s < MOST_LOG_GROUP && head->rows << s < head->blocks)
+    while (s < MAX_LOG_GROUP && head->rows << s < head->blocks)
         s++;
     return s;
 }

@@ -27,7 +27,7 @@ enum {
     PANEL         = 4096, /* block rows that are sorted together; a multiple of R */
     MIN_LOG_LANES = 5,    /* log2 of R, which is 32 to 256 */
     MAX_LOG_LANES = 8,
-    MOST_LOG_WAYS = 5, /* log2 of the lanes of a warp */
+    MAX_LOG_WAYS  = 5, /* log2 of the lanes of a warp */
     ALIGN_CELLS   = 32 /* the first cell of a slice is a multiple of this, which aligns
                           the words of a warp */
 };
@@ -54,7 +54,7 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
 static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 {
     const int64_t share = blocks / rules->wave + 1;
-    return share > rules->least ? share : rules->least;
+    return share > rules->min_blocks ? share : rules->min_blocks;
 }
 
 /* The bound is that of 1 x 1 blocks sorted as one panel with R = 32, which every chunk
@@ -67,13 +67,12 @@ static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules)
 {
     const int64_t steps = steps_for(rules, f->nnz);
-    const int64_t most =
-        hy_min(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
-    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
+    const int64_t max = hy_min(f->nnz + MAX_LOG_WAYS * 32 * steps, f->rows * f->row_max);
+    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->min_blocks) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
                                      .slices = hy_min(f->rows, slices),
                                      .cells =
-                                         most + 2 * most / rules->least + ALIGN_CELLS,
+                                         max + 2 * max / rules->min_blocks + ALIGN_CELLS,
                                      .shape = {1, 1}};
     size_t at[HY_ARRAYS];
     return layout(f, &single, at);
@@ -92,33 +91,33 @@ typedef struct packing {
 
 /* ---- order ------------------------------------------------------------------- */
 
-/* Makes one stable pass of a radix sort of block rows by `most - count`. */
-static void sort_pass(const int64_t *count, int64_t most, int shift, const int32_t *from,
+/* Makes one stable pass of a radix sort of block rows by `max - count`. */
+static void sort_pass(const int64_t *count, int64_t max, int shift, const int32_t *from,
                       int32_t *to, int64_t n)
 {
     int64_t start[257] = {0};
 
     for (int64_t k = 0; k < n; k++)
-        start[((most - count[from[k]]) >> shift & 255) + 1]++;
+        start[((max - count[from[k]]) >> shift & 255) + 1]++;
     for (int d = 0; d < 256; d++)
         start[d + 1] += start[d];
     for (int64_t k = 0; k < n; k++)
-        to[start[(most - count[from[k]]) >> shift & 255]++] = from[k];
+        to[start[(max - count[from[k]]) >> shift & 255]++] = from[k];
 }
 
 /* Sorts block rows [begin, end) by descending length; equal ones keep their order. */
 static void sort_panel(const packing *p, int64_t begin, int64_t end)
 {
     int32_t *from = p->order + begin, *to = p->spare + begin;
-    int64_t most = 0;
+    int64_t max = 0;
 
     for (int64_t k = begin; k < end; k++) {
         p->order[k] = (int32_t)k;
-        most        = p->b.count[k] > most ? p->b.count[k] : most;
+        max         = p->b.count[k] > max ? p->b.count[k] : max;
     }
-    for (int shift = 0; most >> shift > 0; shift += 8) {
+    for (int shift = 0; max >> shift > 0; shift += 8) {
         int32_t *sorted = to;
-        sort_pass(p->b.count, most, shift, from, to, end - begin);
+        sort_pass(p->b.count, max, shift, from, to, end - begin);
         to   = from;
         from = sorted;
     }
@@ -141,7 +140,7 @@ static hybrid_status sort_panels(void *arg, int part, int64_t begin, int64_t end
 static int32_t log_ways_for(const packing *p, int64_t longest)
 {
     int32_t w = 0;
-    while (w < MOST_LOG_WAYS && p->steps << w < longest)
+    while (w < MAX_LOG_WAYS && p->steps << w < longest)
         w++;
     return w;
 }
@@ -155,8 +154,8 @@ static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
 
     s->first           = (int32_t)first;
     s->log_ways        = log_ways_for(p, longest);
-    const int64_t most = (int64_t)1 << (log_lanes - s->log_ways);
-    const int64_t rows = hy_min(most, beyond - first);
+    const int64_t max  = (int64_t)1 << (log_lanes - s->log_ways);
+    const int64_t rows = hy_min(max, beyond - first);
     s->lanes           = (int32_t)(rows << s->log_ways);
     s->steps = (int32_t)((longest + ((int64_t)1 << s->log_ways) - 1) >> s->log_ways);
     return rows;
@@ -187,13 +186,13 @@ static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
 static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 {
     const hy_features *f = &p->b.job->chunk->features;
-    size_t least         = SIZE_MAX;
+    size_t min           = SIZE_MAX;
 
     for (int s = MAX_LOG_LANES; s >= MIN_LOG_LANES; s--) {
         const hy_bellpack_head head = cut_slices(p, s, NULL);
         const size_t bytes          = layout(f, &head, at);
-        if (bytes < least) {
-            least   = bytes;
+        if (bytes < min) {
+            min     = bytes;
             p->head = head;
         }
     }
@@ -307,7 +306,7 @@ static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
 {
     const hy_features *f = &job->chunk->features;
-    const size_t most    = hy_pack_bellpack_bytes(f, rules);
+    const size_t max     = hy_pack_bellpack_bytes(f, rules);
     hy_context *ctx      = job->problem->ctx;
     size_t *at = job->pack.at, *bytes = &job->pack.bytes;
     packing p = {0};
@@ -316,7 +315,7 @@ hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
     HY_TRY_ELSE_DONE(hy_blocking_open(job, &p.b));
     HY_TRY_ELSE_DONE(alloc_order(&p, ctx, f->rows));
     HY_TRY_ELSE_DONE(arrange(&p, rules, PANEL, at, bytes));
-    if (*bytes > most) {
+    if (*bytes > max) {
         HY_TRY_ELSE_DONE(hy_blocking_single(&p.b));
         HY_TRY_ELSE_DONE(arrange(&p, rules, f->rows, at, bytes));
     }

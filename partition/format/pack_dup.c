@@ -14,13 +14,13 @@
 #include "base/threads/pool.h"
 
 enum {
-    PACK_ROWS      = 1 << 14, /* rows of A that one worker takes at a time */
-    BLOCK_PRODUCTS = 1 << 16, /* products of a block, approximately */
-    BLOCK_NONZEROS = 1 << 13, /* maximum entries of A in a block */
-    OFFSETS_AHEAD  = 32,      /* entries from the prefetch of an offset of B to its use */
-    ENTRIES_AHEAD  = 8,       /* entries from the prefetch of a row of B to its use */
-    FEW_ENTRIES    = 32,      /* entries of a row that are prefetched; the processor
-                                 prefetches the rest */
+    PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
+    BLOCK_PRODUCTS  = 1 << 16, /* products of a block, approximately */
+    BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
+    OFFSET_DISTANCE = 32, /* entries from the prefetch of an offset of B to its use */
+    ENTRY_DISTANCE  = 8,  /* entries from the prefetch of a row of B to its use */
+    FEW_ENTRIES     = 32, /* entries of a row that are prefetched; the processor
+                             prefetches the rest */
     LINE_BYTES  = 64,
     SHORT_BYTES = 128 /* bytes of a row up to which memcpy is not called */
 };
@@ -90,7 +90,7 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
         const int64_t last = block_end(p, block);
         int64_t sum        = 0;
         for (int64_t k = block * p->block; k < last; k++) {
-            ask_offset(p, k + OFFSETS_AHEAD);
+            ask_offset(p, k + OFFSET_DISTANCE);
             const int64_t row = hy_cols(p->A)[p->first + k];
             const int64_t n   = hy_offset(p->B, row + 1) - hy_offset(p->B, row);
             p->start[k]       = (int32_t)n;
@@ -151,9 +151,9 @@ static hybrid_status duplicate(void *arg, int part, int64_t begin, int64_t end)
                (const char *)p->A->val + (size_t)(p->first + first) * size,
                (size_t)(last - first) * size);
         for (int64_t k = first; k < last; k++) {
-            ask_offset(p, k + OFFSETS_AHEAD);
-            if (k + ENTRIES_AHEAD < last)
-                ask_row(p, k + ENTRIES_AHEAD);
+            ask_offset(p, k + OFFSET_DISTANCE);
+            if (k + ENTRY_DISTANCE < last)
+                ask_row(p, k + ENTRY_DISTANCE);
             const size_t n    = (size_t)p->start[k];
             const size_t from = (size_t)hy_offset(p->B, hy_cols(p->A)[p->first + k]);
             p->start[k]       = (int32_t)to;

@@ -25,17 +25,17 @@ static int64_t panels_of(const hy_features *f)
 }
 
 /* A panel of e entries has at most (e + 15) / 16 blocks. */
-static int64_t most_blocks(const hy_features *f)
+static int64_t max_blocks(const hy_features *f)
 {
     const int64_t spare = (HY_HRPB_COLS - 1) * hy_min(panels_of(f), f->nnz);
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
 /* A panel of b blocks cut into parts of at most `longest` has less than 2 b / longest
-   parts. `longest` is at least rules->least and at least all blocks / wave. */
+   parts. `longest` is at least rules->min_blocks and at least all blocks / wave. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    return 2 * hy_min(most_blocks(f) / rules->least + 1, rules->wave);
+    return 2 * hy_min(max_blocks(f) / rules->min_blocks + 1, rules->wave);
 }
 
 static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[HY_ARRAYS])
@@ -55,13 +55,13 @@ static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[H
 
 size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    const int64_t partials  = hy_pack_hrpb_partials(f, rules);
-    const hy_hrpb_head most = {.units    = panels_of(f) + partials,
-                               .splits   = partials / 2,
-                               .partials = partials,
-                               .blocks   = most_blocks(f)};
+    const int64_t partials = hy_pack_hrpb_partials(f, rules);
+    const hy_hrpb_head max = {.units    = panels_of(f) + partials,
+                              .splits   = partials / 2,
+                              .partials = partials,
+                              .blocks   = max_blocks(f)};
     size_t at[HY_ARRAYS];
-    return layout(f, &most, at);
+    return layout(f, &max, at);
 }
 
 typedef struct packing {
@@ -94,7 +94,7 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
 static int64_t longest_unit(const packing *p, const hy_hrpb_rules *rules)
 {
     const int64_t share = (p->start[p->panels] + rules->wave - 1) / rules->wave;
-    return share > rules->least ? share : rules->least;
+    return share > rules->min_blocks ? share : rules->min_blocks;
 }
 
 static int64_t parts_of(const packing *p, int64_t panel, int64_t longest)

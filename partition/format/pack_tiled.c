@@ -71,16 +71,16 @@ static size_t layout(const hy_features *f, const hy_tiled_head *head,
 /* A panel that touches d rows of X has less than d / 768 + 1 stages. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
 {
-    const int64_t panels     = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
-    const int narrow         = panels > 0 && f->cols <= f->nnz / panels;
-    const int64_t mapped     = narrow ? panels * f->cols : f->nnz;
-    const hy_tiled_head most = {.panels   = panels,
-                                .stages   = panels + f->nnz / HY_TILED_COLS,
-                                .mapped   = mapped,
-                                .splits   = rules->partials / 2,
-                                .partials = rules->partials};
+    const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
+    const int narrow        = panels > 0 && f->cols <= f->nnz / panels;
+    const int64_t mapped    = narrow ? panels * f->cols : f->nnz;
+    const hy_tiled_head max = {.panels   = panels,
+                               .stages   = panels + f->nnz / HY_TILED_COLS,
+                               .mapped   = mapped,
+                               .splits   = rules->partials / 2,
+                               .partials = rules->partials};
     size_t at[HY_ARRAYS];
-    return layout(f, &most, at);
+    return layout(f, &max, at);
 }
 
 typedef struct packing {

@@ -42,21 +42,21 @@ static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
     static const uint32_t bit[HY_PANEL_ROWS] = {
         1u << 0, 1u << 1, 1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
         1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15};
-    int32_t least = HY_PANEL_END;
+    int32_t min = HY_PANEL_END;
     uint32_t rows = 0;
 
     for (int r = 0; r < HY_PANEL_ROWS; r++)
-        least = p->head[r] < least ? p->head[r] : least;
-    if (least == HY_PANEL_END)
+        min = p->head[r] < min ? p->head[r] : min;
+    if (min == HY_PANEL_END)
         return 0;
     for (int r = 0; r < HY_PANEL_ROWS; r++)
-        rows |= p->head[r] == least ? bit[r] : 0;
+        rows |= p->head[r] == min ? bit[r] : 0;
     for (uint32_t left = rows; left != 0; left &= left - 1) {
         const int r     = __builtin_ctz(left);
         const int64_t k = ++p->at[r];
         p->head[r]      = k < p->end[r] ? p->col[k] : HY_PANEL_END;
     }
-    *col = least;
+    *col = min;
     return rows;
 }
 
@@ -75,19 +75,19 @@ static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {
     const int64_t begin = hy_offset(A, row), end = hy_offset(A, row + rows);
-    int32_t least = HY_PANEL_END, most = -1;
+    int32_t min = HY_PANEL_END, max = -1;
 
     for (int64_t i = row; i < row + rows; i++) {
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
         if (from == to)
             continue;
-        least = hy_cols(A)[from] < least ? hy_cols(A)[from] : least;
-        most  = hy_cols(A)[to - 1] > most ? hy_cols(A)[to - 1] : most;
+        min = hy_cols(A)[from] < min ? hy_cols(A)[from] : min;
+        max  = hy_cols(A)[to - 1] > max ? hy_cols(A)[to - 1] : max;
     }
-    const int64_t words = most < 0 ? 0 : most / 64 - least / 64 + 1;
+    const int64_t words = max < 0 ? 0 : max / 64 - min / 64 + 1;
     if (words > HY_MAP_WORDS || words > 4 * (end - begin))
         return 0;
-    map->first = least / 64 * 64;
+    map->first = min / 64 * 64;
     map->words = (int)words;
     for (int w = 0; w < map->words; w++)
         map->bits[w] = 0;

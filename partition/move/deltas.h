@@ -70,15 +70,15 @@ enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes behind the last frame that th
                                              may read */
 
 /* Decodes frame `frame` of `count` numbers to out[0 .. 1023]. Numbers beyond `count` are
-   undefined. `packed` must have HY_DELTA_BEHIND readable bytes behind the last frame. */
-void hy_deltas_decode(const void *packed, int64_t count, int64_t frame, int32_t *out);
+   undefined. `coded` must have HY_DELTA_BEHIND readable bytes behind the last frame. */
+void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out);
 
 /* Returns 1 if this processor decodes with vector instructions. Otherwise decoding takes
    six times as long. */
 int hy_deltas_quick(void);
 
 /* Does the work of hy_deltas_decode() without vector instructions. */
-void hy_deltas_decode_plainly(const void *packed, int64_t count, int64_t frame,
+void hy_deltas_decode_plainly(const void *coded, int64_t count, int64_t frame,
                               int32_t *out);
 
 #ifdef __cplusplus

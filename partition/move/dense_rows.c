@@ -109,11 +109,11 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
    lines at a time. */
 static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
 {
-    const int64_t most = BLOCK / s->length;
+    const int64_t max = BLOCK / s->length;
     block scaled;
 
-    for (int64_t i = begin; i < end; i += most) {
-        const int64_t lines = hy_min(most, end - i);
+    for (int64_t i = begin; i < end; i += max) {
+        const int64_t lines = hy_min(max, end - i);
         const hy_parts part = {(const char *)&scaled, i, lines, 0, s->length};
         scale_to(s->update, hy_element_at(s, i * s->length), lines * s->length, &scaled);
         copy_parts(s, &part);
@@ -177,14 +177,14 @@ static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t 
 {
     const hy_storing *s = arg;
     const size_t size   = hy_value_size(s->update->Y->type);
-    const int64_t most  = hy_tile_length(s);
+    const int64_t max   = hy_tile_length(s);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
-    for (int64_t i = begin; i < end; i += most)
+    for (int64_t i = begin; i < end; i += max)
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), i,
-                                   hy_min(most, end - i)};
+                                   hy_min(max, end - i)};
             hy_transpose(hy_element_at(s, i * s->length + j), s->length, part.count,
                          part.length, size, tile, part.length);
             hy_store_lines(s, &part);

@@ -28,15 +28,15 @@ static strip tails_of(const hy_region *r)
 static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t row,
                                 int64_t rows, int64_t begin, int64_t end, char *dst)
 {
-    const int64_t there = hy_max(hy_min(end, s->cols) - begin, 0);
-    const hy_rect rect  = {row, rows, s->begin + begin, there};
-    const hy_grid to    = {dst, s->ld, 1};
+    const int64_t present = hy_max(hy_min(end, s->cols) - begin, 0);
+    const hy_rect rect    = {row, rows, s->begin + begin, present};
+    const hy_grid to      = {dst, s->ld, 1};
 
-    if (there > 0)
+    if (present > 0)
         HY_TRY(source->ops->fill(source, &rect, &to));
-    for (int64_t i = 0; i < rows && there < end - begin; i++)
-        memset(dst + (size_t)(i * s->ld + there) * s->size, 0,
-               (size_t)(end - begin - there) * s->size);
+    for (int64_t i = 0; i < rows && present < end - begin; i++)
+        memset(dst + (size_t)(i * s->ld + present) * s->size, 0,
+               (size_t)(end - begin - present) * s->size);
     return HYBRID_OK;
 }
 

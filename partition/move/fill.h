@@ -9,8 +9,8 @@
 #include "base/contract/source.h"
 
 /* Fills elements [begin, end) of a region at dst. Padding of rows becomes 0. */
-hybrid_status hy_fill(const hy_image *image, const hy_source *source, const hy_region *region,
-                      int64_t begin, int64_t end, char *dst);
+hybrid_status hy_fill(const hy_image *image, const hy_source *source,
+                      const hy_region *region, int64_t begin, int64_t end, char *dst);
 
 /* Fills rows [row, row + rows) of a region: tail columns at `tails`, all other columns at
    `lines`. */

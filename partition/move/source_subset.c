@@ -10,7 +10,7 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of a row, to prefetch */
+enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, to prefetch */
 
 /* Prefetches a row, because the processor cannot predict which row is next. */
 static void expect(const char *from, size_t bytes)
@@ -26,8 +26,8 @@ static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
 
     for (int64_t i = 0; i < rect->rows; i++) {
-        if (i + AHEAD < rect->rows)
-            expect(hy_dense_at(X, listed[i + AHEAD] * X->ld + rect->col), bytes);
+        if (i + DISTANCE < rect->rows)
+            expect(hy_dense_at(X, listed[i + DISTANCE] * X->ld + rect->col), bytes);
         memcpy(to->at + (size_t)(i * to->row) * size,
                hy_dense_at(X, listed[i] * X->ld + rect->col), bytes);
     }

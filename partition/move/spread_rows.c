@@ -83,14 +83,14 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
 {
     const hy_storing *s = arg;
     const int64_t row = owned_begin(s, 0), rows = owned_begin(s, rows_of(s)) - row;
-    const int64_t most = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
+    const int64_t max = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
     while (rows > 0 && begin < end) {
         const int64_t col = begin / rows, at = row + begin % rows;
         const int64_t left     = hy_min(end - begin, row + rows - at);
-        const hy_parts part    = {tile, col, 1, at, hy_min(most, left)};
+        const hy_parts part    = {tile, col, 1, at, hy_min(max, left)};
         const int64_t first    = first_from(s, at);
         const int64_t count    = first_from(s, at + part.length) - first;
         const char *const from = hy_element_at(s, col * s->length + first);
@@ -106,20 +106,20 @@ static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t 
 {
     const hy_storing *s = arg;
     const size_t size   = hy_value_size(s->update->Y->type);
-    const int64_t most  = hy_tile_length(s);
-    _Alignas(HY_LINE) char tile[HY_TILE_BYTES], turned[HY_TILE_BYTES];
+    const int64_t max   = hy_tile_length(s);
+    _Alignas(HY_LINE) char tile[HY_TILE_BYTES], transposed[HY_TILE_BYTES];
 
     (void)worker;
-    for (int64_t at = begin; at < end; at += most) {
-        const int64_t length = hy_min(most, end - at);
+    for (int64_t at = begin; at < end; at += max) {
+        const int64_t length = hy_min(max, end - at);
         const int64_t first  = first_from(s, at);
         const int64_t count  = first_from(s, at + length) - first;
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), at,
                                    length};
             hy_transpose(hy_element_at(s, first * s->length + j), s->length, part.count,
-                         count, size, turned, count);
-            spread(s, first, count, turned, count, &part, tile);
+                         count, size, transposed, count);
+            spread(s, first, count, transposed, count, &part, tile);
             hy_store_lines(s, &part);
         }
     }

@@ -7,9 +7,9 @@
 #include "base/memory/memory.h"
 
 enum {
-    SPAN          = 256, /* rows transposed together to copy the listed ones */
-    WORTH_TURNING = 6,   /* a span is transposed if one row in WORTH_TURNING is listed */
-    TILE          = 16   /* rows that are copied element by element at a time */
+    SPAN       = 256, /* rows transposed together to copy the listed ones */
+    SPAN_SHARE = 6,   /* a span is transposed if one row in SPAN_SHARE is listed */
+    TILE       = 16   /* rows that are copied element by element at a time */
 };
 
 static void copy_element(char *to, const char *from, size_t size)
@@ -23,11 +23,11 @@ static void copy_element(char *to, const char *from, size_t size)
 /* ---- transposing a matrix -------------------------------------------------------- */
 
 /* Size of an element, and bytes from line to line of either matrix. */
-typedef struct turning {
+typedef struct strides {
     size_t size, from_step, to_step;
-} turning;
+} strides;
 
-static void transpose_elements(const turning *t, const char *from, int64_t lines,
+static void transpose_elements(const strides *t, const char *from, int64_t lines,
                                int64_t length, char *to)
 {
     for (int64_t i = 0; i < lines; i++)
@@ -77,7 +77,7 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
 }
 
 /* Transposes a square stored in contiguous lines, corner by corner. */
-#define DEFINE_TURN_LINES(size, corner)                                                  \
+#define DEFINE_TRANSPOSE_LINES(size, corner)                                             \
     static void transpose_lines_##size(const char *from, char *to, size_t to_step)       \
     {                                                                                    \
         for (size_t i = 0; i < HY_LINE / size; i += corner)                              \
@@ -86,13 +86,13 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
                                         to + i * to_step + j * size, to_step);           \
     }
 
-DEFINE_TURN_LINES(4, 4)
-DEFINE_TURN_LINES(8, 2)
+DEFINE_TRANSPOSE_LINES(4, 4)
+DEFINE_TRANSPOSE_LINES(8, 2)
 
 /* Transposes a square of HY_LINE bytes a side. Each line is first copied at once, because
    lines that are a power of two apart compete for few places in the caches. The bytes
    behind each line are prefetched, because the processor does not predict them. */
-static void transpose_square(const turning *t, const char *from, char *to)
+static void transpose_square(const strides *t, const char *from, char *to)
 {
     _Alignas(HY_LINE) char lines[HY_LINE / 4 * HY_LINE];
 
@@ -104,7 +104,7 @@ static void transpose_square(const turning *t, const char *from, char *to)
     (t->size == 8 ? transpose_lines_8 : transpose_lines_4)(lines, to, t->to_step);
 }
 #else
-static void transpose_square(const turning *t, const char *from, char *to)
+static void transpose_square(const strides *t, const char *from, char *to)
 {
     const int64_t side = HY_LINE / (int64_t)t->size;
     transpose_elements(t, from, side, side, to);
@@ -112,7 +112,7 @@ static void transpose_square(const turning *t, const char *from, char *to)
 #endif
 
 /* Transposes a square, or a smaller rectangle at the ends. */
-static void transpose_part(const turning *t, const char *from, int64_t lines,
+static void transpose_part(const strides *t, const char *from, int64_t lines,
                            int64_t length, char *to)
 {
     const int64_t side = HY_LINE / (int64_t)t->size;
@@ -128,7 +128,7 @@ static void transpose_part(const turning *t, const char *from, int64_t lines,
 void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length,
                   size_t size, char *to, int64_t to_ld)
 {
-    const turning t     = {size, (size_t)from_ld * size, (size_t)to_ld * size};
+    const strides t     = {size, (size_t)from_ld * size, (size_t)to_ld * size};
     const int64_t side  = HY_LINE / (int64_t)size;
     const int along_to  = to_ld > from_ld;
     const int64_t outer = along_to ? lines : length, inner = along_to ? length : lines;
@@ -209,9 +209,9 @@ static void gather_columns(const hy_grid *to, const hy_grid *from, const int32_t
 void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                     int64_t count, int64_t cols, size_t size)
 {
-    const int may_turn = from->row == 1 && to->col == 1;
-    const int64_t side = HY_LINE / (int64_t)size;
-    hy_grid part       = *to;
+    const int may_transpose = from->row == 1 && to->col == 1;
+    const int64_t side      = HY_LINE / (int64_t)size;
+    hy_grid part            = *to;
     int64_t n;
 
     if (from->row == 1 && to->row == 1) {
@@ -220,12 +220,12 @@ void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
     }
     for (int64_t i = 0; i < count; i += n) {
         const int64_t near = span_end(rows + i, count - i);
-        const int turned =
-            may_turn && rows[i + near - 1] - rows[i] < near * WORTH_TURNING;
-        n = turned ? near : hy_min(near, TILE);
+        const int transposes =
+            may_transpose && rows[i + near - 1] - rows[i] < near * SPAN_SHARE;
+        n = transposes ? near : hy_min(near, TILE);
         for (int64_t j = 0; j < cols; j += side)
-            (turned ? transpose_span : copy_tile)(&part, from, rows + i, n, j,
-                                                  hy_min(cols, j + side), size);
+            (transposes ? transpose_span : copy_tile)(&part, from, rows + i, n, j,
+                                                      hy_min(cols, j + side), size);
         part.at += (size_t)(n * to->row) * size;
     }
 }

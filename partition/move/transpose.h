@@ -6,8 +6,8 @@
 
 /* Sets to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length. Elements have
    4 or 8 bytes and need no alignment. Strides are in elements. */
-void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length, size_t size,
-             char *to, int64_t to_ld);
+void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length,
+                  size_t size, char *to, int64_t to_ld);
 
 /* Sets element (i, j) of `to` to element (rows[i], j) of `from`, for i < count, j < cols.
    rows[] ascends. */

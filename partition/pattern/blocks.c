@@ -15,10 +15,10 @@
 #include "partition/format/panel.h"
 
 enum {
-    SHARE   = 100,    /* one block row in SHARE is sampled */
-    LEAST   = 256,    /* minimum block rows sampled of each height */
-    MOST    = 2048,   /* maximum block rows sampled of each height */
-    COLUMNS = 1 << 13 /* maximum columns read of a block row, from the left */
+    SHARE     = 100,    /* one block row in SHARE is sampled */
+    MIN_COUNT = 256,    /* minimum block rows sampled of each height */
+    MAX_COUNT = 2048,   /* maximum block rows sampled of each height */
+    COLUMNS   = 1 << 13 /* maximum columns read of a block row, from the left */
 };
 
 #define GAIN 0.9 /* fraction of the bytes of CSR below which packing blocks pays */
@@ -65,7 +65,7 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t k = begin; k < end; k++) {
         s->tallies[k] = (tally){0};
-        /* fits 64 bits: fewer than 2^31 block rows times at most MOST */
+        /* fits 64 bits: fewer than 2^31 block rows times at most MAX_COUNT */
         count_row(s, (2 * k + 1) * s->block_rows / (2 * s->count), &s->tallies[k]);
     }
     return HYBRID_OK;
@@ -75,8 +75,8 @@ static int64_t sample_size(int64_t block_rows)
 {
     int64_t count = block_rows / SHARE;
 
-    count = count > LEAST ? count : LEAST;
-    count = count < MOST ? count : MOST;
+    count = count > MIN_COUNT ? count : MIN_COUNT;
+    count = count < MAX_COUNT ? count : MAX_COUNT;
     return count < block_rows ? count : block_rows;
 }
 
@@ -135,7 +135,7 @@ hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *o
     hybrid_status status = HYBRID_OK;
     void *tallies;
 
-    HY_TRY(hy_array(ctx, MOST, sizeof(tally), "tallies of blocks", &tallies));
+    HY_TRY(hy_array(ctx, MAX_COUNT, sizeof(tally), "tallies of blocks", &tallies));
     s.tallies = tallies;
     for (s.height = 1; s.height <= HY_BLOCK_MOST && status == HYBRID_OK; s.height++) {
         tally sum    = {0};

@@ -43,10 +43,10 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum { MOST = INT32_MAX - 65536 }; /* room for threads past a kernel's range */
+    enum { LIMIT = INT32_MAX - 65536 }; /* room for threads past a kernel's range */
 
-    return f->products <= MOST && f->out_bound <= MOST && f->nnz <= MOST &&
-           f->gather_nnz <= MOST && f->rows <= MOST;
+    return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
+           f->gather_nnz <= LIMIT && f->rows <= LIMIT;
 }
 
 /* Returns 1 if a chunk of several rows is within the intended size and 31-bit counts. */
@@ -163,8 +163,8 @@ static hybrid_status choose_width(cutter *c)
     int64_t width;
 
     HY_TRY(find_width(c, &width));
-    const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    c->width             = in_blocks(c->cut) ? width : (cols + panels - 1) / panels;
+    const int64_t blocks = width > 0 ? (cols + width - 1) / width : 1;
+    c->width             = in_blocks(c->cut) ? width : (cols + blocks - 1) / blocks;
     return HYBRID_OK;
 }
 
@@ -345,16 +345,16 @@ static hybrid_status repeat_resident(cutter *c)
 }
 
 /* Appends the chunks of the other column blocks: the same rows, other columns. */
-static hybrid_status repeat_panels(cutter *c)
+static hybrid_status repeat_blocks(cutter *c)
 {
-    const hy_profile *p   = c->cut->profile;
-    const int64_t a_panel = c->count;
-    const int64_t panels  = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
+    const hy_profile *p  = c->cut->profile;
+    const int64_t ranges = c->count;
+    const int64_t blocks = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
 
-    HY_TRY(reserve(c, a_panel * panels));
-    for (; c->count < a_panel * panels; c->count++) {
-        const hy_chunk *first = &c->chunks[c->count % a_panel];
-        const int64_t begin   = c->count / a_panel * c->width;
+    HY_TRY(reserve(c, ranges * blocks));
+    for (; c->count < ranges * blocks; c->count++) {
+        const hy_chunk *first = &c->chunks[c->count % ranges];
+        const int64_t begin   = c->count / ranges * c->width;
         hy_chunk *chunk       = &c->chunks[c->count];
 
         *chunk           = *first;
@@ -387,7 +387,7 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
     if (cut->gathered)
         HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
     HY_TRY_ELSE_DONE(cut_rows(&c));
-    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));
+    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_blocks(&c));
 done:
     hy_stamps_close(&c.stamps);
     if (status != HYBRID_OK) {

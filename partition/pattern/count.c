@@ -18,9 +18,9 @@
 enum {
     PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
     FINE  = 4,       /* number of pieces that justifies waking a worker */
-    MOST_PIECES = 1 << 13,
-    BLOCK       = 512,    /* entries that are summed up before their rows are assigned */
-    LARGE       = 1 << 20 /* bytes from which an array uses pooled pages */
+    MAX_PIECES = 1 << 13,
+    BLOCK      = 512,    /* entries that are summed up before their rows are assigned */
+    LARGE      = 1 << 20 /* bytes from which an array uses pooled pages */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static int64_t piece_begin(const inspection *in, int64_t k)
 }
 
 /* Stores the ends of rows [begin, end) and collects statistics of their lengths. */
-static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
+static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const hybrid_csr A = *in->A; /* a copy, which no store can change */
     int64_t *nnz       = in->profile->nnz;
@@ -142,7 +142,7 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     const int64_t *nnz = in->profile->nnz, widest = in->profile->out_cols;
     const int64_t stop = hy_offset(in->A, end);
     int64_t *products  = in->profile->products;
-    int64_t at = hy_offset(in->A, begin), sum = 0, before = 0, most = 0, bound = 0;
+    int64_t at = hy_offset(in->A, begin), sum = 0, before = 0, max = 0, bound = 0;
     int64_t sums[BLOCK + 1]; /* [j]: sum over the entries before entry j of the block */
 
     for (int64_t i = begin, n; i < end; at += n) {
@@ -152,12 +152,12 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
         for (; i < end && nnz[i + 1] - at <= n; i++) {
             const int64_t upto = sums[nnz[i + 1] - at], own = upto - before;
             products[i + 1] = upto;
-            most            = hy_max(most, own);
+            max             = hy_max(max, own);
             bound += hy_min(own, widest);
             before = upto;
         }
     }
-    t->counts.products_max = most;
+    t->counts.products_max = max;
     t->products            = sum;
     t->bound               = bound;
 }
@@ -168,15 +168,15 @@ static void take_products(const inspection *in, int64_t begin, int64_t end, tall
     const uint32_t *counted = in->counted;
     const int64_t widest    = in->profile->out_cols;
     int64_t *products       = in->profile->products;
-    int64_t sum = 0, most = 0, bound = 0;
+    int64_t sum = 0, max = 0, bound = 0;
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t own = counted[i];
         products[i + 1]   = sum += own;
-        most              = hy_max(most, own);
+        max               = hy_max(max, own);
         bound += hy_min(own, widest);
     }
-    t->counts.products_max = most;
+    t->counts.products_max = max;
     t->products            = sum;
     t->bound               = bound;
 }
@@ -212,7 +212,7 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     for (int64_t k = begin; k < end; k++) {
         const int64_t row = piece_begin(in, k), last = piece_begin(in, k + 1);
         tally t = {.row = row};
-        look_at_rows(in, row, last, &t);
+        scan_rows(in, row, last, &t);
         if (in->B && !in->later)
             count_products(in, row, last, &t);
         if (in->B)
@@ -259,12 +259,12 @@ hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense
                              double products)
 {
     const double widest = (double)hy_max(hy_max(A->rows, A->cols), A->nnz);
-    const double most   = fmax(products, widest * (double)dense_cols);
+    const double max    = fmax(products, widest * (double)dense_cols);
 
-    if (most > 0x1p60)
+    if (max > 0x1p60)
         return hy_fail(
             ctx, HYBRID_UNSUPPORTED,
-            "the product has %.3g scalar products or elements, 2^60 is the most", most);
+            "the product has %.3g scalar products or elements, 2^60 is the most", max);
     return HYBRID_OK;
 }
 
@@ -362,7 +362,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
         .B       = B,
         .profile = profile,
         .later   = B && counter,
-        .pieces  = hy_min((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MOST_PIECES)};
+        .pieces  = hy_min((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MAX_PIECES)};
     hybrid_status status;
     void *memory;
 

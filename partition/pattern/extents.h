@@ -33,8 +33,8 @@ hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
                           int64_t *widest);
 
 /* Finds the extents of all blocks of rows, in parallel. Leaves out->blocks NULL if a row
-   spans more than `most` columns. The caller frees `out`, also after a failure. */
-hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most,
+   spans more than `max_width` columns. The caller frees `out`, also after a failure. */
+hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_width,
                               hy_extents *out);
 void hy_extents_free(hy_context *ctx, hy_extents *extents);
 

@@ -10,23 +10,23 @@
 #include "base/threads/pool.h"
 
 enum {
-    SAMPLES     = 512,     /* maximum rows of C that are sampled */
-    MIN_SAMPLES = 16,      /* rows sampled at first */
-    MORE        = 4,       /* factor of the sample size if the sampled rows differ much */
-    LOOKED_AT   = 1024,    /* 1/LOOKED_AT of all products may be counted */
+    SAMPLES      = 512,    /* maximum rows of C that are sampled */
+    MIN_SAMPLES  = 16,     /* rows sampled at first */
+    MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
+    COUNTED_PART = 1024,   /* 1/COUNTED_PART of all products may be counted */
     SAMPLE_COST = 2 << 20, /* products that the first sample, or a single row, may take */
-    BOUND_PART  = 8, /* at most 1/BOUND_PART of the bound on C is counted in products:
-                        counting more takes longer than a better estimate saves */
-    LEAST_COST = 1 << 12, /* products that may always be counted */
-    DRAWS      = 64,      /* draws that one worker makes at a time */
-    NEAR_ROWS  = 1 << 15, /* below this many rows one worker makes all draws, because the
-                             sums are in its cache */
-    PIECE = 1 << 11,      /* products that one worker counts at a time, about 8 us */
-    FINE  = 4,            /* number of pieces that justifies waking a worker */
-    SHARE = 1 << 13,      /* products of one share of a row */
-    MANY  = 1 << 12,      /* entries of a row up to which all of its columns are
-                             counted */
-    PLACES = 4 * MANY     /* maximum size of a row's hash table */
+    BOUND_PART  = 8,     /* at most 1/BOUND_PART of the bound on C is counted in products:
+                            counting more takes longer than a better estimate saves */
+    MIN_COST  = 1 << 12, /* products that may always be counted */
+    DRAWS     = 64,      /* draws that one worker makes at a time */
+    NEAR_ROWS = 1 << 15, /* below this many rows one worker makes all draws, because the
+                            sums are in its cache */
+    PIECE = 1 << 11,     /* products that one worker counts at a time, about 8 us */
+    FINE  = 4,           /* number of pieces that justifies waking a worker */
+    SHARE = 1 << 13,     /* products of one share of a row */
+    MANY  = 1 << 12,     /* entries of a row up to which all of its columns are
+                            counted */
+    PLACES = 4 * MANY    /* maximum size of a row's hash table */
 };
 
 #define ALIKE 0.03 /* relative standard error below which the sample is accepted */
@@ -119,12 +119,12 @@ static int is_full(const column_set *set)
 }
 
 /* Stores `col` at an empty place and returns 1. If another worker took the place, returns
-   0 and sets *there to the column found. */
-static int put(column_set *set, uint32_t at, int32_t col, int32_t *there)
+   0 and sets *found to the column found. */
+static int put(column_set *set, uint32_t at, int32_t col, int32_t *found)
 {
     if (!set->shared)
         set->table[at] = col;
-    else if (!__atomic_compare_exchange_n(&set->table[at], there, col, 0,
+    else if (!__atomic_compare_exchange_n(&set->table[at], found, col, 0,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return 0;
     set->count++;
@@ -138,8 +138,8 @@ static void insert(column_set *set, int32_t col)
     if (is_full(set))
         return;
     for (uint32_t seen = 0; seen <= set->mask; seen++, at = (at + 1) & set->mask) {
-        int32_t there = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
-        if ((there == -1 && put(set, at, col, &there)) || there == col)
+        int32_t found = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
+        if ((found == -1 && put(set, at, col, &found)) || found == col)
             return;
     }
     /* Marks the set as full, even if other workers filled it. */
@@ -176,12 +176,12 @@ static void clear(column_set *set, int32_t *table)
 static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
 {
     const hybrid_csr *A = s->A, *B = s->B;
-    const uint32_t most = UINT32_MAX >> set.thin;
+    const uint32_t max = UINT32_MAX >> set.thin;
 
     for (int64_t e = begin; e < end; e++) {
         const int64_t last = hy_offset(B, (int64_t)hy_cols(A)[e] + 1);
         for (int64_t l = hy_offset(B, hy_cols(A)[e]); l < last; l++)
-            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= most)
+            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= max)
                 insert(&set, hy_cols(B)[l]);
     }
     return set.count;
@@ -304,9 +304,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
    all products, but no more than knowing the size of C can save. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
-    const int64_t most = hy_max(cost, p->products[p->rows] / LOOKED_AT);
+    const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);
 
-    return hy_max(hy_min(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+    return hy_max(hy_min(max, p->bound[p->rows] / BOUND_PART), MIN_COST);
 }
 
 /* Few rows suffice if they are alike. If even the first sample would cost more than a
@@ -319,15 +319,15 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     const int few          = products <= SAMPLES;
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
     double mean = (double)bound / (double)hy_max(products, 1), error = 1;
-    int64_t most = worth(profile, SAMPLE_COST), cost;
+    int64_t max = worth(profile, SAMPLE_COST), cost;
 
     for (int draws = few ? (int)products : MIN_SAMPLES;
          products > 0 && draws <= SAMPLES && error > ALIKE; draws *= MORE) {
         HY_TRY(draw(&s, draws, &cost));
-        if (cost > most)
+        if (cost > max)
             break;
         HY_TRY(estimate(&s, cost, &mean, &error));
-        most = worth(profile, 0);
+        max = worth(profile, 0);
     }
     *ratio = products > 0 ? 1 / mean : 1;
     return HYBRID_OK;

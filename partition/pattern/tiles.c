@@ -7,13 +7,13 @@
 #include "base/threads/pool.h"
 
 enum {
-    SAMPLES   = 64,      /* maximum row panels sampled, evenly spaced */
-    MIN_COUNT = 8,       /* minimum row panels sampled */
-    COLUMNS   = 1 << 13, /* maximum columns read in all panels */
-    LOOKED_AT = 256,     /* entries of A for each column read */
-    MOST      = 1 << 9,  /* maximum columns read of a panel, from the left */
-    PIECE     = 1 << 8,  /* columns that one worker reads at a time, about 5 us */
-    FINE      = 4        /* number of pieces that justifies waking a worker */
+    SAMPLES        = 64,      /* maximum row panels sampled, evenly spaced */
+    MIN_COUNT      = 8,       /* minimum row panels sampled */
+    COLUMNS        = 1 << 13, /* maximum columns read in all panels */
+    COLUMN_ENTRIES = 256,     /* entries of A for each column read */
+    PANEL_COLUMNS  = 1 << 9,  /* maximum columns read of a panel, from the left */
+    PIECE          = 1 << 8,  /* columns that one worker reads at a time, about 5 us */
+    FINE           = 4        /* number of pieces that justifies waking a worker */
 };
 
 /* Seconds to find the next column of a panel, measured. */
@@ -39,7 +39,8 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
         uint32_t bits;
         hy_panel_start(s->A, row, rows < HY_PANEL_ROWS ? rows : HY_PANEL_ROWS, &panel);
         s->entries[k] = s->columns[k] = 0;
-        while (s->columns[k] < MOST && (bits = hy_panel_next(&panel, &col)) != 0) {
+        while (s->columns[k] < PANEL_COLUMNS &&
+               (bits = hy_panel_next(&panel, &col)) != 0) {
             s->entries[k] += __builtin_popcount(bits);
             s->columns[k]++;
         }
@@ -52,14 +53,14 @@ static int64_t columns_of(const hybrid_csr *A)
 {
     const int64_t mean = A->nnz / hy_max(A->rows, 1) + 1;
 
-    return hy_min(mean * HY_PANEL_ROWS, MOST);
+    return hy_min(mean * HY_PANEL_ROWS, PANEL_COLUMNS);
 }
 
 /* Returns an even number of panels, so that both halves of the rows are sampled
    equally. */
 static int64_t count_panels(const hybrid_csr *A)
 {
-    const int64_t columns = hy_min(A->nnz / LOOKED_AT, COLUMNS);
+    const int64_t columns = hy_min(A->nnz / COLUMN_ENTRIES, COLUMNS);
     const int64_t count   = hy_min(columns / columns_of(A), SAMPLES);
 
     return hy_max(count / 2 * 2, MIN_COUNT);

@@ -20,7 +20,7 @@ enum {
 /* Range of columns with entries, inclusive. Updated atomically. */
 typedef struct span {
     const hybrid_csr *A;
-    int64_t least, greatest;
+    int64_t min, max;
 } span;
 
 /* Columns ascend within a row, so the first and the last entry suffice. */
@@ -28,18 +28,18 @@ static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     span *s             = arg;
     const int32_t *cols = hy_cols(s->A);
-    int64_t least = s->A->cols, greatest = -1;
+    int64_t min = s->A->cols, max = -1;
 
     (void)part;
     for (int64_t i = begin; i < end; i++) {
         const int64_t first = hy_offset(s->A, i), last = hy_offset(s->A, i + 1) - 1;
         if (last < first)
             continue;
-        least    = hy_min(least, cols[first]);
-        greatest = hy_max(greatest, cols[last]);
+        min = hy_min(min, cols[first]);
+        max = hy_max(max, cols[last]);
     }
-    hy_lower_to(&s->least, least);
-    hy_raise_to(&s->greatest, greatest);
+    hy_lower_to(&s->min, min);
+    hy_raise_to(&s->max, max);
     return HYBRID_OK;
 }
 
@@ -171,9 +171,9 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
 
     memset(out, 0, sizeof *out);
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, begin, end, SPAN_ROWS, span_rows, &s));
-    if (s.greatest < s.least)
+    if (s.max < s.min)
         return HYBRID_OK;
-    HY_TRY(open_bits(ctx, s.least, s.greatest + 1, out));
+    HY_TRY(open_bits(ctx, s.min, s.max + 1, out));
     const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
     marking m         = {.touched = out, .col = hy_cols(A) + hy_offset(A, begin)};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, &m));

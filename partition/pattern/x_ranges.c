@@ -68,7 +68,7 @@ static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t 
     return needs;
 }
 
-static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
 
@@ -102,8 +102,8 @@ hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
     }
     if (ranges > 0)
         HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, chunks[0].row_begin,
-                           chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS, look,
-                           &n));
+                           chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS,
+                           find_needs, &n));
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;
