@@ -180,7 +180,7 @@ typedef struct hy_hrpb_head {
 /* How a variant wants heavy panels cut into parts. */
 typedef struct hy_hrpb_rules {
     int64_t wave;  /* units that run at once; one has at most 1/wave of all blocks */
-    int64_t min_blocks; /* units of up to this many blocks are never cut */
+    int64_t least; /* units of up to this many blocks are never cut */
 } hy_hrpb_rules;
 
 /* Return upper bounds on the bytes of this pack and on its partials. */
@@ -301,7 +301,7 @@ typedef struct hy_bellpack_head {
 typedef struct hy_bellpack_rules {
     int64_t wave;  /* lanes that run at once; a lane may have at most 1/wave of all
                       blocks, unless 32 lanes for a row are too few for that */
-    int64_t min_blocks; /* rows of up to this many blocks get one lane */
+    int64_t least; /* rows of up to this many blocks get one lane */
 } hy_bellpack_rules;
 
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules);

@@ -54,7 +54,7 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
 static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 {
     const int64_t share = blocks / rules->wave + 1;
-    return share > rules->min_blocks ? share : rules->min_blocks;
+    return share > rules->least ? share : rules->least;
 }
 
 /* The bound is that of 1 x 1 blocks sorted as one panel with R = 32, which every chunk
@@ -68,12 +68,11 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 {
     const int64_t steps = steps_for(rules, f->nnz);
     const int64_t max = hy_min(f->nnz + MAX_LOG_WAYS * 32 * steps, f->rows * f->row_max);
-    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->min_blocks) + 8;
+    const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
                                      .slices = hy_min(f->rows, slices),
-                                     .cells =
-                                         max + 2 * max / rules->min_blocks + ALIGN_CELLS,
-                                     .shape = {1, 1}};
+                                     .cells  = max + 2 * max / rules->least + ALIGN_CELLS,
+                                     .shape  = {1, 1}};
     size_t at[HY_ARRAYS];
     return layout(f, &single, at);
 }

@@ -32,10 +32,10 @@ static int64_t max_blocks(const hy_features *f)
 }
 
 /* A panel of b blocks cut into parts of at most `longest` has less than 2 b / longest
-   parts. `longest` is at least rules->min_blocks and at least all blocks / wave. */
+   parts. `longest` is at least rules->least and at least all blocks / wave. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    return 2 * hy_min(max_blocks(f) / rules->min_blocks + 1, rules->wave);
+    return 2 * hy_min(max_blocks(f) / rules->least + 1, rules->wave);
 }
 
 static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[HY_ARRAYS])
@@ -94,7 +94,7 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
 static int64_t longest_unit(const packing *p, const hy_hrpb_rules *rules)
 {
     const int64_t share = (p->start[p->panels] + rules->wave - 1) / rules->wave;
-    return share > rules->min_blocks ? share : rules->min_blocks;
+    return share > rules->least ? share : rules->least;
 }
 
 static int64_t parts_of(const packing *p, int64_t panel, int64_t longest)
