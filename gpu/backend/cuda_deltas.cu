@@ -67,23 +67,23 @@ static __device__ int fill_frame(unsigned char *frame, const int32_t *numbers, i
     return HY_DELTA_LENS + all;
 }
 
-/* Unit 0 of `packed` must be zero at first (partition/move/deltas.h). */
+/* Unit 0 of `coded` must be zero at first (partition/move/deltas.h). */
 static __global__ void __launch_bounds__(THREADS)
-    pack_deltas(const int32_t *numbers, const int64_t *count_at, char *packed)
+    encode_deltas(const int32_t *numbers, const int64_t *count_at, char *coded)
 {
     __shared__ uint4 frame[(FRAME_BYTES + HY_DELTA_UNIT - 1) / HY_DELTA_UNIT];
     __shared__ unsigned start;
     const int64_t count = *count_at;
-    uint4 *frames       = reinterpret_cast<uint4 *>(packed + hy_deltas_head(count));
-    uint32_t *starts    = reinterpret_cast<uint32_t *>(packed + HY_DELTA_UNIT);
+    uint4 *frames       = reinterpret_cast<uint4 *>(coded + hy_deltas_head(count));
+    uint32_t *starts    = reinterpret_cast<uint32_t *>(coded + HY_DELTA_UNIT);
     for (int64_t f = blockIdx.x; f < hy_deltas_frames(count); f += gridDim.x) {
         const int64_t at = f * HY_DELTA_FRAME + 4 * int(threadIdx.x);
         const int bytes =
             fill_frame(reinterpret_cast<unsigned char *>(frame), numbers, at, count);
         const int units = (bytes + HY_DELTA_UNIT - 1) / HY_DELTA_UNIT;
         if (threadIdx.x == 0)
-            starts[f] = start = unsigned(
-                atomicAdd(reinterpret_cast<unsigned long long *>(packed), units));
+            starts[f] = start =
+                unsigned(atomicAdd(reinterpret_cast<unsigned long long *>(coded), units));
         __syncthreads();
         for (int i = int(threadIdx.x); i < units; i += THREADS)
             frames[start + i] = frame[i];
@@ -92,14 +92,14 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 hybrid_status hy_pack_deltas(hy_lane *self, const int32_t *numbers, const int64_t *count,
-                             int64_t most, void *packed, int64_t *units)
+                             int64_t most, void *coded, int64_t *units)
 {
     const int64_t room = int64_t(hy_width(self)) * (HY_SM_THREADS / THREADS);
     HY_TRY(hy_lane_enter(self));
     HY_CUDA(self->backend->ctx,
-            cudaMemsetAsync(packed, 0, hy_deltas_head(most), hy_stream(self)));
-    pack_deltas<<<hy_blocks(hy_deltas_frames(most), 1, room), THREADS, 0,
-                  hy_stream(self)>>>(numbers, count, static_cast<char *>(packed));
+            cudaMemsetAsync(coded, 0, hy_deltas_head(most), hy_stream(self)));
+    encode_deltas<<<hy_blocks(hy_deltas_frames(most), 1, room), THREADS, 0,
+                    hy_stream(self)>>>(numbers, count, static_cast<char *>(coded));
     HY_TRY(hy_launched(self, "pack_deltas"));
-    return hy_publish(self, units, static_cast<const int64_t *>(packed));
+    return hy_publish(self, units, static_cast<const int64_t *>(coded));
 }

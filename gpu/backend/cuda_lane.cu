@@ -121,16 +121,16 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
 {
     hy_context *ctx = self->ctx;
     void *room      = nullptr;
-    int least = 0, most = 0; /* the most urgent priority is the smallest number */
+    int lowest = 0, highest = 0; /* the most urgent priority is the smallest number */
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&least, &most));
+    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
     cuda_lane *l = static_cast<cuda_lane *>(room);
     *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr, false};
     const hybrid_status status =
         hy_cuda_check(ctx,
                       cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
-                                                   urgent ? most : least),
+                                                   urgent ? highest : lowest),
                       "cudaStreamCreateWithPriority");
     if (status != HYBRID_OK) {
         hy_array_free(ctx, l);

@@ -14,7 +14,7 @@ struct hy_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool kept;    /* true if freed and pooled */
+    bool pooled;  /* true if the block is free for reuse */
     int64_t call; /* call that made the block (hy_context.call) */
     hy_block *next;
 };

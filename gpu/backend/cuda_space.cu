@@ -86,14 +86,14 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
    Results come from a pool of their own, which retains some memory of freed results:
    allocating three arrays takes the driver longer than a small product. */
 
-constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes of freed results that the pool
+constexpr uint64_t POOL_BYTES = uint64_t(2) << 30; /* bytes of freed results that the pool
                                                       retains */
 
 hybrid_status hy_cuda_pool_open(cuda_backend *b)
 {
     hy_context *ctx        = b->base.ctx;
     cudaMemPoolProps props = {};
-    uint64_t keeps         = POOL_KEEPS;
+    uint64_t retained      = POOL_BYTES;
     int supported          = 0;
     HY_CUDA(ctx, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
                                         b->device));
@@ -104,7 +104,7 @@ hybrid_status hy_cuda_pool_open(cuda_backend *b)
     props.location.id   = b->device;
     HY_CUDA(ctx, cudaMemPoolCreate(&b->pool, &props));
     HY_CUDA(ctx,
-            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &keeps));
+            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &retained));
     return HYBRID_OK;
 }
 

@@ -15,12 +15,12 @@ namespace
 {
 
 constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
-constexpr int ROW_LANES = 8, LONG_ROW = 1024;         /* longer rows take a whole block */
-constexpr int ROWS             = THREADS / ROW_LANES; /* rows of a block at a time */
-constexpr int PLACES           = 4096;                /* places of a hash set */
-constexpr int MOST_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
-constexpr int64_t MOST_WALKED  = 1 << 15,
-                  MOST_ENTRIES = 2048; /* limits on products and on entries of A of a
+constexpr int ROW_LANES = 8, LONG_ROW = 1024;        /* longer rows take a whole block */
+constexpr int ROWS            = THREADS / ROW_LANES; /* rows of a block at a time */
+constexpr int PLACES          = 4096;                /* places of a hash set */
+constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
+constexpr int64_t MAX_WALKED  = 1 << 15,
+                  MAX_ENTRIES = 2048; /* limits on products and on entries of A of a
                                           drawn row that is counted */
 
 struct indices {
@@ -44,7 +44,7 @@ struct operands {
     int records;
 };
 
-__device__ int64_t most_of(int64_t a, int64_t b)
+__device__ int64_t max_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -53,10 +53,10 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
 {
     sum->wrong |= s.wrong;
     sum->falls += s.falls;
-    sum->longest = most_of(sum->longest, s.longest);
+    sum->longest = max_of(sum->longest, s.longest);
     sum->squares += s.squares;
     sum->products += s.products;
-    sum->products_max = most_of(sum->products_max, s.products_max);
+    sum->products_max = max_of(sum->products_max, s.products_max);
     sum->bound += s.bound;
     sum->drawn_products += s.drawn_products;
     sum->drawn_entries += s.drawn_entries;
@@ -167,7 +167,7 @@ __device__ hy_survey begin_survey(const operands &o)
 
 __device__ void note_length(int64_t length, hy_survey *s)
 {
-    s->longest = most_of(s->longest, length);
+    s->longest = max_of(s->longest, length);
     s->squares += double(length) * double(length);
 }
 
@@ -202,7 +202,7 @@ __device__ void note_products(const operands &o, int64_t products, hy_survey *s)
 {
     s->wrong |= products < 0;
     s->products += products;
-    s->products_max = most_of(s->products_max, products);
+    s->products_max = max_of(s->products_max, products);
     s->bound += products < o.cols ? products : o.cols;
 }
 
@@ -296,10 +296,10 @@ __device__ bool insert(int32_t *set, int32_t col)
 {
     unsigned at = (unsigned(col) * 0x85ebca6bu >> 7) % PLACES;
     for (int seen = 0; seen < PLACES; seen++, at = (at + 1) % PLACES) {
-        const int32_t there = atomicCAS(&set[at], -1, col);
-        if (there == -1)
+        const int32_t found = atomicCAS(&set[at], -1, col);
+        if (found == -1)
             return true;
-        if (there == col)
+        if (found == col)
             return false;
     }
     return false;
@@ -349,10 +349,10 @@ __global__ void __launch_bounds__(THREADS) survey_drawn(operands o)
     const int64_t products = right ? block_products(o, begin, end) : 0;
     const int64_t bound    = products < o.cols ? products : o.cols;
     const bool walks =
-        products > 0 && products <= MOST_WALKED && end - begin <= MOST_ENTRIES;
+        products > 0 && products <= MAX_WALKED && end - begin <= MAX_ENTRIES;
     hy_survey s = {};
     int thin    = 0;
-    while (bound >> thin > MOST_PLACED)
+    while (bound >> thin > MAX_PLACED)
         thin++;
     if (walks) {
         for (int i = int(threadIdx.x); i < PLACES; i += THREADS)

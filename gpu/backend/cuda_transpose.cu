@@ -11,7 +11,7 @@ constexpr int ROWS = 8; /* threads for a column of a tile */
 
 template <typename T>
 static __global__ void __launch_bounds__(TILE *ROWS)
-    turn(T *to, const T *from, hy_transposition t, int64_t across)
+    transpose_tiles(T *to, const T *from, hy_transposition t, int64_t across)
 {
     __shared__ T tile[TILE][TILE + 1];
     const int64_t i0 = int64_t(blockIdx.x) / across * TILE; /* line of `to` */
@@ -33,8 +33,9 @@ template <typename T> static void launch(hy_lane *self, const hy_transposition *
 {
     const int64_t across = (t->filled + TILE - 1) / TILE;
     const int64_t down   = (t->lines + TILE - 1) / TILE;
-    turn<<<hy_blocks(across * down, 1), dim3(TILE, ROWS), 0, hy_stream(self)>>>(
-        static_cast<T *>(t->to), static_cast<const T *>(t->from), *t, across);
+    transpose_tiles<<<hy_blocks(across * down, 1), dim3(TILE, ROWS), 0,
+                      hy_stream(self)>>>(static_cast<T *>(t->to),
+                                         static_cast<const T *>(t->from), *t, across);
 }
 
 hybrid_status hy_cuda_transpose(hy_lane *self, const hy_transposition *t)

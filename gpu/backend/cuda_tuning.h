@@ -37,7 +37,7 @@ enum {
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
     HY_ROWS_BRIEF         = 6,     /* mean entries below which rows are short */
     HY_ROWS_LONG          = 28,    /* mean entries from which rows are long */
-    HY_ROWS_NARROW_AHEAD  = 4,     /* narrow kernel: rows of X in flight in a lane */
+    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: rows of X in flight in a lane */
     HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: entries that a lane should have */
     HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
     HY_MERGE_WAVES        = 2,     /* small tiles are cut to fill the device up to this
@@ -145,13 +145,13 @@ enum {
 /* ---- spmm.cuda.tiled ---- */
 
 enum {
-    HY_TILED_R_F32 = 8, /* f32: columns of X that a thread has at once, with sums in
-                           registers and two tiles of 24 KB in a block */
-    HY_TILED_R_F64 = 4, /* f64: columns of X that a thread has at once */
-    HY_TILED_AHEAD = 4, /* entries of A in flight in a thread */
-    HY_TILED_SMS   = 132,
-    HY_TILED_LONG  = 512, /* maximum entries of a portion */
-    HY_TILED_LEAST = 32   /* minimum entries of a segment of a longer row */
+    HY_TILED_R_F32     = 8, /* f32: columns of X that a thread has at once, with sums in
+                               registers and two tiles of 24 KB in a block */
+    HY_TILED_R_F64     = 4, /* f64: columns of X that a thread has at once */
+    HY_TILED_IN_FLIGHT = 4, /* entries of A in flight in a thread */
+    HY_TILED_SMS       = 132,
+    HY_TILED_LONG      = 512, /* maximum entries of a portion */
+    HY_TILED_LEAST     = 32   /* minimum entries of a segment of a longer row */
 };
 
 #define HY_TILED_IDLE         0.65 /* blocks of a multiprocessor below which it idles */

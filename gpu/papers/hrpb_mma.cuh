@@ -84,37 +84,37 @@ template <typename T, int TILES> struct brick_pair {
     unsigned any; /* 0 if both bricks are empty */
 };
 
-/* Computes sum += a * x in full f32 precision, TURN tiles at a time. */
+/* Computes sum += a * x in full f32 precision, AT_ONCE tiles at a time. */
 template <int TILES>
 __device__ void add_split(const brick_pair<float, TILES> &p, float (*sum)[4])
 {
-    constexpr int TURN  = TILES < 2 ? TILES : 2;
-    const float zero[4] = {};
+    constexpr int AT_ONCE = TILES < 2 ? TILES : 2;
+    const float zero[4]   = {};
     uint32_t a_high[4], a_low[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
         split(p.a[i], &a_high[i], &a_low[i]);
 #pragma unroll
-    for (int first = 0; first < TILES; first += TURN) {
-        uint32_t high[TURN][2], low[TURN][2];
-        float part[TURN][4];
+    for (int first = 0; first < TILES; first += AT_ONCE) {
+        uint32_t high[AT_ONCE][2], low[AT_ONCE][2];
+        float part[AT_ONCE][4];
 #pragma unroll
-        for (int i = 0; i < 2 * TURN && first + i / 2 < TILES; i++)
+        for (int i = 0; i < 2 * AT_ONCE && first + i / 2 < TILES; i++)
             split(p.x[first + i / 2][i % 2], &high[i / 2][i % 2], &low[i / 2][i % 2]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_low, low[t], zero);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_low, high[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_high, low[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_high, high[t], part[t]);
 #pragma unroll
-        for (int i = 0; i < 4 * TURN && first + i / 4 < TILES; i++)
+        for (int i = 0; i < 4 * AT_ONCE && first + i / 4 < TILES; i++)
             sum[first + i / 4][i % 4] += part[i / 4][i % 4];
     }
 }

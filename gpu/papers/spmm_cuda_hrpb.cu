@@ -23,7 +23,7 @@
 
 using namespace hrpb;
 
-constexpr int WARPS = HY_HRPB_THREADS / WARP, MOST_ROUNDS = 65535;
+constexpr int WARPS = HY_HRPB_THREADS / WARP, MAX_ROUNDS = 65535;
 
 /* Loads the elements of bricks b and b + 1, with values that begin at `at`, and returns
    the end of the values. Missing elements load a zero from memory, so that every register
@@ -230,7 +230,7 @@ static void launch(hy_lane *lane, const operands<T> &o)
     const int threads    = WARP * across * (WARPS / across); /* no idle warp: 3 for 3
                                                                 across */
     const dim3 grid(hy_blocks(o.units, WARPS / across),
-                    hy_blocks(warps, across, MOST_ROUNDS));
+                    hy_blocks(warps, across, MAX_ROUNDS));
     panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
 }
 
@@ -308,7 +308,7 @@ static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     if (a.head.splits == 0)
         return HYBRID_OK;
     const dim3 grid(unsigned(a.head.splits),
-                    hy_blocks(HY_HRPB_ROWS * o.n, HY_CUDA_THREADS, MOST_ROUNDS));
+                    hy_blocks(HY_HRPB_ROWS * o.n, HY_CUDA_THREADS, MAX_ROUNDS));
     combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, a.split);
     return hy_launched(lane, "adding the parts of panels");
 }

@@ -42,7 +42,7 @@
 
 using namespace tiled;
 
-constexpr int STAGES = 2, MOST_ROUNDS = 65535; /* tiles of a block; maximum gridDim.y */
+constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* tiles of a block; maximum gridDim.y */
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
@@ -128,7 +128,7 @@ static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
 {
     constexpr size_t room = STAGES * sizeof(tile<T, R>);
     static_assert(room <= 48 << 10, "more has to be asked for");
-    const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MOST_ROUNDS));
+    const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MAX_ROUNDS));
     if (begin >= end)
         return HYBRID_OK;
     tiled_kernel<T, R><<<grid, THREADS, room, hy_stream(lane)>>>(o, begin, end);
@@ -164,7 +164,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     if (o.a.head.splits == 0)
         return HYBRID_OK;
     const dim3 grid(hy_blocks(o.a.head.splits, HY_CUDA_THREADS / WARP),
-                    hy_blocks(n, 1, MOST_ROUNDS));
+                    hy_blocks(n, 1, MAX_ROUNDS));
     combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, n);
     return hy_launched(lane, "adding the parts of rows");
 }

@@ -25,8 +25,8 @@ template <typename T> struct operands {
 
 /* Number of neighbouring values of a row of X that are loaded from a tile at once. */
 template <typename T, int R> struct vector_of {
-    static constexpr int MOST = 16 / sizeof(T);
-    static constexpr int SIZE = R < MOST ? R : MOST;
+    static constexpr int MAX  = 16 / sizeof(T);
+    static constexpr int SIZE = R < MAX ? R : MAX;
 };
 
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
@@ -61,18 +61,18 @@ template <typename T, int R>
 __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
                            int64_t end, tile<T, R> *to)
 {
-    constexpr int VEC = tile<T, R>::VEC, AHEAD = HY_TILED_AHEAD;
+    constexpr int VEC = tile<T, R>::VEC, IN_FLIGHT = HY_TILED_IN_FLIGHT;
     const int32_t *map = o.a.map + s.first;
     const int total    = s.columns * VEC;
-    for (int first = threadIdx.x; first < total; first += AHEAD * THREADS) {
-        int row[AHEAD];
+    for (int first = threadIdx.x; first < total; first += IN_FLIGHT * THREADS) {
+        int row[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int e = first + u * THREADS;
             row[u]      = e < total ? map[e / VEC] : 0;
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (first + u * THREADS < total)
                 stage_row<T, R>(o, row[u], j, end, first + u * THREADS, to);
     }
@@ -93,7 +93,7 @@ __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
 }
 
 /* Returns the minimum over the warp. */
-__device__ inline int warp_least(int value)
+__device__ inline int warp_min(int value)
 {
 #pragma unroll
     for (int apart = WARP / 2; apart > 0; apart /= 2)
@@ -107,20 +107,20 @@ template <typename T, int R>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
 {
-    constexpr int AHEAD   = HY_TILED_AHEAD;
-    const uint16_t *index = o.a.index + at;
-    const T *val          = static_cast<const T *>(o.a.val) + at;
-    int t                 = 0;
-    for (; t + AHEAD <= full; t += AHEAD) {
-        int i[AHEAD];
-        T a[AHEAD];
+    constexpr int IN_FLIGHT = HY_TILED_IN_FLIGHT;
+    const uint16_t *index   = o.a.index + at;
+    const T *val            = static_cast<const T *>(o.a.val) + at;
+    int t                   = 0;
+    for (; t + IN_FLIGHT <= full; t += IN_FLIGHT) {
+        int i[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             i[u] = index[(t + u) * WARP];
             a[u] = val[(t + u) * WARP];
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             add_entry<T, R>(x, i[u], a[u], sum);
     }
     for (; t < full; t++)
@@ -133,14 +133,14 @@ template <typename T, int R>
 __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                  int t, int count, T *sum)
 {
-    constexpr int AHEAD  = HY_TILED_AHEAD;
-    const unsigned below = (1u << (threadIdx.x % WARP)) - 1;
-    const T *val         = static_cast<const T *>(o.a.val);
+    constexpr int IN_FLIGHT = HY_TILED_IN_FLIGHT;
+    const unsigned below    = (1u << (threadIdx.x % WARP)) - 1;
+    const T *val            = static_cast<const T *>(o.a.val);
     while (__any_sync(0xffffffffu, t < count)) {
-        int i[AHEAD];
-        T a[AHEAD];
+        int i[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const unsigned has = __ballot_sync(0xffffffffu, t + u < count);
             const int64_t k    = at + __popc(has & below);
             at += __popc(has);
@@ -148,10 +148,10 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
             a[u] = t + u < count ? val[k] : T(0);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (t + u < count)
                 add_entry<T, R>(x, i[u], a[u], sum);
-        t += AHEAD;
+        t += IN_FLIGHT;
     }
 }
 
@@ -164,7 +164,7 @@ struct steps {
 template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)
 {
     const int count = o.a.count[s * THREADS + threadIdx.x];
-    return {count, warp_least(count), o.a.stage[s].entry[threadIdx.x / WARP]};
+    return {count, warp_min(count), o.a.stage[s].entry[threadIdx.x / WARP]};
 }
 
 template <typename T, int R>

@@ -58,12 +58,12 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
    windows. */
 template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum &row)
 {
-    constexpr int most_short[] = HY_HASH_SORT_PRODUCTS;
+    constexpr int max_short[] = HY_HASH_SORT_PRODUCTS;
 #define HY_HASH_MOST(threads, bytes, products) products,
-    constexpr int most_tree[] = {HY_HASH_TREE_BINS(HY_HASH_MOST)};
+    constexpr int max_tree[] = {HY_HASH_TREE_BINS(HY_HASH_MOST)};
 #undef HY_HASH_MOST
     for (int bin = 0; bin < HY_HASH_SORTS; bin++)
-        if (row.products <= most_short[bin])
+        if (row.products <= max_short[bin])
             return bin;
 
     /* bytes of the top of the tree, and of column and value for each entry; with a level
@@ -74,7 +74,7 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
     const float bytes    = 8 * float((range >> (5 * levels)) + 1) +
                         float(sizeof(T) + (levels > 1 ? 8 : 4)) * entries;
     for (int tree = 0; tree < HY_HASH_TREES; tree++)
-        if (row.products <= most_tree[tree] && bytes <= float(h.room[tree]))
+        if (row.products <= max_tree[tree] && bytes <= float(h.room[tree]))
             return HY_HASH_SORTS + tree;
     return HY_HASH_BINS;
 }

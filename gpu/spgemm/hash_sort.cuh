@@ -51,8 +51,8 @@ template <typename T, int LANES, int BITS, typename K>
 __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, K *key,
                             T *val)
 {
-    constexpr int AHEAD = 4;
-    int done            = 0;
+    constexpr int IN_FLIGHT = 4;
+    int done                = 0;
     for (int base = first; __any_sync(HY_ALL, base < last); base += LANES) {
         const int k = base + lane;
         hy_span s   = {0, 0};
@@ -70,11 +70,11 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
         const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
         const int64_t shift = s.begin - before; /* product t is entry t + shift of B */
 
-        for (int from = 0; __any_sync(HY_ALL, from < total); from += AHEAD * LANES) {
-            int32_t col[AHEAD];
-            T v[AHEAD];
+        for (int from = 0; __any_sync(HY_ALL, from < total); from += IN_FLIGHT * LANES) {
+            int32_t col[IN_FLIGHT];
+            T v[IN_FLIGHT];
 #pragma unroll
-            for (int u = 0; u < AHEAD; u++) {
+            for (int u = 0; u < IN_FLIGHT; u++) {
                 const int t = from + u * LANES + lane;
                 int owner   = 0;
                 for (int d = LANES / 2; d > 0; d /= 2)
@@ -86,7 +86,7 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
                     col[u] = h.b_col[b], v[u] = factor * h.b_val[b];
             }
 #pragma unroll
-            for (int u = 0; u < AHEAD; u++) {
+            for (int u = 0; u < IN_FLIGHT; u++) {
                 const int t = from + u * LANES + lane;
                 if (t < total) {
                     key[done + t] = K(col[u]) << BITS | K(done + t);

@@ -23,18 +23,18 @@ template <typename T>
 __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t to,
                            int32_t *col, T *val)
 {
-    constexpr int AHEAD = 4;
-    const int lane      = threadIdx.x % 32;
+    constexpr int IN_FLIGHT = 4;
+    const int lane          = threadIdx.x % 32;
     int total;
     const int before = warp_scan(count, &total);
     from -= before;
     to -= before;
-    for (int base = 0; base < total; base += 32 * AHEAD) {
-        int32_t c[AHEAD];
-        T v[AHEAD];
-        int64_t target[AHEAD];
+    for (int base = 0; base < total; base += 32 * IN_FLIGHT) {
+        int32_t c[IN_FLIGHT];
+        T v[IN_FLIGHT];
+        int64_t target[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int e = base + u * 32 + lane;
             int row     = 0; /* the last row that begins at e or before */
             for (int d = 16; d > 0; d /= 2)
@@ -48,7 +48,7 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
             }
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (base + u * 32 + lane < total) {
                 col[target[u]] = c[u];
                 val[target[u]] = v[u];

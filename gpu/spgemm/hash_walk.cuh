@@ -1,18 +1,18 @@
 /* gpu/spgemm/hash_walk.cuh - walks the products of a row of C with a warp or a block.
 
    A group of lanes walks the row of B that an entry of A selects. A thread has
-   HY_HASH_AHEAD entries of A in flight. If one row of B is much longer than the others,
-   all groups would wait for its group. Rows of B are then cut into slices of equal
-   length, and each group takes slices. Slices are numbered in the order of the entries of
-   A. The entry of a slice is found by a search in the number of slices before each
-   entry. */
+   HY_HASH_IN_FLIGHT entries of A in flight. If one row of B is much longer than the
+   others, all groups would wait for its group. Rows of B are then cut into slices of
+   equal length, and each group takes slices. Slices are numbered in the order of the
+   entries of A. The entry of a slice is found by a search in the number of slices before
+   each entry. */
 #ifndef HY_HASH_WALK_CUH
 #define HY_HASH_WALK_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
 /* Entries of A, or slices, that a thread has in flight. */
-constexpr int HY_HASH_AHEAD = 4;
+constexpr int HY_HASH_IN_FLIGHT = 4;
 
 struct hash_walk {
     int shift; /* a group has 2^shift lanes */
@@ -27,7 +27,7 @@ template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros
     int shift = 2, steps = 1;
     while (shift < 5 && int64_t(nonzeros) << (shift + 1) < products)
         shift++;
-    while (steps < 3 && products >> (steps + 1) >= THREADS * HY_HASH_AHEAD)
+    while (steps < 3 && products >> (steps + 1) >= THREADS * HY_HASH_IN_FLIGHT)
         steps++;
     return {shift, shift + steps};
 }
@@ -52,23 +52,23 @@ __device__ hash_walk walk_of(int products, int nonzeros, int longest)
    a[1], ... 2^shift lanes walk each span; `part` is the number of this lane among them.
    The lanes of a warp call it together. */
 template <bool VALUES, typename T, typename F>
-__device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
-                           const T (&a)[HY_HASH_AHEAD], int part, int shift, F body)
+__device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN_FLIGHT],
+                           const T (&a)[HY_HASH_IN_FLIGHT], int part, int shift, F body)
 {
-    int64_t at[HY_HASH_AHEAD];
-    int left[HY_HASH_AHEAD];
+    int64_t at[HY_HASH_IN_FLIGHT];
+    int left[HY_HASH_IN_FLIGHT];
 #pragma unroll
-    for (int u = 0; u < HY_HASH_AHEAD; u++) {
+    for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
         at[u]   = s[u].begin + part;
         left[u] = int(s[u].end - s[u].begin) - part;
     }
     bool more;
     do {
-        int32_t col[HY_HASH_AHEAD];
-        T val[HY_HASH_AHEAD];
+        int32_t col[HY_HASH_IN_FLIGHT];
+        T val[HY_HASH_IN_FLIGHT];
         more = false;
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
             col[u] = -1;
             val[u] = 0;
             if (left[u] > 0) {
@@ -81,7 +81,7 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AH
             more |= left[u] > 0;
         }
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             body(col[u], val[u]);
     } while (__any_sync(HY_ALL, more));
 }
@@ -116,15 +116,15 @@ template <int THREADS> __device__ int number_slices(int length, int slice, int *
 /* Sets at[u] to the span of slice wanted[u]: the last of `count` spans with no more than
    wanted[u] slices before it. */
 __device__ inline void find_slices(const int *before, int count,
-                                   const int (&wanted)[HY_HASH_AHEAD],
-                                   int (&at)[HY_HASH_AHEAD])
+                                   const int (&wanted)[HY_HASH_IN_FLIGHT],
+                                   int (&at)[HY_HASH_IN_FLIGHT])
 {
 #pragma unroll
-    for (int u = 0; u < HY_HASH_AHEAD; u++)
+    for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
         at[u] = 0;
     for (int d = count > 1 ? 1 << (31 - __clz(count - 1)) : 0; d > 0; d /= 2)
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             if (before[at[u] + d] <= wanted[u])
                 at[u] += d;
 }
@@ -143,17 +143,17 @@ __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
 {
     const int rank = threadIdx.x % THREADS, teams = THREADS >> w.shift;
     const int units = w.slice ? slices : count;
-    for (int base = 0; base < units; base += HY_HASH_AHEAD * teams) {
-        hy_span s[HY_HASH_AHEAD];
-        T a[HY_HASH_AHEAD];
-        int unit[HY_HASH_AHEAD], at[HY_HASH_AHEAD];
+    for (int base = 0; base < units; base += HY_HASH_IN_FLIGHT * teams) {
+        hy_span s[HY_HASH_IN_FLIGHT];
+        T a[HY_HASH_IN_FLIGHT];
+        int unit[HY_HASH_IN_FLIGHT], at[HY_HASH_IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             at[u] = unit[u] = base + u * teams + (rank >> w.shift);
         if (w.slice)
             find_slices(before, count, unit, at);
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
             s[u] = {0, 0};
             a[u] = 0;
             if (unit[u] < units) {

@@ -28,7 +28,7 @@
 #include "gpu/spgemm/hash_walk.cuh"
 
 /* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
-constexpr int64_t MOST = INT32_MAX - 65536, MOST_COLS = int64_t(1) << 30;
+constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
@@ -198,7 +198,7 @@ static int width_of(const hy_features *f)
 
 /* Returns the maximum number of parts. Each has at least HY_DENSE_PART entries; parts
    beyond the number of rows need two products for each column. */
-static int64_t parts_most(const hy_features *f)
+static int64_t max_parts(const hy_features *f)
 {
     const int64_t cols = hy_max(f->out_cols, 1);
     return hy_min(f->nnz / HY_DENSE_PART, f->products / (2 * cols) + f->rows) + 1;
@@ -207,7 +207,7 @@ static int64_t parts_most(const hy_features *f)
 static int part_of(const hy_features *f, int width)
 {
     const int64_t wanted = int64_t(width) * HY_DENSE_SM_WARPS / warps_of(f);
-    const int64_t parts  = hy_min(parts_most(f), wanted);
+    const int64_t parts  = hy_min(max_parts(f), wanted);
     return int((f->nnz + parts - 1) / parts);
 }
 
@@ -217,7 +217,7 @@ struct dense_scratch {
 
 static dense_scratch scratch_of(const hy_features *f)
 {
-    const size_t slots = size_t(f->rows + parts_most(f));
+    const size_t slots = size_t(f->rows + max_parts(f));
     dense_scratch s    = {};
     s.temp             = hy_align(size_t(f->rows) * sizeof(int));
     s.sum              = s.temp + hy_scan_scratch(f->rows);
@@ -290,12 +290,12 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
-    if (f->nnz > MOST || f->rows > MOST)
+    if (f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
         return hy_fail(lane->backend->ctx, HYBRID_UNSUPPORTED,
                        "chunk %lld has %lld rows and %lld entries: spgemm.cuda.dense "
                        "takes %lld of each at most",
                        (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)MOST);
+                       (long long)MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                  : multiply_as<float>(lane, job);
@@ -329,9 +329,10 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
-    if (f->out_cols > MOST_COLS)
+    if (f->out_cols > MAX_COLS)
         return "the result has more than 2^30 columns";
-    return f->row_max > MOST ? "a row of A has 2^31 - 2^16 entries or more" : nullptr;
+    return f->row_max > MAX_COUNT ? "a row of A has 2^31 - 2^16 entries or more"
+                                  : nullptr;
 }
 
 /* Returns the predicted seconds to compute all slots and products. A slot costs as much

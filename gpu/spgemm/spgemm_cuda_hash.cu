@@ -37,7 +37,7 @@
 #include "partition/format/pack.h"
 
 /* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
-constexpr int64_t MOST = INT32_MAX - 65536;
+constexpr int64_t MAX_COUNT = INT32_MAX - 65536;
 
 /* ---- multiply ---- */
 
@@ -128,12 +128,12 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
     hy_context *ctx      = lane->backend->ctx;
-    if (f->products > MOST || f->nnz > MOST || f->rows > MOST)
+    if (f->products > MAX_COUNT || f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "chunk %lld has %lld rows, %lld entries and %lld products: "
                        "spgemm.cuda.hash takes %lld of each at most",
                        (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)f->products, (long long)MOST);
+                       (long long)f->products, (long long)MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     HY_TRY(hy_lane_loaded(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
@@ -224,7 +224,8 @@ cudaError_t hy_hash_load(int device)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
-    return f->products_max > MOST ? "a row has 2^31 - 2^16 products or more" : nullptr;
+    return f->products_max > MAX_COUNT ? "a row has 2^31 - 2^16 products or more"
+                                       : nullptr;
 }
 
 /* Returns the predicted products a second of a multiprocessor. */

@@ -13,22 +13,22 @@
 /* How rows of Y are stored: in vectors, in single values, or in single values after a
    warp has transposed a row's values so that neighbouring lanes store neighbouring
    values. */
-enum merge_store { IN_VECTORS, IN_VALUES, TURNED };
+enum merge_store { IN_VECTORS, IN_VALUES, TRANSPOSED };
 
 /* Stores the values of a warp, VEC for each lane, to a row of Y from column `first` on,
-   so that neighbouring lanes store neighbouring values. `turn` is scratch for 32 * VEC
+   so that neighbouring lanes store neighbouring values. `scratch` is scratch for 32 * VEC
    values. */
 template <typename T, int VEC>
-static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *turn,
+static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *scratch,
                                              const T (&sum)[VEC])
 {
     const int lane = int(threadIdx.x) % 32;
-    hy_store_vec(turn + lane * VEC, sum);
+    hy_store_vec(scratch + lane * VEC, sum);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < VEC; e++)
         if (first + e * 32 + lane < n)
-            y[first + e * 32 + lane] = turn[e * 32 + lane];
+            y[first + e * 32 + lane] = scratch[e * 32 + lane];
     __syncwarp();
 }
 
@@ -38,7 +38,7 @@ template <typename T, int VEC, merge_store STORE>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
                             int share, int64_t j, int column)
 {
-    constexpr int AHEAD = hy_prefault<T, VEC, 1>;
+    constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, 1>;
     /* Other cases lack registers for values of A beside those of X. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
@@ -51,7 +51,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     T sum[VEC]       = {};
     T *carry         = m.carry + share * m.pass_columns;
     const auto flush = [&] {
-        if constexpr (STORE == TURNED)
+        if constexpr (STORE == TRANSPOSED)
             warp_store_transposed(o.n, y, j - column, carry, sum);
         else
             hy_store_y<STORE == IN_VECTORS>(o.n, y, j, sum);
@@ -62,17 +62,17 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
         end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
     };
 
-    for (int k = from.entries; k < to.entries; k += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD];
-        T a[AHEAD];
+    for (int k = from.entries; k < to.entries; k += IN_FLIGHT) {
+        hy_vec<T, VEC> x[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int at = min(k + u, to.entries - 1);
             a[u]         = m.val[at];
             x[u]         = hy_load_x<T, VEC>(x_j, m.col[at], o.pitch);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             while (k + u == end)
                 flush();
             if (k + u < to.entries)

@@ -74,7 +74,7 @@ inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 
 /* Returns the maximum number of items of a tile. Larger tiles save start-up time of
    blocks. If neighbouring rows share X, smaller tiles find more of X in the L1 cache. */
-inline int merge_most_items(const hy_features &f, int log_lanes, bool apart)
+inline int merge_max_items(const hy_features &f, int log_lanes, bool apart)
 {
     const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
     if (log_lanes < 4 || apart)
@@ -106,7 +106,7 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
     const int64_t items =
-        hy_max(merge_items(all, merge_most_items(f, log, apart), passes), least);
+        hy_max(merge_items(all, merge_max_items(f, log, apart), passes), least);
     return {int(items), HY_CUDA_THREADS >> log, int(hy_max(items / 4, HY_MERGE_LONGEST)),
             0};
 }

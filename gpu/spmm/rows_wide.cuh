@@ -14,13 +14,13 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  int columns_left, int32_t c, T a, int left,
                                  T (&sum)[TILES][VEC])
 {
-    constexpr int TILE  = LANES * VEC;
-    constexpr int AHEAD = hy_prefault<T, VEC, TILES>;
-    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
-        T as[AHEAD];
+    constexpr int TILE      = LANES * VEC;
+    constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, TILES>;
+    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += IN_FLIGHT) {
+        hy_vec<T, VEC> x[IN_FLIGHT][TILES];
+        T as[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int32_t cs = __shfl_sync(ALL, c, s + u, LANES);
             as[u]            = __shfl_sync(ALL, a, s + u, LANES);
 #pragma unroll
@@ -34,7 +34,7 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
             }
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
 #pragma unroll
             for (int t = 0; t < TILES; t++)
                 hy_add_x(sum[t], as[u], x[u][t]);

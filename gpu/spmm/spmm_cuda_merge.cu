@@ -21,11 +21,11 @@
 
 /* ---- launches ---- */
 
-/* EARLY: the kernel may begin once all blocks of the previous kernel have begun. The
+/* OVERLAPPED: the kernel may begin once all blocks of the previous kernel have begun. The
    previous kernel must allow this (merge_let_next_begin()), and this kernel must wait for
    the previous one, at its end at the latest (merge_wait_for_last()): later kernels wait
    for this one only. */
-enum launch_order { IN_TURN, EARLY };
+enum launch_order { IN_ORDER, OVERLAPPED };
 
 template <typename... P>
 static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)(P...),
@@ -33,18 +33,18 @@ static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)
 {
     hy_context *ctx         = lane->backend->ctx;
     cudaFuncAttributes code = {};
-    if (order == EARLY)
+    if (order == OVERLAPPED)
         HY_CUDA(ctx, cudaFuncGetAttributes(&code, kernel));
 
-    cudaLaunchAttribute early = {};
-    early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config                        = {};
-    config.gridDim                                   = grid;
-    config.blockDim                                  = dim3(HY_CUDA_THREADS);
-    config.dynamicSmemBytes                          = room;
-    config.stream                                    = hy_stream(lane);
-    config.attrs                                     = &early;
+    cudaLaunchAttribute overlap = {};
+    overlap.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config                          = {};
+    config.gridDim                                     = grid;
+    config.blockDim                                    = dim3(HY_CUDA_THREADS);
+    config.dynamicSmemBytes                            = room;
+    config.stream                                      = hy_stream(lane);
+    config.attrs                                       = &overlap;
     /* Kernels for older architectures do not wait for the previous kernel. */
     config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;
     HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
@@ -57,7 +57,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
 {
     const dim3 grid(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
                     hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
-    return launch_in(EARLY, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
+    return launch_in(OVERLAPPED, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
                      carry, log_lanes);
 }
 
@@ -80,7 +80,7 @@ static hybrid_status launch(launch_order order, hy_lane *lane,
     if constexpr (VEC > 1)
         if (!o.whole)
             return p.log_lanes == 5
-                       ? launch_as<T, VEC, TURNED>(order, lane, o, p, tiles)
+                       ? launch_as<T, VEC, TRANSPOSED>(order, lane, o, p, tiles)
                        : launch_as<T, VEC, IN_VALUES>(order, lane, o, p, tiles);
     return launch_as<T, VEC, IN_VECTORS>(order, lane, o, p, tiles);
 }
@@ -105,10 +105,10 @@ static hybrid_status launch_matrix(hy_lane *lane, const hy_spmm_operands<T> &o,
                                    const merge_path<T> &p, int64_t tiles)
 {
     if (o.rest_n == 0)
-        return launch_fitting(IN_TURN, lane, o, p, tiles);
+        return launch_fitting(IN_ORDER, lane, o, p, tiles);
     HY_TRY(
-        launch_fitting(IN_TURN, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
-    return launch_fitting(EARLY, lane, o, p, tiles);
+        launch_fitting(IN_ORDER, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
+    return launch_fitting(OVERLAPPED, lane, o, p, tiles);
 }
 
 template <typename T>
@@ -171,7 +171,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    belong to, because the columns of one column block do not tell the problem's shape. The
    smallest tiles give the most, but tiles smaller than half of a large one occur only if
    they fill a device. */
-static int64_t tiles_most(const hy_features *f)
+static int64_t max_tiles(const hy_features *f)
 {
     const auto tiles_of = [&](int items) {
         return hy_merge_tiles_most(f, {items, 1, 0, 0});
@@ -244,7 +244,7 @@ static double product_s(const hy_features *f, const hy_rates *r)
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = {.vector = f->out_cols == 1};
-    const int64_t tiles        = tiles_most(f);
+    const int64_t tiles        = max_tiles(f);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape, tiles);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);

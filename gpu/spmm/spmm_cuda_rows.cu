@@ -16,7 +16,7 @@ template <typename T, int VEC>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     narrow_kernel(hy_spmm_operands<T> o, int log_lanes, int group)
 {
-    constexpr int AHEAD = HY_ROWS_NARROW_AHEAD;
+    constexpr int IN_FLIGHT = HY_ROWS_IN_FLIGHT;
     const int64_t row =
         int64_t(blockIdx.x) * (HY_CUDA_THREADS >> group) + (threadIdx.x >> group);
     const int ways    = 1 << (group - log_lanes);
@@ -27,24 +27,24 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const int64_t end = inside ? o.row_ptr[row + 1] : 0;
     T sum[VEC]        = {};
 
-    for (; k < end; k += AHEAD * ways) {
-        hy_vec<T, VEC> x[AHEAD];
-        int32_t c[AHEAD];
-        T a[AHEAD];
+    for (; k < end; k += IN_FLIGHT * ways) {
+        hy_vec<T, VEC> x[IN_FLIGHT];
+        int32_t c[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const bool some = k + u * ways < end;
             c[u]            = some ? o.col[k + u * ways] : -1;
             a[u]            = some ? o.val[k + u * ways] : T(0);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             x[u] = {}; /* 0 instead of X, which may hold infinities */
             if (c[u] >= 0)
                 x[u] = hy_load_x<T, VEC>(o.x + j, c[u], o.pitch);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             hy_add_x(sum, a[u], x[u]);
     }
     for (int apart = (1 << group) >> 1; apart >= 1 << log_lanes; apart >>= 1)
@@ -240,7 +240,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 /* One column of X. The lanes of a row have several of its entries in flight at once. */
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
-    const double at_once = HY_ROWS_NARROW_AHEAD
+    const double at_once = HY_ROWS_IN_FLIGHT
                            << log_ways(f->rows, f->nnz, f->out_cols, f->type);
     return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
 }

@@ -124,19 +124,19 @@ constexpr int hy_tile_lanes = HY_SPMM_LINE / (VEC * int(sizeof(T))) < 32
 /* Rows of X that a lane has in flight: as many as fill 32 registers, at most eight, a
    power of two. */
 template <typename T, int VEC, int TILES>
-constexpr int hy_prefault = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
-                                ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
-                                : 8;
+constexpr int
+    hy_rows_in_flight = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
+                            ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
+                            : 8;
 
-/* Returns the division of n columns into passes of at most `most_tiles` tiles. */
-template <typename T, int VEC>
-hy_spmm_columns hy_columns_of(int64_t n, int64_t most_tiles)
+/* Returns the division of n columns into passes of at most `max_tiles` tiles. */
+template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n, int64_t max_tiles)
 {
     constexpr int most  = hy_tile_lanes<T, VEC>;
     const int64_t tiles = (n + most * VEC - 1) / (most * VEC);
     const double lanes  = double((n + VEC - 1) / VEC);
     return {hy_log_lanes(lanes < most ? lanes : most, 5), tiles,
-            (tiles + most_tiles - 1) / most_tiles};
+            (tiles + max_tiles - 1) / max_tiles};
 }
 
 /* Calls f.template operator()<TILES>(first tile) for a pass. Passes share the tiles
@@ -162,9 +162,9 @@ __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
 
 /* Returns the threads that a multiprocessor should hold. More tiles need more
    registers. */
-constexpr int hy_spmm_resident(int most_tiles)
+constexpr int hy_spmm_resident(int max_tiles)
 {
-    return most_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
+    return max_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
 }
 
 /* Returns true if rows of X can be read `vec` values at a time, where the last vector of
