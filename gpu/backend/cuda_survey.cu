@@ -62,7 +62,7 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* Returns the record of the lane whose number differs in the bit `apart`. */
+/* Returns the record of the lane with a number that differs in the bit `apart`. */
 __device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
