@@ -44,8 +44,8 @@ void hy_words_load();
 /* Waits until they are loaded and returns the status. */
 hybrid_status hy_lane_loaded(hy_lane *lane);
 
-/* Loads a kernel. Otherwise its first launch does, which takes 0.3 ms. An error is
-   reported by the launch. */
+/* Loads a kernel in advance. Otherwise its first launch loads it, which takes 0.3 ms. The
+   launch reports errors of loading. */
 template <typename K> void hy_load(K *kernel)
 {
     cudaFuncAttributes attributes;

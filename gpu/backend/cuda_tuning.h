@@ -31,12 +31,13 @@ enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
-    HY_SPMM_RESIDENT_MANY = 768,   /* threads to hold with several tiles in a pass */
+    HY_SPMM_RESIDENT_MANY = 768,   /* threads that it should hold if a pass has several
+                                      tiles */
     HY_SPMM_LANES         = 1 << 17, /* lanes that nearly fill a device */
     HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
-    HY_ROWS_BRIEF         = 6,     /* mean entries below which rows are short */
-    HY_ROWS_LONG          = 28,    /* mean entries from which rows are long */
+    HY_ROWS_BRIEF         = 6,     /* rows with fewer entries on average are short */
+    HY_ROWS_LONG          = 28,    /* rows with this many entries on average are long */
     HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: rows of X in flight in a lane */
     HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: entries that a lane should have */
     HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
@@ -46,7 +47,8 @@ enum {
     HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile for one line of X */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile for two or more lines of X
                                       if rows are uneven and long */
-    HY_MERGE_LONG_ROWS    = 8,     /* mean entries from which uneven rows are long */
+    HY_MERGE_LONG_ROWS    = 8,     /* uneven rows with this many entries on average are
+                                      long */
     HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile for two or more lines of X
                                       otherwise */
     HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile for up to two lines of X */
@@ -132,7 +134,7 @@ enum {
     HY_HRPB_LEAST     = 16    /* units of up to this many blocks are not cut */
 };
 
-#define HY_HRPB_LAUNCHES 1.3   /* launch time as a multiple of one launch */
+#define HY_HRPB_LAUNCHES 1.3   /* launch time as a multiple of that of one kernel */
 #define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block */
 #define HY_HRPB_TILE_F32 16.5e-9 /* seconds of a multiprocessor to multiply a block by a
                                     tile */
@@ -154,11 +156,12 @@ enum {
     HY_TILED_LEAST     = 32   /* minimum entries of a segment of a longer row */
 };
 
-#define HY_TILED_IDLE         0.65 /* blocks of a multiprocessor below which it idles */
+#define HY_TILED_IDLE         0.65 /* with fewer blocks a multiprocessor is partly idle */
 #define HY_TILED_L2_RATE      1.2  /* throughput of the L2, as a multiple of memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* throughput of shared memory, as a multiple of
                                       memory's */
-#define HY_TILED_ALONE         3.0  /* slowdown if all columns fit one pass */
+#define HY_TILED_ALONE         3.0  /* factor of the time if one pass covers all
+                                       columns */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a panel's column */
 

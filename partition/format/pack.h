@@ -321,7 +321,7 @@ hy_bellpack_view hy_packed_bellpack(const hy_job *job);
    the array row_at, for backends that leave gaps between rows. */
 size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 
-/* Returns the arrays of that result inside `block`. */
+/* Returns the arrays of such a result inside `block`, which has hy_rows_bytes() bytes. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
 /* Divides a copy of rows into up to HY_ROW_COPIES copies if the last `wrapped` bytes of

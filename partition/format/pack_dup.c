@@ -22,7 +22,7 @@ enum {
     FEW_ENTRIES     = 32, /* entries of a row that are prefetched; the processor
                              prefetches the rest */
     LINE_BYTES  = 64,
-    SHORT_BYTES = 128 /* bytes of a row up to which memcpy is not called */
+    SHORT_BYTES = 128 /* bytes of the longest row that is copied without memcpy */
 };
 
 /* ---- layout ------------------------------------------------------------------ */

@@ -22,7 +22,7 @@ typedef struct hy_storing {
     const char *in;        /* computed sums, before alpha and beta */
     int along;             /* 1 if its lines are parts of lines of Y */
     int in_rows;           /* 1 if lines of Y are rows */
-    int64_t lines, length; /* length: elements of a line */
+    int64_t lines, length; /* lines of the part; elements of a line */
     int64_t ld, origin;    /* ld of Y; element of Y at which the part begins (its first
                               column, if `rows` is set) */
     const int32_t *rows;   /* rows of Y for the part's rows; NULL: consecutive rows */

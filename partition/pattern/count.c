@@ -181,9 +181,9 @@ static void take_products(const inspection *in, int64_t begin, int64_t end, tall
     t->bound               = bound;
 }
 
-/* Raises the block's end by rows [begin, end), which lie in one block. Rows of a block
-   may belong to several pieces. For an empty row the entry before it is read, which
-   belongs to an earlier row of the range. */
+/* Raises the end of the block that rows [begin, end) lie in. Rows of a block may belong
+   to several pieces. For an empty row the entry before it is read, which belongs to an
+   earlier row of the range. */
 static void note_end(const inspection *in, int64_t begin, int64_t end)
 {
     const int64_t *nnz = in->profile->nnz, first = hy_offset(in->A, begin);
