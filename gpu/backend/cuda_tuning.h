@@ -31,8 +31,8 @@ enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
-    HY_SPMM_RESIDENT_MANY = 768,   /* threads that it should hold if a pass has several
-                                      tiles */
+    HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold if a pass
+                                      has several tiles */
     HY_SPMM_LANES         = 1 << 17, /* lanes that nearly fill a device */
     HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
