@@ -1,8 +1,8 @@
-/* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, kept when freed.
+/* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, pooled when freed.
 
-   Pinning pages runs at 2 GB/s, so a freed block waits for the next alloc of about its
-   size. It stays counted on its meter until trim, or until somebody needs the room.
-   The device of the list is current in the calling thread. */
+   Pages are pinned at only 2 GB/s, so a freed block is pooled for a later allocation of
+   similar size. It stays counted on its meter until a trim, or until an allocation needs
+   the room. The device of the list must be current in the calling thread. */
 #ifndef HY_CUDA_MEMORY_CUH
 #define HY_CUDA_MEMORY_CUH
 
@@ -14,8 +14,8 @@ struct hy_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool kept;    /* freed, and here for reuse */
-    int64_t call; /* that made it (hy_context.call) */
+    bool pooled;  /* true if the block is free for reuse */
+    int64_t call; /* call that made the block (hy_context.call) */
     hy_block *next;
 };
 
@@ -25,7 +25,7 @@ struct hy_block_list {
 };
 
 void hy_blocks_open(hy_block_list *list);
-void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees them all */
+void hy_blocks_close(hy_block_list *list, hy_backend *owner);
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
                               size_t bytes, const char *what, hy_buffer *out);
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer);
