@@ -1,6 +1,5 @@
-/* tests/support/runs/pinned_column_blocks.c - plans that run in panels when X and Y are
- * pinned.
- */
+/* tests/support/runs/pinned_column_blocks.c - plans that use column blocks if X and Y are
+   pinned. */
 #include "support/runs/pinned_column_blocks.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ enum { LINE = 64, WIDTHS = 3, IN_ROWS = 5, RUNS = 7 };
 static const int64_t widths[] = {128, 33, 70};
 static const int64_t panels[] = {2, 3, 5};
 
-/* One plan, and a run of it. */
+/* One plan and one run of it. */
 typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
@@ -26,22 +25,22 @@ typedef struct trial {
     unsigned flags;
     test_kind kind;
     int first_pinned, turn;
-    int64_t in_panels; /* runs so far */
+    int64_t in_panels; /* runs with column blocks so far */
 } trial;
 
-/* Every other run. */
+/* Every other run is pinned. */
 static int is_pinned(const trial *t)
 {
     return t->turn % 2 != t->first_pinned;
 }
 
-/* One of the runs with pinned arrays. */
+/* One pinned run has beta != 0. */
 static int has_beta(const trial *t)
 {
     return t->turn == 2 + !t->first_pinned;
 }
 
-/* The last runs, of which one is with pinned arrays. */
+/* The last runs are column-major; one of them is pinned. */
 static hybrid_order order_of(const trial *t)
 {
     return t->turn < IN_ROWS ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
@@ -70,7 +69,7 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
     return status == HYBRID_OK ? 0 : complain(t, hybrid_engine_message(t->engine));
 }
 
-/* How it went, if the result is right. */
+/* Checks the report of a run: column blocks, copies and predictions. */
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;

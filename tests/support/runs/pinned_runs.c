@@ -1,4 +1,4 @@
-/* tests/support/runs/pinned_runs.c - runs of one plan with X and Y pinned, and others. */
+/* tests/support/runs/pinned_runs.c - runs of one plan, with X and Y pinned or not. */
 #include "support/runs/pinned_runs.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
-/* tests/support/runs/prefetches.c - one-shot products on the fake device, of which B is
- * sent early.
- */
+/* tests/support/runs/prefetches.c - one-shot products on the fake device with B
+   prefetched. */
 #include "support/runs/prefetches.h"
 
 #include <setjmp.h>
@@ -22,7 +21,7 @@ static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_ba
 
 int64_t prefetch_planned_ns;
 
-/* Planning takes so long that B is there before, or that its copy has failed. */
+/* Makes planning take so long that the copy of B has ended or failed before. */
 static const char *take_long(const hy_features *f, const hy_rates *r)
 {
     (void)f;
