@@ -1,6 +1,7 @@
-/* tests/run/device/test_device.c - the pipeline over a device made of threads: every
-   case, with B or X resident, gathered and in panels, down to budgets that hold a row at
-   a time. */
+/* tests/run/device/test_device.c - the pipeline on a device made of threads.
+
+   Every case is computed with B or X resident, gathered and in column blocks, with
+   budgets down to one that holds a row at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,17 +31,17 @@ static hybrid_status open_engine(size_t budget, hybrid_engine **engine)
     return fake_engine_open(&options, backends, variants, engine);
 }
 
-/* ---- products against the oracle --------------------------------------------- */
+/* ---- products against the oracle ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
     const test_case *c;
     test_kind kind;
-    int runs; /* of each plan of SpGEMM: slots and marks are used again */
+    int runs; /* runs of each SpGEMM plan, which reuse slots and marks */
     hybrid_plan_options options;
 } trial;
 
-/* Plans of all trials: the budgets are to bring about every way of cutting. */
+/* Number of plans of each kind. The budgets must produce all kinds. */
 static int resident, gathered, panelled;
 
 static void count_plan(const hybrid_plan *plan)
@@ -106,14 +107,15 @@ static hybrid_status try_spmm(const trial *t, int64_t cols, hybrid_order order)
     return status;
 }
 
-/* All products of the case; returns how many fit the budget. */
+/* Computes all products of the case. Returns how many fit the budget. */
 static int try_all(trial *t, const oracle *reference)
 {
     static const int64_t rows[] = {0, 13, 1};
     int fitting                 = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* thousands of chunks */
+        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* this would make thousands of
+                                                            chunks */
             continue;
         t->options.chunk_rows        = rows[i];
         const hybrid_status status[] = {try_spgemm(t, reference),

@@ -1,5 +1,5 @@
-/* tests/run/device/test_pinned_column_blocks.c - plans that run in panels when X and Y
- * are pinned. */
+/* tests/run/device/test_pinned_column_blocks.c - plans that use column blocks if X and Y
+   are pinned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,11 +33,10 @@ static void every_case_is_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- one product, twice -------------------------------------------------------------
- */
+/* ---- pinned and pageable runs of one plan ---- */
 
-/* Rows that are whole lines, X and Y; the pinned pieces of the fake device end within
-   rows of both. */
+/* Rows of X and Y, with their gaps, are whole cache lines. Pinned pieces of the fake
+   device end within rows of both. */
 enum { ROWS = 400, COLUMNS = 64, GAP = 16 };
 
 typedef struct product {
@@ -89,7 +88,8 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
     return status;
 }
 
-/* A plan for both, run so and so. */
+/* Makes a plan and runs it with pinned, pageable and pinned operands. Adds the runs with
+   column blocks to *in_panels. */
 static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
                               int64_t *in_panels)
 {
@@ -118,7 +118,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
     return status;
 }
 
-/* Every byte of both went directly, in panels that are moved too. */
+/* All bytes of X and Y are copied directly, also in shifted column blocks. */
 static void nothing_passes_through_the_ring(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -162,7 +162,7 @@ static void every_budget_is_kept(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- failures ---------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
@@ -185,12 +185,11 @@ static void every_call_fails_once(void **state)
     free_product(&p);
 }
 
-/* ---- panels that wrap ---------------------------------------------------------------
- */
+/* ---- column blocks that wrap ---- */
 
-/* X and Y without gaps, 16 bytes after a line as malloc's are. */
+/* X and Y without gaps, 16 bytes after a cache line, as malloc() returns them. */
 typedef struct wrapping {
-    product own; /* whose X and Y were moved to: */
+    product own; /* X and Y of `own` were copied to `moved` */
     product moved;
     void *x_line, *y_line;
     hybrid_engine *engine;
@@ -249,7 +248,8 @@ static void panels_without_gaps_wrap(void **state)
     free_wrapping(&w);
 }
 
-/* X and Y are pinned by other means than the engine's, and one of them not for long. */
+/* Runs the plan with X and Y pinned, but not through the engine. `left` is unpinned
+   during the run. */
 static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
 {
     hy_pins *pins = &w->engine->ctx.pins;
@@ -278,7 +278,8 @@ static void what_is_unpinned_in_a_run_is_told(void **state)
     (void)state;
     fake_delays(1, 0);
     make_wrapping(&w);
-    assert_int_equal(run_without(&w, &w.own.Y), HYBRID_OK); /* nobody asks for that */
+    assert_int_equal(run_without(&w, &w.own.Y), HYBRID_OK); /* the run does not use this
+                                                               array */
     assert_int_equal(run_without(&w, &w.moved.X), HYBRID_BAD_STATE);
     assert_int_equal(run_without(&w, &w.moved.Y), HYBRID_BAD_STATE);
     assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
@@ -286,9 +287,9 @@ static void what_is_unpinned_in_a_run_is_told(void **state)
     free_wrapping(&w);
 }
 
-/* ---- the planner ------------------------------------------------------------------- */
+/* ---- the planner ---- */
 
-/* Panels of runs with pinned operands. */
+/* Returns the number of column blocks of runs with pinned operands. */
 static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
                          hybrid_split split)
 {
@@ -320,14 +321,15 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     (void)state;
     matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
     assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
-                     1); /* short rows cost more */
+                     1); /* shorter rows are slower */
     assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
     assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
-    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X is there soon */
+    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X arrives soon
+                                                                    enough */
     assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
-    for (int64_t i = 0; i < A.rows; i++) { /* row i touches columns near i alone */
+    for (int64_t i = 0; i < A.rows; i++) { /* row i has only columns near i */
         const int32_t *offset = A.row_ptr;
         for (int32_t k = offset[i]; k < offset[i + 1]; k++)
             hy_cols(&A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];

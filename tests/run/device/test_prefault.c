@@ -1,5 +1,4 @@
-/* tests/run/device/test_prefault.c - pages of C that are pinned before they are written.
- */
+/* tests/run/device/test_prefault.c - prefaulting pages of C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@
 
 enum { ENTRIES = 1 << 19 };
 
-/* A span whose pages are present, as after a result that was freed. */
+/* Reserves a span with present pages, as after a result that was freed. */
 static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -35,7 +34,8 @@ static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
     assert_int_equal(span->touched, bytes);
 }
 
-/* The first entries, of those that the pages hold, that are pinned. */
+/* Returns how many leading entries are pinned after prefaulting for `expected`
+   entries. */
 static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
 {
     hy_context *ctx = &engine->ctx;
@@ -77,7 +77,7 @@ static void a_quarter_more_than_expected(void **state)
                     ENTRIES / 8 * 5 + FAKE_PIN_BYTES);
 }
 
-/* ---- fresh pages ------------------------------------------------------------------- */
+/* ---- fresh pages ---- */
 
 enum { STEP = 1 << 19, STEPS = 6 };
 
@@ -91,7 +91,7 @@ static hybrid_status sleep_until(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Whether the page with that byte is there. */
+/* Returns 1 if the page of byte `at` is in memory. */
 static int is_present(const hy_span *span, size_t at)
 {
     unsigned char there = 0;
@@ -106,7 +106,8 @@ static int both_present(const hy_prefault *a, int64_t entry)
            is_present(a->val, (size_t)entry * 8);
 }
 
-/* Workers are busy, so nothing is touched until somebody is about to write. */
+/* All workers are busy, so that no page is touched until entries are about to be
+   written. */
 static void touched_first(size_t col_size)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -125,7 +126,7 @@ static void touched_first(size_t col_size)
     hy_prefault_start(&ahead, ctx, &col, &val, col_size, 8, STEPS * STEP);
     assert_int_equal(ahead.touches, STEPS);
     __atomic_store_n(&ahead.stop, 1,
-                     __ATOMIC_RELEASE); /* of what idle workers would do */
+                     __ATOMIC_RELEASE); /* idle workers must not touch any */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
     assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
     hy_prefault_stop(&ahead);
@@ -155,7 +156,7 @@ static void what_is_written_next_is_touched_first(void **state)
     touched_first(8);
 }
 
-/* To columns of 64 bits no device copies. */
+/* 64-bit columns are not written by the device, so that their pages need no pinning. */
 static void wide_columns_are_not_pinned(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);

@@ -1,5 +1,5 @@
-/* tests/run/device/test_prefetch.c - B of a one-shot product goes to the device while it
- * is planned. */
+/* tests/run/device/test_prefetch.c - B of a one-shot product is sent to the device during
+   planning. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,7 @@
 #include "support/runs/prefetches.h"
 #include "support/fake/fake_backend.h"
 
-/* ---- taken over ----------------------------------------------------------------------
- */
+/* ---- the plan uses B ---- */
 
 static void the_plan_takes_over_what_was_begun(void **state)
 {
@@ -31,8 +30,9 @@ static void the_plan_takes_over_what_was_begun(void **state)
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
-    hybrid_plan_destroy(plan); /* which never ran: the load is waited for */
-    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes are fine */
+    hybrid_plan_destroy(plan); /* the plan never ran: its destruction waits for the copy
+                                  of B */
+    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes can be reused */
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }
@@ -56,7 +56,7 @@ static void watch(void *user, const hybrid_event *event)
         r->first_multiply = event->begin_ns;
 }
 
-/* B is sent once, and the report is that of a planned run, but for the time. */
+/* B is sent once. The report is that of a planned run, except for times. */
 static void b_is_sent_once(void **state)
 {
     record r = {0};
@@ -80,7 +80,7 @@ static void b_is_sent_once(void **state)
     assert_int_equal(once.h2d_bytes, planned.h2d_bytes);
     assert_int_equal(once.nnz_out, w.product.nnz);
     assert_true(once.load_s > 0);
-    assert_true(once.total_s > EARLY_SLOW_US * 1e-6); /* planning is part of it */
+    assert_true(once.total_s > EARLY_SLOW_US * 1e-6); /* includes planning */
     assert_int_equal(r.loads, 1);
     assert_true(r.load_bytes > w.B.nnz * 12);
     assert_true(r.load_end < r.first_multiply);
@@ -88,7 +88,7 @@ static void b_is_sent_once(void **state)
     prefetch_operands_free(&w);
 }
 
-/* On a busy machine the loader's thread may be late in many turns, but not in all. */
+/* On a busy machine the loader's thread may be late in many rounds, but not in all. */
 static void b_is_on_its_way_before_there_is_a_plan(void **state)
 {
     record r   = {0};
@@ -114,8 +114,8 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
     prefetch_operands_free(&w);
 }
 
-/* Rows of A name columns to the end, so nothing begins before all of B is there. Then the
-   device counts what rows of A squared take, and the plan is the same. */
+/* Rows of A have columns up to the last, so that no chunk begins before all of B has
+   arrived. For A*A the device then counts scalar products, and the plan is the same. */
 static void the_device_counts_when_it_has_both(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -129,7 +129,7 @@ static void the_device_counts_when_it_has_both(void **state)
     prefetch_open(&w, prefetch_staying, 0);
     const int64_t before = fake_counts();
     assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);
-    assert_int_equal(fake_counts(), before); /* the columns of A are not there */
+    assert_int_equal(fake_counts(), before); /* the columns of A are not on the device */
     assert_int_equal(prefetch_multiply(&w, 1), HYBRID_OK);
     assert_int_equal(fake_counts(), before + 1);
 
@@ -207,8 +207,7 @@ static void empty_operands_are_no_exception(void **state)
     prefetch_operands_free(&w);
 }
 
-/* ---- not wanted ----------------------------------------------------------------------
- */
+/* ---- the plan does not use B ---- */
 
 static void small_ones_and_hosts_do_without(void **state)
 {
@@ -229,7 +228,7 @@ static void small_ones_and_hosts_do_without(void **state)
     prefetch_operands_free(&w);
 }
 
-/* A plan for which B is not to be there gives its place back. */
+/* A plan that does not need B on the device frees its memory. */
 static void what_nobody_wants_is_given_back(void **state)
 {
     static const hy_variant *const *const tables[] = {prefetch_on_host,

@@ -1,4 +1,5 @@
-/* tests/run/device/test_transposed.c - X and Y in columns, which the device turns. */
+/* tests/run/device/test_transposed.c - column-major X and Y that the device
+   transposes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ typedef struct trial {
     test_kind kind;
 } trial;
 
-/* Bytes of the device that the product took. */
+/* Runs the product and checks Y. Returns its peak of device memory. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -61,7 +62,7 @@ static const trial plain = {.variant = "spmm.fake.rows",
                             .alpha   = 1,
                             .kind    = {HYBRID_F64, HYBRID_I64, 1}};
 
-/* How often the device turned something. */
+/* Returns how many parts the device transposed. */
 static int64_t turns_of(const trial *t, size_t device_bytes)
 {
     hybrid_engine *engine = fake_spmm(device_bytes);
@@ -105,8 +106,8 @@ static void what_is_in_columns_already_is_not_turned(void **state)
     assert_int_equal(turns_of(&t, 0), 0);
 }
 
-/* A part of the budget is room for all of a chunk and of a piece of X, for parts of them,
-   or for too little: then workers turn. */
+/* A part of the budget is reserved for transposing: it holds a whole chunk and a piece of
+   X, or parts of them, or is too small, and then workers transpose. */
 static void room_is_a_part_of_the_budget(void **state)
 {
     const int64_t all = turns_of(&plain, 0);
@@ -123,8 +124,9 @@ static void room_is_a_part_of_the_budget(void **state)
     assert_true(parts > 0);
 }
 
-/* Parts of a pinned X are larger than pieces of the ring. Of several devices nobody knows
-   which asks first, and the fakes refuse to copy from what is not pinned. */
+/* X is unpinned during the run. Its parts are larger than pieces of the ring. With
+   several devices the order of the questions is random, and fake devices refuse to copy
+   pageable memory. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
     hybrid_dense X, Y;
