@@ -1,4 +1,4 @@
-/* tests/unit/partition/test_transpose.c - dense matrices whose columns become rows. */
+/* tests/unit/partition/test_transpose.c - transposing dense matrices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { MOST = 37, GAP = 3, BEFORE = 13 };
 
-/* Byte k of element (i, j): all differ from their neighbours'. */
+/* Returns byte k of element (i, j), which differs from the bytes of neighbours. */
 static char byte_of(int64_t i, int64_t j, size_t k)
 {
     return (char)(i * 7 + j * 31 + (int64_t)k * 101 + 1);
@@ -24,7 +24,8 @@ static char *block(int64_t elements, size_t size)
     return poison_block(BEFORE + (size_t)elements * size);
 }
 
-/* lines x length elements, of which those of a column, or a row, follow each other. */
+/* Transposes lines x length elements. The elements of a column are contiguous before,
+   those of a row afterwards. */
 static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
                      int64_t gap_to)
 {
@@ -52,7 +53,7 @@ static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_fro
     free(to_block);
 }
 
-/* Whole squares, what is left of them, and none; both ways of passing along. */
+/* Shapes consist of whole squares, of remainders, or of both. */
 static void every_shape_is_turned(void **state)
 {
     (void)state;
@@ -72,8 +73,7 @@ static void long_lines_are_turned(void **state)
     }
 }
 
-/* Rows of every second, or tenth, or of those that a number names, of both orders and
-   into both. */
+/* Lists every `how`-th row, or with how == 0 random rows. Returns their number. */
 static int64_t list_rows(int64_t rows, int how, int32_t *listed)
 {
     int64_t count = 0;
