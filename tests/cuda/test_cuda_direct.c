@@ -1,6 +1,8 @@
-/* tests/cuda/test_cuda_direct.c - products whose operands and result are on the GPU:
-   planned there, by variants that read A where it is, and without waiting; skips without
-   a GPU. Plain C without a test framework, as test_cuda_variants.c. */
+/* tests/cuda/test_cuda_direct.c - products with operands and result on the GPU.
+
+   They are planned on the GPU, by variants that read A in place, and may return before
+   they are complete. Skipped without a GPU. Plain C without a test framework, as
+   test_cuda_variants.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ static void complain(const char *name, const char *variant, int64_t cols,
     expect(0, "a product");
 }
 
-/* ---- A*X --------------------------------------------------------------------------- */
+/* ---- A*X ---- */
 
 typedef struct dense {
     hybrid_engine *engine;
@@ -59,7 +61,7 @@ static void dense_end(dense *d)
     dense_free(&d->Y);
 }
 
-/* y = alpha A X + beta Y, and is Y again afterwards. */
+/* Checks y = alpha*A*X + beta*Y, and restores y. */
 static void check_y(dense *d, const char *variant, double alpha, double beta)
 {
     hybrid_dense here;
@@ -85,7 +87,7 @@ static hybrid_plan_options options_of(const char *variant, unsigned flags)
     return options;
 }
 
-/* Two runs of a plan. The first run adds to Y. */
+/* Runs a plan twice. The first run adds to Y. */
 static void check_planned(dense *d, const char *variant, unsigned flags)
 {
     const hybrid_plan_options options = options_of(variant, flags);
@@ -122,7 +124,7 @@ static void check_dense(hybrid_engine *engine, const char *name, const hybrid_cs
     }
 }
 
-/* ---- A*B --------------------------------------------------------------------------- */
+/* ---- A*B ---- */
 
 static void check_sparse(hybrid_engine *engine, const char *name, const hybrid_csr *A,
                          const hybrid_csr *B, unsigned flags)
@@ -169,7 +171,7 @@ static void check_cases(hybrid_engine *engine, int step)
     }
 }
 
-/* ---- wrong operands ---------------------------------------------------------------- */
+/* ---- invalid operands ---- */
 
 static void check_wrong(hybrid_engine *engine)
 {
@@ -207,7 +209,7 @@ static void check_wrong(hybrid_engine *engine)
     matrix_free(&A);
 }
 
-/* ---- runs that return early -------------------------------------------------------- */
+/* ---- asynchronous runs ---- */
 
 typedef struct early {
     void *stream;
@@ -272,7 +274,7 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
     }
 }
 
-/* X is freed in the stream as soon as the run has returned, and its memory is written. */
+/* When the run has returned, X is freed in the stream and its memory is overwritten. */
 static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
 {
     early e;
@@ -294,7 +296,7 @@ static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid
     check_y(&e.d, "49 runs", 49, 1);
     hybrid_engine_stream(engine, NULL);
     prefetch_run(&e, 1, 0);
-    hybrid_plan_destroy(e.plan); /* waits */
+    hybrid_plan_destroy(e.plan); /* waits for the runs */
     expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
     check_y(&e.d, "a plan that is gone", 1, 0);
     dense_end(&e.d);

@@ -1,7 +1,7 @@
-/* tests/cuda/test_cuda_space.c - operands and results in the memory of the GPU; skips
-   without one. Plain C without a test framework, as test_cuda_variants.c.
+/* tests/cuda/test_cuda_space.c - operands and results in GPU memory.
 
-   With an argument few products: for tools under which all of it would take long. */
+   Skipped without a GPU. Plain C without a test framework, as test_cuda_variants.c. With
+   an argument the test makes few products: for tools that make kernels slow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                    .options = HYBRID_PLAN_OPTIONS_INIT};
 }
 
-/* Arrays of 64 bits begin at multiples of 8 bytes. */
+/* 64-bit arrays must begin at multiples of 8 bytes. */
 static hybrid_csr either_there(const trial *t, const hybrid_csr *A)
 {
     return t->seed % 5 == 0 && t->skew % 8 == 0 ? cuda_wide_csr(A, t->skew)
@@ -114,7 +114,7 @@ static void free_dense(const trial *t, dense_operands *o)
     dense_free(&o->Y);
 }
 
-/* Two runs: the second reads nothing of a pattern. */
+/* Runs the plan twice; the second run reads no pattern. */
 static hybrid_status run_dense(const trial *t, dense_operands *o)
 {
     hybrid_plan_options options = t->options;
@@ -144,7 +144,8 @@ static void check_dense(const trial *t)
         if (wrong || !dense_gaps_intact(&o.Y))
             complain(t, wrong ? wrong : "gaps of Y were written");
         if (t->places == PLACES - 1 && on_the_bus(t->engine) > 24 * o.A.rows + o.A.nnz)
-            complain(t, "operands crossed the bus"); /* but for cuts of spmm.cuda.merge */
+            complain(t, "operands crossed the bus"); /* the cuts of spmm.cuda.merge are
+                                                        the exception */
         checked++;
     } else if (status != HYBRID_UNSUPPORTED || !t->options.variant) {
         complain(t, hybrid_engine_message(t->engine));
@@ -278,7 +279,7 @@ static void check_stream(hybrid_engine *engine)
     dense_free(&Y);
 }
 
-/* The device hashes a pattern as the host does. */
+/* The device's hash of a pattern equals the host's. */
 static void check_hashes(hybrid_engine *engine)
 {
     static const int64_t rows[] = {1, 7, 16384, 40000};
@@ -314,7 +315,7 @@ static void check_hashes(hybrid_engine *engine)
     }
 }
 
-/* It is of the host and of the device. */
+/* Managed memory belongs to the host and to the device. */
 static void check_managed(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

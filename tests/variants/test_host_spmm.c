@@ -1,5 +1,6 @@
-/* tests/variants/test_host_spmm.c - Y = alpha*A*X + beta*Y on the CPU, in all layouts,
-   with every instruction set that this CPU has. */
+/* tests/variants/test_host_spmm.c - Y = alpha*A*X + beta*Y on the host.
+
+   Tests all layouts with every instruction set of this CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ static hybrid_status run(const hy_variant *variant, hy_job *job)
     return host->ops->host_wait(mark);
 }
 
-/* Both types and widths of offsets, whole numbers and others. */
+/* Calls a test with both value types, both offset types, and whole or real numbers. */
 typedef void (*test_body)(test_kind kind);
 
 static void every_kind(test_body body)
@@ -142,9 +143,8 @@ static void test_spmm(void **state)
 
 enum { WIDTHS = 108 };
 
-/* As many vectors of columns at once as there can be, and the last of them in part, with
-   every set: up to twelve of four, of eight, and several times twelve of two; of sixteen
-   see above. */
+/* Every possible number of vectors of columns at once, with the last vector full or not,
+   for every instruction set. */
 static void test_widths(void **state)
 {
     const int64_t count = sizeof layouts / sizeof *layouts;
@@ -169,8 +169,8 @@ static void test_widths(void **state)
 
 enum { LONG_COLS = 20000, LONG_ROWS = 10 };
 
-/* Rows of which some are cut: far more than a segment, just enough for two, one entry
-   less; short and empty ones between them. */
+/* Some rows are cut: one far longer than a segment, one just long enough for two
+   segments, one with an entry less. Short and empty rows lie between them. */
 static void long_rows(test_kind kind, hybrid_csr *A)
 {
     static const int64_t lengths[LONG_ROWS] = {3, 20000, 4096, 0, 4095,
@@ -215,7 +215,7 @@ static void test_long_rows(void **state)
     hy_target_stream_from(-1);
 }
 
-/* Y = A*X in chunks of `rows` rows. */
+/* Computes Y = A*X in chunks of `rows` rows. */
 static void in_chunks(const hybrid_csr *A, const hybrid_dense *X, hybrid_dense *Y,
                       int64_t rows)
 {
@@ -245,7 +245,8 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
     dense_free(&Y);
 }
 
-/* Y again, from X in columns, in chunks of `rows` rows. */
+/* Computes Y again from a column-major X, in chunks of `rows` rows, and compares the
+   bits. */
 static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
                          const hybrid_dense *Y, int64_t rows)
 {
@@ -259,7 +260,7 @@ static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
     dense_free(&again);
 }
 
-/* Where there is room for none or for half of the columns that are turned at once. */
+/* There is memory for none, or for half, of the columns that are transposed at once. */
 static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
                                const hybrid_dense *Y)
 {
@@ -296,9 +297,9 @@ static void check_width(int64_t n, test_kind kind)
     matrix_free(&A);
 }
 
-/* From two columns on it makes no difference to any bit whether X lies in rows or in
-   columns, of which chunks turn the rows that they need, as many as there is room for;
-   of 257 in f64 the last is alone. */
+/* With two columns or more, the order of X changes no bit. Chunks transpose the rows of X
+   that they need, as many as memory allows. Of 257 f64 columns the last one is transposed
+   alone. */
 static void test_transposed(void **state)
 {
     static const int64_t widths[] = {2, 3, 4, 17, 33, 100, 257};
@@ -309,7 +310,7 @@ static void test_transposed(void **state)
             check_width(widths[w], (test_kind){(hybrid_type)type, HYBRID_I64, 0});
 }
 
-/* Threads, chunks and the way of storing change no bit. */
+/* Threads, chunks and the kind of stores change no bit. */
 static void test_same_bits(void **state)
 {
     static const int64_t widths[] = {1, 3, 128};
@@ -335,7 +336,7 @@ static void test_same_bits(void **state)
     assert_int_equal(open_host(state), 0);
 }
 
-/* A chunk in the middle leaves the rest of Y alone. */
+/* A chunk in the middle must not change the rest of Y. */
 static void test_spmm_rectangle(void **state)
 {
     (void)state;
@@ -388,8 +389,8 @@ static void test_spmm_nan(void **state)
     }
 }
 
-/* Rows of Y from rows of A that are not numbers do not spread to the rows beside them,
-   whatever their lengths; one column may be that of a wider X and Y. */
+/* NaN in rows of A must not spread to neighbouring rows of Y, whatever their lengths. One
+   column may belong to a wider X and Y. */
 static void check_neighbours(const hybrid_csr *A, int64_t n, int64_t gap)
 {
     const test_kind kind = {A->type, HYBRID_I32, 1};
