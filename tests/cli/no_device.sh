@@ -1,5 +1,5 @@
-# Without a GPU, --backend cuda is exit code 1, and nothing is said of an absent GPU unless one
-# was asked for.
+# Without a GPU, --backend cuda gives exit code 1. A missing GPU is only mentioned if the
+# user asked for one.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tests/tree/ab.sh - bench/lib/ab.py tells a build that is slower from one that is not.
+# tests/tree/ab.sh - bench/lib/ab.py finds out whether a build is slower than another one.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# lines FILE NAME SECONDS...: a product of each of these seconds, in three rounds.
+# lines FILE NAME SECONDS...: writes one product per SECONDS, in three rounds.
 lines() {
     local file=$1 name=$2 round k
     shift 2
