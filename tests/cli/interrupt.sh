@@ -8,11 +8,11 @@
 begin() {
     local name=$1 output=$2 threads=$3
     shift 3
-    : >err # not what the last one said
+    : >err # without the previous program's messages
     env --default-signal=$name "$HYBRID_SPMM" multiply "$@" --backend host --type f32 \
         --threads "$threads" --progress always -o "$output" --trace t.json --report r.json >out 2>err &
     program=$!
-    until grep -q 'row .* of ' err; do # it computes
+    until grep -q 'row .* of ' err; do # until it computes
         kill -0 $program 2>/dev/null || fail "it ended before it was interrupted"
         sleep 0.05
     done
@@ -23,9 +23,9 @@ begin() {
 ends() {
     local got=0
     for name; do
-        kill -$name $program 2>/dev/null # it may be gone before the second
+        kill -$name $program 2>/dev/null # the program may have ended before the second signal
     done
-    (sleep 60 && kill -KILL $program) >/dev/null 2>&1 & # ctest waits for who has its output
+    (sleep 60 && kill -KILL $program) >/dev/null 2>&1 & # no output to ctest, which waits for open pipes
     watchdog=$!
     wait $program || got=$?
     kill $watchdog 2>/dev/null

@@ -6,7 +6,7 @@ make_matrices
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err && exit 77
 expect 1 multiply -q A.mtx --backend cuda -o C.mtx
 says 'no GPU'
-no_nvidia || exit 77 # one that is there and cannot be used is told of
+no_nvidia || exit 77 # a GPU that cannot be used is mentioned
 expect 0 multiply A.mtx
 ! grep -Eiq 'GPU|device|cuda|against' err || fail "the summary tells of an absent GPU"
 expect 0 explain A.mtx

@@ -80,7 +80,7 @@ if ! unshare --map-root-user --mount true 2>/dev/null; then
     exit 77
 fi
 mkdir "$folder/ldconfig"
-cp -a /etc "$folder" 2>/dev/null || true # all that this user can read
+cp -a /etc "$folder" 2>/dev/null || true # the files that this user may read
 cd "$folder/ldconfig"
 cp "$examples/spgemm.c" .
 unshare --map-root-user --mount bash -euc '

@@ -40,7 +40,7 @@ mkdir "$folder/data"
 {
     echo "%%MatrixMarket matrix coordinate real general"
     echo "300 200 900"
-    for ((i = 0; i < 900; i++)); do # columns of a row are apart: no entry comes twice
+    for ((i = 0; i < 900; i++)); do # columns of a row differ, so that there are no duplicates
         echo "$((i / 3 + 1)) $((i * 67 % 200 + 1)) $((i % 7 - 3)).5"
     done
 } >"$folder/data/wide.mtx"

@@ -43,11 +43,11 @@ words_in_both() {
     becomes 'multiply --type f3' 'multiply --type f32 '
     becomes 'multiply --backend=ho' 'multiply --backend=host '
     becomes 'multiply A.mtx --variant spmm.host' 'multiply A.mtx --variant spmm.host.rows '
-    becomes 'multiply --threads z' 'multiply --threads z' # a number, not a file
+    becomes 'multiply --threads z' 'multiply --threads z' # a number is expected, not a file
     becomes 'multiply z' 'multiply zebra.mtx '
     becomes 'multiply a' 'multiply a\ matrix.mtx '
     becomes 'multiply zebra.mtx -o fo' 'multiply zebra.mtx -o folder/'
-    becomes 'info --output z' 'info --output zebra.mtx ' # unknown to info: a file
+    becomes 'info --output z' 'info --output zebra.mtx ' # info has no --output, so that a file is completed
     becomes 'generate rm' 'generate rmat:'
     becomes 'list z' 'list z'
 }

@@ -1,7 +1,7 @@
 # doctor prints what the library finds, what is wrong and how to mend it.
 . "$(dirname "$0")/../lib.bash"
 
-no_nvidia || exit 77 # a GPU has problems of its own
+no_nvidia || exit 77 # a GPU can have problems that are not expected here
 expect 0 doctor
 for word in '^library +[0-9]+\.[0-9]+\.[0-9]+$' '^built +CPU ' '^driver ' '^GPU ' '^CPU ' \
     '^  cores +[0-9]+ for this process, of [0-9]+ logical' '^  rates +built in' \

@@ -47,7 +47,7 @@ cat >A.json <<X
 X
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n1 150 150"
              for (j = 1; j <= 150; j++) print 1, j, 1 }' >R.mtx
-for budget in 64MiB 3MiB; do # the smaller one is too small to read A as a whole
+for budget in 64MiB 3MiB; do # the smaller budget cannot hold all of A
     expect 0 explain A.json R.mtx --host-memory $budget
     grep -q '^C           60 000 x 150, about 9 000 000 entries, 103.5 MiB$' out ||
         fail "C has another size"

@@ -12,7 +12,7 @@ has_text() {
         fail "man cannot show $page"
     tr -s ' \n' ' ' <out >shown
     "$HYBRID_SPMM" "$@" --help | sed '/^usage:/d; /^commands/,/^$/d; /^examples/,$d' |
-        awk '/^ {6,}[^ -]/ { sub(/^ +/, " "); printf "%s", $0; next } # goes on in the next line
+        awk '/^ {6,}[^ -]/ { sub(/^ +/, " "); printf "%s", $0; next } # continues on the next line
              { sub(/^ +/, ""); printf "\n%s", $0 }' | tr -s ' ' |
         grep -vE "^(|options|kinds|exit codes|'hybrid_spmm COMMAND.*)$" >sentences
     [ -s sentences ] || fail "there is no help of $page"

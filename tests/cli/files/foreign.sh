@@ -15,7 +15,7 @@ foreign() {
     rm "$name"
 }
 
-zip() { # the name of the first member
+zip() { # zip <name of the first member>
     printf 'PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'"\\$(printf %o ${#1})"'\0\0\0%s' "$1"
 }
 zip indices.npy | foreign 'a NumPy archive \(.npz\)' "mmwrite\('x.mtx', .*load_npz\('x.npz'\)" x.npz

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.bash"
 PYTHON=${HYBRID_PYTHON:-python3}
 $PYTHON -c 'import scipy.sparse' 2>/dev/null || exit 77
-python3() { "$PYTHON" "$@"; } # what the commands call
+python3() { "$PYTHON" "$@"; } # used by the suggested commands
 
 cat >make.py <<'P'
 import numpy as n, scipy.io as io, scipy.sparse as s
