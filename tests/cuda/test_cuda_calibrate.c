@@ -1,7 +1,7 @@
 /* tests/cuda/test_cuda_calibrate.c - calibration of a GPU.
 
-   Skipped without a GPU. Plain C without a test framework, because GPU machines seldom
-   have one. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdio.h>
 
 #include "engine/rates/calibrate.h"

@@ -1,7 +1,7 @@
 /* tests/cuda/test_cuda_count.c - scalar products of rows counted on the GPU.
 
-   Skipped without a GPU. Plain C without a test framework, because GPU machines seldom
-   have one. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdlib.h>
 
 #include "base/data/csr.h"

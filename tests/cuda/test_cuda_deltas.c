@@ -1,8 +1,8 @@
 /* tests/cuda/test_cuda_deltas.c - delta coding of columns on the GPU.
 
-   Skipped without a GPU. Plain C without a test framework, because GPU machines seldom
-   have one. With an argument only the kernel is tested, on few of the longest arrays: for
-   tools that make kernels slow. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. With an argument only the kernel is tested, on few of the
+   longest arrays: for tools that make kernels slow. */
 #include <string.h>
 
 #include "base/data/min_max.h"

@@ -1,8 +1,8 @@
 /* tests/cuda/test_cuda_direct.c - products with operands and result on the GPU.
 
    They are planned on the GPU, by variants that read A in place, and may return before
-   they are complete. Skipped without a GPU. Plain C without a test framework, as
-   test_cuda_variants.c. */
+   they are complete. The test is skipped without a GPU. It is plain C without a test
+   framework, as test_cuda_variants.c. */
 #include <stdio.h>
 #include <string.h>
 

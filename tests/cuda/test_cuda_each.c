@@ -1,7 +1,8 @@
 /* tests/cuda/test_cuda_each.c - rows of C handed over from the GPU.
 
-   Tests each variant, with budgets that hold B or do not hold it. Skipped without a GPU.
-   Plain C without a test framework, because GPU machines seldom have one. */
+   Tests each variant, with budgets that hold B or do not hold it. The test is skipped
+   without a GPU. It is plain C without a test framework, because GPU machines seldom have
+   one. */
 #include <string.h>
 
 #include "base/data/csr.h"

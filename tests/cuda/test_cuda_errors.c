@@ -1,7 +1,8 @@
 /* tests/cuda/test_cuda_errors.c - products in spite of CUDA errors that other code of the
    process causes.
 
-   Skipped without a GPU. Plain C without a test framework, as test_cuda_variants.c. */
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. */
 #include <string.h>
 
 #include "engine/api/engine.h"

@@ -12,7 +12,7 @@
 
 enum { SKIP = 77, WIDTH = 160, SMALL = 8 << 20 };
 
-/* If no plan fits the budget, this is not an error. */
+/* Computes products with this budget. A budget that no plan fits is not an error. */
 static int64_t run(size_t budget, const char *variant, int banded)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

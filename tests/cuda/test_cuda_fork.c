@@ -1,6 +1,6 @@
 /* tests/cuda/test_cuda_fork.c - a child of a process that uses CUDA has no device.
 
-   The child must report this and can use the host. Skipped without a GPU. */
+   The child must report this and can use the host. The test is skipped without a GPU. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* tests/cuda/test_cuda_pin.c - which memory counts as pinned on a GPU.
 
-   Skipped without a GPU. Plain C without a test framework, because GPU machines seldom
-   have one. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdlib.h>
 #include <string.h>
 

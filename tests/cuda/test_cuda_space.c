@@ -1,7 +1,8 @@
 /* tests/cuda/test_cuda_space.c - operands and results in GPU memory.
 
-   Skipped without a GPU. Plain C without a test framework, as test_cuda_variants.c. With
-   an argument the test makes few products: for tools that make kernels slow. */
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. With an argument the test makes few products: for tools that make
+   kernels slow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

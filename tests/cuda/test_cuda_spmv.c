@@ -1,7 +1,8 @@
 /* tests/cuda/test_cuda_spmv.c - SpMV on the GPU with one matrix for each block shape.
 
-   Skipped without a GPU. Plain C without a test framework, as test_cuda_variants.c. With
-   an argument each kernel is tested once: for tools that make kernels slow. */
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. With an argument each kernel is tested once: for tools that make
+   kernels slow. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Checks that the plan was made for blocks of that shape. */
+/* Checks that the plan was made for blocks of t->shape. */
 static int check_shape(const trial *t, hybrid_plan *plan)
 {
     char text[8192] = "", wanted[32];

@@ -2,8 +2,8 @@
    multiply.
 
    CUDA then refuses all calls of the process. This cannot be undone, so that the test is
-   a program of its own. Skipped without a GPU. Plain C without a test framework, as
-   test_cuda_variants.c. */
+   a program of its own. The test is skipped without a GPU. It is plain C without a test
+   framework, as test_cuda_variants.c. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
 typedef struct world {
     hybrid_engine *engine;
     hybrid_csr A, wide;       /* wide: many rows with few entries */
-    hybrid_dense X, Y, right; /* for `wide`; right: the expected Y */
+    hybrid_dense X, Y, right; /* X, Y: operands of products with `wide`; right: the
+                                 expected Y */
     oracle square;
     hybrid_plan *squares, *dense, *resident; /* made before the trap */
 } world;

@@ -1,9 +1,9 @@
 /* tests/cuda/test_cuda_variants.c - every GPU variant on every test case.
 
-   Skipped without a GPU. Plain C without a test framework, because GPU machines seldom
-   have one. With an argument only variants whose names begin with it are tested, and only
-   products that launch other kernels: for tools that make kernels slow. A second argument
-   is the number of rows of the large products. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. With an argument only variants whose names begin with it are
+   tested, and only products that launch other kernels: for tools that make kernels slow.
+   A second argument is the number of rows of the large products. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
     return failed + tell("products of pinned X and Y in panels", pinned, 1000, wrong);
 }
 
-/* Products that occupy the whole device, and products with infinities. */
+/* Checks products that occupy the whole device, and products with infinities. */
 static int check_odd(hybrid_engine *engine, const char *const *names)
 {
     const int spmm   = variants_named(names, "spmm.");
@@ -98,7 +98,7 @@ static int check_odd(hybrid_engine *engine, const char *const *names)
                              (spmm + 1) * NOT_FINITE_PRODUCTS, wrong);
 }
 
-/* Variants on tensor cores, with operands rounded to TF32. */
+/* Checks variants on tensor cores, with operands rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
 {
     const char *const names[] = {"spmm.cuda.hrpb", NULL};
@@ -109,8 +109,8 @@ static int check_tf32(hybrid_engine *engine)
     return failed + tell("of them rounded", rounded, 200, 0);
 }
 
-/* Y = alpha*A*X + beta*Y with alpha or beta 0, and with NaN in operands that must not be
-   read. */
+/* Checks Y = alpha*A*X + beta*Y with alpha or beta 0, and with NaN in operands that must
+   not be read. */
 static int check_not_read(hybrid_engine *engine, const char *const *names)
 {
     const char *spmm[ROOM];
@@ -170,8 +170,8 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
     return failed;
 }
 
-/* A*A: the rows of A are not sent, because those of B are on the device. With several
-   chunks each chunk counts its offsets from its own first row. */
+/* Checks A*A: the rows of A are not sent, because those of B are on the device. With
+   several chunks each chunk counts its offsets from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
     enum { SMALL_CHUNKS = 5 }; /* not pinned, not shared */

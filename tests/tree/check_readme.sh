@@ -99,7 +99,7 @@ sed -i '/^<!-- .*figures/d' "$folder/README.md"
 complains "no block of figures"
 grep -q "README.md: no block of figures" "$folder/complaint"
 
-# Which results count, computed by hand: of ours the last run; of a peer the fastest
+# The results that count, written by hand: of ours the last run; of a peer the fastest
 # algorithm for each condition, by rows or columns. Pinned, wrong or failed runs do not
 # count.
 line() { # peer variant seconds further

@@ -3,8 +3,8 @@
 
    Without an argument the host computes, with "fake" a fake device, with "cuda" a GPU. A
    part for which the machine has too little memory is skipped with a message, and then
-   the test counts as skipped. Plain C without a test framework, because GPU machines
-   seldom have one. */
+   the test counts as skipped. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -170,7 +170,7 @@ static int64_t b_bytes(const trial *t)
     return t->B->nnz * (4 + size) + (ROWS + 1) * 8;
 }
 
-/* Returns the cap on device memory, of which B takes more than seven eighths; 0: no
+/* Returns the cap on device memory; 0: no cap. B takes more than seven eighths of the
    cap. */
 static size_t budget_of(const trial *t)
 {

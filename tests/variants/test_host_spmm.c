@@ -143,8 +143,8 @@ static void test_spmm(void **state)
 
 enum { WIDTHS = 108 };
 
-/* Every possible number of vectors of columns at once, with the last vector full or not,
-   for every instruction set. */
+/* Tests every possible number of vectors of columns at once, with the last vector full or
+   not, for every instruction set. */
 static void test_widths(void **state)
 {
     const int64_t count = sizeof layouts / sizeof *layouts;
@@ -235,7 +235,8 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
 
     dense_copy(expected, &Y);
     for (int64_t rows = 1; rows <= A->rows; rows += 3) {
-        hy_target_stream_from(rows % 2 - 1); /* -1 or 0 */
+        hy_target_stream_from(rows % 2 - 1); /* streaming stores for results beyond the
+                                                cache size (-1), or always (0) */
         dense_set(&Y, NAN);
         in_chunks(A, X, &Y, rows);
         assert_memory_equal(expected->data, Y.data,
@@ -298,8 +299,8 @@ static void check_width(int64_t n, test_kind kind)
 }
 
 /* With two columns or more, the order of X changes no bit. Chunks transpose the rows of X
-   that they need, as many as memory allows. Of 257 f64 columns the last one is transposed
-   alone. */
+   that they need, in as many parts as memory requires. With 257 f64 columns the last
+   column is transposed alone. */
 static void test_transposed(void **state)
 {
     static const int64_t widths[] = {2, 3, 4, 17, 33, 100, 257};

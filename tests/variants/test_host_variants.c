@@ -105,7 +105,7 @@ static void test_random(void **state)
     every_kind(random_products);
 }
 
-/* Blocks of 1 to 6 rows with equal pattern, and ranges of neighbouring columns. */
+/* Makes blocks of 1 to 6 rows with equal pattern, and ranges of neighbouring columns. */
 static hybrid_csr block_matrix(test_kind kind)
 {
     builder b = build_start(MAX_ROWS, MAX_ROWS);
@@ -135,8 +135,9 @@ static void test_blocks(void **state)
     every_kind(block_products);
 }
 
-/* Rows that are shifted copies of the previous row (a 9-point grid with some shorter
-   rows), and rows of similar length and range that are such copies only sometimes. */
+/* The grid has rows that are shifted copies of the previous row (9 points, some rows
+   shorter). The other matrix has rows of similar length and range that are such copies
+   only sometimes. */
 enum { GRID_WIDTH = 20, ALIKE = 40 };
 
 static hybrid_csr grid_matrix(test_kind kind)

@@ -89,8 +89,7 @@ static void only_where_it_pays(void **state)
     matrix_free(&full);
 }
 
-/* Almost all rows, or almost all columns, are empty, but not both: plans for many runs
-   find this, and one-shot calls if there are few entries. */
+/* Only rows, or only columns, of A are empty. Plans for many runs must find this. */
 static void columns_are_looked_at_where_they_may_be_empty(void **state)
 {
     const int shapes[]    = {3, 4};
@@ -213,7 +212,7 @@ static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_orde
     return r.d2h_bytes;
 }
 
-/* Column-major X and Y have no empty rows copied either. */
+/* If X or Y is column-major, elements of empty rows and columns are not copied either. */
 static void columns_do_without_them_too(void **state)
 {
     const hybrid_order row = HYBRID_ROW_MAJOR, col = HYBRID_COL_MAJOR;

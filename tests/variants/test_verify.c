@@ -32,7 +32,7 @@ static void verify_finds_one_wrong_entry(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* Y = A*X with a generated A of 900 columns. */
+/* A product Y = A*X with a generated A of 900 columns. */
 typedef struct spmm {
     hybrid_csr A;
     hybrid_dense X, Y;

@@ -212,7 +212,7 @@ static void engines_and_plans_without_something(void **state)
     REFUSED(hybrid_unpin(engine, NULL));
 }
 
-/* A call without a status does nothing, or returns its documented value. */
+/* Calls that return no status must ignore NULL, or return their documented value. */
 static void calls_without_a_status(void **state)
 {
     hybrid_csr C   = {.rows = 7};

@@ -71,7 +71,7 @@ static void every_case_is_handed_over(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Random shapes, with budgets that hold B or do not hold it, and with slow lanes. */
+/* Shapes are random, lanes are slow, and budgets hold B or do not hold it. */
 static void random_products(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static hybrid_csr with_empty_rows(int64_t rows, int64_t cols)
     return build_finish(&b, 3, f64);
 }
 
-/* Empty rows, chunks of empty rows only, and matrices without rows, columns or
+/* Tests empty rows, chunks of empty rows only, and matrices without rows, columns or
    entries. */
 static void empty_rows_and_products(void **state)
 {
@@ -130,7 +130,7 @@ static void empty_rows_and_products(void **state)
     }
 }
 
-/* A chunk with more entries than a slot holds. */
+/* A chunk has more entries than a slot holds, so that they arrive in several copies. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, COLS = 4000, EACH = 400 };

@@ -108,7 +108,7 @@ typedef struct inside {
     hybrid_engine *engine, *other;
     hybrid_plan *plan;
     const hybrid_csr *A;
-    hybrid_csr *result; /* of an earlier call */
+    hybrid_csr *result; /* result of an earlier call */
     int64_t calls;
 } inside;
 
@@ -154,7 +154,7 @@ static void files_are_refused(const inside *in)
     assert_null(file);
 }
 
-/* All calls that return a status. */
+/* All calls that return a status must refuse to run inside the function. */
 static void are_refused(const inside *in)
 {
     hybrid_engine *engine = in->engine;

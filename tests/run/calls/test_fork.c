@@ -63,7 +63,7 @@ static void must(int truth, int line)
 }
 #define MUST(truth) must(truth, __LINE__)
 
-/* All calls that return a status. */
+/* All calls that return a status must refuse the parent's engine. */
 static void child_is_refused(void)
 {
     hybrid_csr C;
@@ -111,8 +111,8 @@ static void child_is_refused(void)
     MUST(strstr(hybrid_engine_message(engine), "fork") != NULL);
 }
 
-/* Calls without a status return. Results of the parent are readable until the engine is
-   destroyed. */
+/* Calls that return no status must work. Results of the parent are readable until the
+   engine is destroyed. */
 static void child_lets_go(void)
 {
     char text[64];
@@ -203,7 +203,7 @@ static void *multiply(void *arg)
     return NULL;
 }
 
-/* Forks at random moments, with any locks held. */
+/* The process forks at random moments, while any of the engine's locks may be held. */
 static void forks_while_the_engine_computes(void **state)
 {
     pthread_t thread;

@@ -19,7 +19,7 @@ static void refuse_or_do(const world *w, hybrid_status status)
     assert_int_equal(status, indices_refused(w) ? HYBRID_UNSUPPORTED : HYBRID_OK);
 }
 
-/* All requests for types, with limits below, at and above the number of entries. The last
+/* Requests all types, with limits below, at and above the number of entries. The last
    limit is above the upper bound of the number of entries too. */
 static void check_results(world *w)
 {

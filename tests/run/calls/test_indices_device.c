@@ -139,7 +139,8 @@ static void check_products(const world *w, const hybrid_csr *A, types ask)
     assert_int_equal(fake_memory_alive(), before); /* everything was freed */
 }
 
-/* Limits below, at and above the number of entries; A on the host and on the device. */
+/* Tests limits below, at and above the number of entries, with A on the host and on the
+   device. */
 static void results_there_are_as_asked_for(void **state)
 {
     world w;

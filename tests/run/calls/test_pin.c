@@ -48,19 +48,22 @@ static void check_arguments(hybrid_engine *engine)
     refused(engine, hybrid_unpin(engine, NULL));
     refused(engine, hybrid_unpin(engine, at));
     assert_int_equal(hybrid_pin(engine, at, 2 * PIECE), HYBRID_OK);
-    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* again */
+    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* already pinned */
     refused(engine, hybrid_pin(engine, at, 1));
-    refused(engine, hybrid_pin(engine, at + 10, 20));            /* inside */
-    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around */
+    refused(engine, hybrid_pin(engine, at + 10, 20));            /* within the pinned
+                                                                    range */
+    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around the pinned
+                                                                    range */
     refused(engine, hybrid_pin(engine, at - 7, 8));              /* overlaps the first
                                                                     byte */
     refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* overlaps the last
                                                                     byte */
     refused(engine, hybrid_unpin(engine, at + 1));
-    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours */
+    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours of the
+                                                                   pinned range */
     assert_int_equal(hybrid_pin(engine, at + 2 * PIECE, 99), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
-    refused(engine, hybrid_unpin(engine, at)); /* again */
+    refused(engine, hybrid_unpin(engine, at)); /* already unpinned */
     assert_int_equal(hybrid_pin(engine, at, 1), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at - 7), HYBRID_OK);
 }
@@ -118,8 +121,9 @@ static void pieces_end_at_multiples_of_their_size(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Pins and unpins ranges of STEP bytes, separated by gaps of STEP bytes, in a mixed
-   order. */
+/* Pins ranges of STEP bytes with gaps of STEP bytes, in a mixed order, and unpins every
+   second range. At each position and for several lengths, memory must count as pinned
+   exactly within a range. */
 static void ranges_are_found_again(void **state)
 {
     enum { RANGES = 101, STEP = 40, STRIDE = 37 };

@@ -150,8 +150,8 @@ static void later_results_are_written_directly(void **state)
     matrix_free(&A);
 }
 
-/* One half of the rows has few entries in C, the other half one per scalar product: the
-   latter arrive in several copies. */
+/* Some rows have few entries of C per scalar product, others have one each. The entries
+   of the latter exceed a slot and arrive in several copies. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
     enum { SHARED = 100, LENGTH = 50, MANY = 100, ROWS = SHARED + MANY + 4000 };
@@ -227,8 +227,8 @@ static void assert_refused(hybrid_engine *engine, hybrid_plan *plan, const hybri
     assert_memory_equal(&C, &before, sizeof C);
 }
 
-/* Two entries per row, 3 and 10 columns into a band that moves to the right. If an entry
-   moves between rows or to the right, the matrix stays valid. */
+/* Makes two entries per row, 3 and 10 columns into a band that moves to the right. If an
+   entry moves between rows or to the right, the matrix stays valid. */
 static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
 {
     *A = (hybrid_csr){.rows        = rows,
@@ -338,7 +338,8 @@ static void offsets_of_both_widths_are_one_pattern(void **state)
     matrix_free(&A);
 }
 
-/* Changes any column or offset, or exchanges two that are far apart or near. */
+/* The hash must change if any column or offset changes, or if two are exchanged that are
+   far apart or near. */
 static void every_place_counts_in_a_hash(void **state)
 {
     enum { ROWS = 40000, EACH = 3 };

@@ -192,7 +192,8 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_free(&Y);
 }
 
-/* Also makes sure that the last parallel loop ended long ago. */
+/* Waits until all workers sleep, and checks that the last parallel loop counts as
+   ended. */
 static void wait_until_workers_sleep(void)
 {
     hy_pool *pool = engine->ctx.pool;

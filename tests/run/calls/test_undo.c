@@ -62,7 +62,7 @@ static void device_memory_is_short(void **state)
     }
 }
 
-/* Files that are too short or invalid. */
+/* Files are too short or invalid. */
 static void files_are_bad(void **state)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n"

@@ -41,7 +41,8 @@ typedef struct trial {
     hybrid_plan_options options;
 } trial;
 
-/* Number of plans of each kind. The budgets must produce all kinds. */
+/* Number of plans with B or X resident, gathered, and in column blocks. The budgets must
+   produce all kinds. */
 static int resident, gathered, panelled;
 
 static void count_plan(const hybrid_plan *plan)

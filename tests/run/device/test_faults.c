@@ -107,7 +107,7 @@ static hybrid_status square(world *w)
     return status;
 }
 
-/* Makes a plan and runs it twice; the second run knows the positions of the rows of C. */
+/* Makes a plan and runs it twice. The second run knows the positions of the rows of C. */
 static hybrid_status twice(world *w)
 {
     const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
@@ -149,7 +149,7 @@ static hybrid_status dense(world *w)
     return status;
 }
 
-/* dense() with X in two column blocks. */
+/* Runs dense() with X in two column blocks. */
 static hybrid_status panelled(world *w)
 {
     w->engine->schedule        = &hy_schedule_column_ring;
@@ -160,7 +160,7 @@ static hybrid_status panelled(world *w)
     return status;
 }
 
-/* dense() with X and Y pinned during the call. */
+/* Runs dense() with X and Y pinned. */
 static hybrid_status pinned_dense(world *w)
 {
     const size_t bytes = (size_t)60 * COLUMNS * 8;
@@ -223,7 +223,7 @@ static hybrid_status kept(world *w)
     return status;
 }
 
-/* run_kept() for a plan that has seen other runs fail. */
+/* Runs run_kept() with a plan that has seen other runs fail. */
 static hybrid_status kept_again(world *w)
 {
     if (!w->kept)

@@ -178,7 +178,8 @@ static void part_of_an_operand_may_be_pinned(void **state)
     assert_int_equal(places, CHUNKS - 3);
     t.pin_y = 0;
     t.pin_x = 50;
-    t.width = 400; /* in the loader's pieces, of which a quarter of X each is pinned */
+    t.width = 400; /* X is copied in the loader's pieces, and a quarter of each piece is
+                      pinned */
     assert_in_range(run_trial(engine, &t, &places), COLS * t.width * 8 / 5,
                     COLS * t.width * 8 / 2);
     hybrid_engine_destroy(engine);
@@ -211,7 +212,8 @@ static void other_results_take_the_other_way(void **state)
 }
 
 /* X of one slab, and Y of one column, have the same form on the device as the caller's
-   columns. What the device transposes is copied from and to the caller's arrays too. */
+   columns. Columns that the device transposes are also copied from and to the caller's
+   arrays. */
 static void columns_are_copied_where_they_are(void **state)
 {
     hybrid_engine *engine = open_fake();

@@ -242,8 +242,8 @@ static void results_used_again_are_pinned(void **state)
         memset(C.val, 0xa5, (size_t)C.nnz * 8);
         hybrid_csr_free(engine, &C);
         if (run == 0)
-            assert_int_equal(fake_pins(), before); /* no memory was used for a second time
-                                                      yet */
+            assert_int_equal(fake_pins(), before); /* pages are pinned when they are used
+                                                      for the second time */
     }
     assert_true(large > 0);
     assert_true(fake_pins() > before + 20);

@@ -30,8 +30,8 @@ static void the_plan_takes_over_what_was_begun(void **state)
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
-    hybrid_plan_destroy(plan); /* the plan never ran: its destruction waits for the copy
-                                  of B */
+    hybrid_plan_destroy(plan); /* the plan never ran: its destruction must wait for the
+                                  copy of B */
     assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes can be reused */
     prefetch_close(&w);
     prefetch_operands_free(&w);

@@ -222,7 +222,8 @@ static void the_host_reads_a_in_place(void **state)
         run_once(plan, &A);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         assert_int_equal(report_of(plan).h2d_bytes, 0);
-        value_set(A.val, A.type, run, 5); /* takes effect at once */
+        value_set(A.val, A.type, run, 5); /* without a refresh, because nothing is
+                                             cached */
     }
     hybrid_plan_refresh(plan);
     run_once(plan, &A);

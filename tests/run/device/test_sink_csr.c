@@ -23,7 +23,7 @@
 #include "support/fake/fake_spmm.h"
 
 enum {
-    PATIENCE         = 100, /* passes */
+    PATIENCE         = 100, /* passes of one test */
     MOST_ALLOCATIONS = 100
 };
 

@@ -168,8 +168,9 @@ static void a_plan_says_what_it_does(void **state)
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "X passes through the device, "));
     assert_int_equal(r.gathered, 0);
-    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* chunks with their own copy
-                                                               of the band */
+    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* gathered chunks would each
+                                                               contain their part of the
+                                                               band */
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);

@@ -26,7 +26,8 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
 /* Row ranges that are copied at a time. */
 static const int64_t cuts[] = {0, 1, 5, 5, ROWS};
 
-/* X and Y in column blocks, Y at some offset in a cache line. */
+/* The X and Y of a problem with column blocks. Y begins at some offset in a cache
+   line. */
 typedef struct wrapped {
     hy_problem problem;
     hybrid_dense x, X, y, Y;

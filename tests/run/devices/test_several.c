@@ -56,7 +56,8 @@ static void note(void *user, const hybrid_event *event)
             w->rows_of[k] += event->row_end - event->row_begin;
 }
 
-/* `speeds`: bus rate of each device in bytes per second. */
+/* Opens an engine with `count` devices. `speeds` has the bus rate of each in bytes per
+   second. */
 static void open_world(world *w, int count, const double *speeds, size_t bytes)
 {
     static const int devices[MOST] = {0, 1, 2};

@@ -17,7 +17,7 @@
 
 enum { A_THERE = 1, X_THERE = 2, Y_THERE = 4, PLACES = 8 };
 
-/* One product: places and layouts of its operands. */
+/* One product, with the places and layouts of its operands. */
 typedef struct trial {
     hybrid_engine *engine;
     test_kind kind;

@@ -107,7 +107,9 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
         world_turn_signs(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
-        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* workers store Y */
+        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* beta != 0: workers
+                                                                   store Y, and the host
+                                                                   takes no rows */
         world_pin(&w, BOTH, 0);
     }
     hybrid_plan_destroy(plan);

@@ -66,7 +66,7 @@ static void a_short_file_is_not_opened(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* The file shrinks between planning and running. The engine must work afterwards. */
+/* The file shrinks after planning and before the run. The engine must work afterwards. */
 static void shrink(hybrid_engine *engine)
 {
     stored_trial t = {.engine = engine};

@@ -103,7 +103,7 @@ static void products_are_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* One case with all kinds, mixtures and sizes of parts. */
+/* Tests one case with all kinds, mixtures and sizes of parts. */
 static void every_mixture_is_right(void **state)
 {
     hybrid_engine *engine = open_at(ON_HOST);
@@ -125,7 +125,8 @@ static void every_mixture_is_right(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A*A with A in one file: each part of A gives a part of C, whatever its size. */
+/* Computes A*A with A in one file: each part of A gives a part of C, whatever its
+   size. */
 static void a_square_is_right(void **state)
 {
     enum { ROWS = 3000 };

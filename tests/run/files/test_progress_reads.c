@@ -226,7 +226,7 @@ static void reading_a_matrix_tells_bytes(void **state)
 /* ---- X -------------------------------------------------------------------------------
  */
 
-/* Two rows with as many columns as two pieces hold. */
+/* X has two rows, each with as many columns as two pieces hold. */
 static void long_rows_of_x_are_read_in_pieces(void **state)
 {
     enum { WIDTH = 2 * PIECE / 4 };

@@ -12,7 +12,7 @@ void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t co
    frame first. Returns the units that the frames take. */
 int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed);
 
-/* hy_backend_ops.pack_deltas of the fake device. */
+/* The function pack_deltas of the fake device's hy_backend_ops. */
 hybrid_status fake_pack_deltas(hy_lane *lane, const int32_t *numbers,
                                const int64_t *count, int64_t most, void *packed,
                                int64_t *units);

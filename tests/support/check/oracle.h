@@ -19,7 +19,7 @@ typedef struct oracle {
     int32_t *col;
     long double *sum;       /* value of each entry */
     long double *magnitude; /* sum |a||b| of each entry */
-    int64_t *terms;         /* scalar products k of each entry */
+    int64_t *terms;         /* number k of scalar products of each entry */
 } oracle;
 
 /* Computes A*B in memory from malloc(). A failed allocation aborts the program. */
@@ -30,15 +30,15 @@ void oracle_free(oracle *o);
    until the thread's next check. `exact`: values must be equal. */
 const char *oracle_check(const oracle *o, const hybrid_csr *C, int exact);
 
-/* oracle_check() for Y = alpha*A*X + beta*before. */
+/* Works as oracle_check() for Y = alpha*A*X + beta*before. */
 const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_dense *X,
                               double beta, const hybrid_dense *before,
                               const hybrid_dense *Y, int exact);
 
-/* oracle_check_spmm() for f32 under HYBRID_ALLOW_TF32. Rounding to the 11 bits of TF32
-   changes an operand by at most 2^-11 of its value, and a product by 2^-10 + 2^-22.
-   Tensor cores round towards zero and add with half of f32's precision. With u = 2^-11
-   the bound is
+/* Works as oracle_check_spmm() for f32 under HYBRID_ALLOW_TF32. Rounding to the 11 bits
+   of TF32 changes an operand by at most 2^-11 of its value, and a product by 2^-10 +
+   2^-22. Tensor cores round towards zero and add with half of f32's precision. With u =
+   2^-11 the bound is
 
      |y - reference| <= (2 u + u^2 + 2 (k + 2) eps) sum |a||b|
 

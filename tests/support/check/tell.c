@@ -1,4 +1,4 @@
-/* tests/support/check/tell.c - the last line of tests without a framework. */
+/* tests/support/check/tell.c - prints the final counts of tests without a framework. */
 #include "support/check/tell.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* tests/support/check/tell.h - the last line of tests without a framework. */
+/* tests/support/check/tell.h - prints the final counts of tests without a framework. */
 #ifndef TELL_H
 #define TELL_H
 
@@ -8,7 +8,7 @@
    wrong ones, plus 1 if fewer than `least` were checked. */
 int tell(const char *what, int64_t checked, int64_t least, int wrong);
 
-/* tell() if exactly `all` products must have been checked. */
+/* Works as tell() if exactly `all` products must have been checked. */
 int tell_all(const char *what, int64_t checked, int64_t all, int wrong);
 
 #endif /* TELL_H */

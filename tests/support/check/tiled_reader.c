@@ -18,8 +18,8 @@ typedef struct reader {
     const hy_tiled_view *view;
     const hy_tiled_rules *rules;
     const int64_t *rank;     /* new number of each column, or NULL */
-    int64_t *length, *begin; /* for each place of a panel: number of entries; index of the
-                                first entry in A, or -1 */
+    int64_t *length, *begin; /* for each row place of the panels: number of entries; index
+                                of its first entry in A, or -1 */
     int64_t value;           /* next index in view->val */
     int64_t map, stage;      /* next ones */
 } reader;

@@ -21,8 +21,8 @@ void cuda_array_read(void *to, const void *from, size_t bytes);
 /* Returns managed memory, which cuda_array_free() frees with skew 0. */
 void *cuda_managed(size_t bytes);
 
-/* A stream. cuda_write_late() enqueues a wait of 50 ms and then a copy from host memory
-   to a device array. */
+/* cuda_stream() returns a stream. cuda_write_late() enqueues a wait of 50 ms and then a
+   copy from host memory to a device array. */
 void *cuda_stream(void);
 void cuda_stream_free(void *stream);
 void cuda_write_late(void *stream, void *to, const void *from, size_t bytes);

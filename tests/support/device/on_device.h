@@ -7,7 +7,7 @@
 /* Returns a copy of A on device `device`. Its arrays begin `skew` values after a page
    boundary. on_device_csr_free() frees them. */
 hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew);
-/* on_device_csr() with 64-bit column indices. */
+/* Works as on_device_csr(), but the column indices have 64 bits. */
 hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew);
 void on_device_csr_free(hybrid_csr *A);
 hybrid_dense on_device_dense(int device, const hybrid_dense *X, size_t skew);

@@ -5,8 +5,8 @@
 
 #include "base/contract/variant.h"
 
-/* The variants of these engines: for each backend one for SpGEMM and one for SpMM. Ended
-   by NULL. */
+/* The variants of these engines: for each backend one for SpGEMM and one for SpMM. NULL
+   ends the list. */
 extern const hy_variant *const either_variants[];
 
 /* Creates an engine with two workers. Without on_host it has a fake device without

@@ -10,7 +10,7 @@
 #include "support/products/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
-enum { TRIES = 2 }; /* products that each thread computes with each variant at least */
+enum { TRIES = 2 }; /* products that each thread computes at least with each variant */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},

@@ -6,8 +6,8 @@
 #include "engine/api/engine.h"
 #include "support/engines/listed.h"
 
-/* Opens an engine on the devices of HYBRID_DEVICES, all of which compute, or on the
-   default device. */
+/* Opens an engine on the devices of HYBRID_DEVICES, or on the default device. All of
+   these devices compute. */
 static hybrid_status open_with(hybrid_engine_options options, hybrid_engine **engine)
 {
     char why[256] = "";

@@ -181,8 +181,8 @@ static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
     return 0;
 }
 
-/* Records that caller's memory is pinned. Memory of which a part is pinned already is
-   refused. */
+/* Records that caller's memory is pinned. Refuses memory that is already pinned, even in
+   part. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
     block *b = malloc(sizeof *b);

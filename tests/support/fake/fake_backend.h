@@ -25,7 +25,7 @@ typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
    has reported it and the lane is idle. */
 hybrid_status hy_fake_enqueue(hy_lane *lane, hy_fake_fn fn, void *arg);
 
-/* hy_fake_enqueue() with a copy of the 1 to FAKE_ARG_BYTES bytes at `arg`. */
+/* Works as hy_fake_enqueue() with a copy of the 1 to FAKE_ARG_BYTES bytes at `arg`. */
 enum { FAKE_ARG_BYTES = 128 };
 hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg,
                                    size_t bytes);
@@ -34,28 +34,28 @@ hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg
    in four pieces of work. */
 void fake_delays(unsigned seed, int most_us);
 
-/* Backends, blocks, lanes and marks that exist now. */
+/* Returns the number of backends, blocks, lanes and marks that exist now. */
 int64_t fake_alive(void);
 
-/* Ranges of caller's memory that are pinned now. */
+/* Returns the number of ranges of caller's memory that are pinned now. */
 int64_t fake_pinned_now(void);
 
-/* Ranges of caller's memory pinned since the program began, and bytes copied from or to
-   them. */
+/* Return the number of ranges of caller's memory pinned since the program began, and the
+   bytes copied from or to them. */
 int64_t fake_pins(void);
 int64_t fake_direct(void);
 
-/* Bytes copied since the program began: HY_DEVICE, to devices; HY_PINNED, to pinned
-   memory. */
+/* Returns the bytes copied since the program began: with HY_DEVICE to devices, with
+   HY_PINNED to pinned memory. */
 int64_t fake_copied(hy_space to);
 
-/* Calls that counted scalar products of rows on a device. */
+/* Returns how often a device counted the scalar products of rows. */
 int64_t fake_counts(void);
 
-/* Operands that devices surveyed. */
+/* Returns the number of operands that devices surveyed. */
 int64_t fake_surveys(void);
 
-/* Parts of X and Y that devices transposed. */
+/* Returns the number of parts of X and Y that devices transposed. */
 int64_t fake_turns(void);
 
 /* ---- fake_engine.c ---- */
@@ -75,8 +75,8 @@ extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
    calls that can fail are counted, including hy_fake_enqueue(). */
 void fault_arm(int64_t calls);
 
-/* As fault_arm(), but all later calls fail too, until the next fault_arm(): the device is
-   lost. When the first call fails, the device's lanes have stopped. */
+/* Works as fault_arm(), but all later calls fail too, until the next fault_arm(): the
+   device is lost. When the first call fails, the device's lanes have stopped. */
 void fault_arm_for_good(int64_t calls);
 
 /* From now on only calls of device `device` of an engine are counted, fail or are lost;
@@ -91,8 +91,8 @@ void fault_lets_end(void);
 /* Returns 1 until the call that is to fail has been made. */
 int fault_is_armed(void);
 
-/* fault_arm() and fault_is_armed() for calls that pin memory, which fault_arm() does not
-   count. */
+/* Work as fault_arm() and fault_is_armed(), for calls that pin memory, which fault_arm()
+   does not count. */
 void fault_arm_pins(int64_t calls);
 int fault_pins_are_armed(void);
 

@@ -12,8 +12,8 @@
 hybrid_status fake_open(const hy_variant *const *table, size_t device_bytes,
                         hybrid_engine **engine);
 
-/* fake_open() with a variant that reads X by rows and one, tiled, that reads it by
-   columns. */
+/* Works as fake_open(), with one variant that reads X by rows and one, tiled, that reads
+   X by columns. */
 hybrid_status fake_spmm_open(size_t device_bytes, hybrid_engine **engine);
 hybrid_engine *fake_spmm(size_t device_bytes); /* fake_spmm_open(), but a failure aborts
                                                   the test */

@@ -19,7 +19,7 @@ static const double BYTE = 1; /* tolerance of sums of steps */
 
 typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 
-/* A chunk in flight. */
+/* A slot, with the chunk in flight. */
 typedef struct slot {
     stage at;
     hy_claim claim;
@@ -116,7 +116,8 @@ static double rate_of(const simulation *s)
     return work / fmax(p->device_s, p->down_bytes / s->machine->down_Bps);
 }
 
-/* Gives each device rows in proportion to its speed. In order, all share all rows. */
+/* Gives each device rows in proportion to its speed. If result positions are unknown, all
+   devices share all rows. */
 static void open_queue(simulation *s)
 {
     const simulated_machine *m = s->machine;

@@ -233,7 +233,7 @@ void blocked_check_cases(hy_context *ctx, const blocked_format *format)
         }
 }
 
-/* Sizes that are no multiples of the block shape, with and without missing entries. */
+/* Sizes are no multiples of the block shape. Some matrices have missing entries. */
 void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
 {
     hybrid_csr A;
@@ -248,7 +248,8 @@ void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
     }
 }
 
-/* Several pieces and panels: blocks of 3 x 3, a long row, and scattered entries. */
+/* The matrix has several pieces and panels, with blocks of 3 x 3, a long row, and
+   scattered entries. */
 void blocked_check_large(hy_context *ctx, const blocked_format *format)
 {
     builder b = build_start(15000, 15000);

@@ -50,7 +50,8 @@ void blocked_store(blocked_reader *r, int64_t block_row);
 void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_csr *A,
                    hy_block_shape shape, test_kind kind);
 
-/* blocked_check() for the cases of cases.h, for block shapes, and for a large matrix. */
+/* Run blocked_check() for the cases of cases.h, for all block shapes, and for a large
+   matrix. */
 void blocked_check_cases(hy_context *ctx, const blocked_format *format);
 void blocked_check_shapes(hy_context *ctx, const blocked_format *format);
 void blocked_check_large(hy_context *ctx, const blocked_format *format);

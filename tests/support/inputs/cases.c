@@ -148,7 +148,8 @@ static void banded(test_kind kind, test_case *c)
     c->B = band(211, 3, 52, kind);
 }
 
-/* Dense blocks of 16 x 16 on the diagonal, and one off the diagonal per block row. */
+/* Makes dense blocks of 16 x 16: one on the diagonal and one elsewhere in each block
+   row. */
 static hybrid_csr blocks_of(int64_t count, uint64_t seed, test_kind kind)
 {
     enum { SIDE = 16 };
@@ -264,7 +265,7 @@ static void tall(test_kind kind, test_case *c)
     make_random(kind, c, 3000, 20, 25, 2, 3);
 }
 
-/* Few entries far apart: column indices need more than 16 bits. */
+/* The entries are few and far apart, so that column indices need more than 16 bits. */
 static void wide(test_kind kind, test_case *c)
 {
     make_random(kind, c, 60, 50, 1 << 20, 4, 6);

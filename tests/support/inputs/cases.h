@@ -66,7 +66,7 @@ int dense_moved_intact(const void *line, const hybrid_dense *matrix);
 /* Sets all elements, but not the gaps. */
 void dense_set(hybrid_dense *matrix, double value);
 
-/* Element (i, j) of a matrix, and value k of an array, of either type. */
+/* Return or set element (i, j) of a matrix, or value k of an array, of either type. */
 double dense_at(const hybrid_dense *matrix, int64_t i, int64_t j);
 double value_at(const void *values, hybrid_type type, int64_t k);
 void value_set(void *values, hybrid_type type, int64_t k, double value);

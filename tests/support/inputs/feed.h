@@ -25,7 +25,7 @@ const char *feed_begin(feed *f);
 /* Returns the bytes that were read or are in the pipe. */
 size_t feed_end(feed *f);
 
-/* Returns gzip data with `times` members, each of which is `plain`. The caller frees it
+/* Returns gzip data with `times` members that contain `plain` each. The caller frees it
    with free(). */
 char *feed_compress(const char *plain, size_t bytes, int times, size_t *out);
 

@@ -20,8 +20,7 @@ enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
 
 typedef enum shape {
     SCATTERED, /* random rows and columns, every other one on average, are empty */
-    ENDS,      /* rows and columns at both ends are empty: some words of bits and a few
-                  more */
+    ENDS,      /* rows and columns at both ends are empty, more than 64 of them */
     FAR_APART, /* one row and one column of 64 have entries */
     NO_ROWS,   /* only rows are empty */
     NO_COLS,   /* only columns are empty */

@@ -28,7 +28,7 @@ typedef enum shape {
     SQUARE,
     WIDE,      /* two columns per row */
     TALL,      /* three rows per column */
-    WITH_GAPS, /* empty rows and unused columns. Later shapes have no ring of rows */
+    WITH_GAPS, /* empty rows and unused columns; later shapes have no ring of rows */
     BACKWARDS,
     CORNERS, /* a band, and an entry in each of two corners */
     DENSE_ROW,

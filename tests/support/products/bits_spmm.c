@@ -25,7 +25,7 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* the reference of all other runs */
+    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* reference of all other runs */
     {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 1, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},

@@ -9,8 +9,8 @@
 #include "engine/schedules/schedule.h"
 #include "support/inputs/cases.h"
 
-enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 6 /* including
-                                                                                    NULL */ };
+/* COMBINATION_SCHEDULES: the values of `schedule`, including NULL. */
+enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 6 };
 
 typedef struct combination {
     const hy_schedule *schedule; /* NULL: the engine chooses */

@@ -45,8 +45,8 @@ int indices_refused(const world *w);
    freed. On failure each byte of *C must still be 0x5a. Returns `status`. */
 hybrid_status indices_check(const world *w, hybrid_status status, hybrid_csr *C);
 
-/* Multiply A and B, the product of which is w->product, in one call or with a plan, and
-   check C with indices_check(). */
+/* Multiply A and B in one call or with a plan; their product must be w->product. Check C
+   with indices_check(). */
 hybrid_status indices_once(const world *w, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status indices_run(const world *w, hybrid_plan *plan, const hybrid_csr *A,
                   const hybrid_csr *B);

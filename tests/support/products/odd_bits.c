@@ -37,8 +37,8 @@ static int complain(const trial *t, const char *what)
 /* ---- operands ------------------------------------------------------------------------
  */
 
-/* Rows of 0, 1, 2, 3, 20 and all entries give rows of C with few scalar products and with
-   as many as a warp, a block or a whole device sorts. */
+/* Rows have 0, 1, 2, 3, 20 or all entries. Rows of C thus have few scalar products, or as
+   many as a warp, a block or a whole device sorts. */
 static hybrid_csr make_a(test_kind kind)
 {
     static const int64_t entries[] = {1, 2, 0, 20, 3, MIDDLE};

@@ -4,8 +4,8 @@
 
 #include "support/engines/places.h"
 
-/* Kind of the device's variants. RESIDENT_B: B or X is on the device. CARRIED_B: chunks
-   contain the rows of B that they need, and X is stored by columns. */
+/* How the device's variants get B or X. RESIDENT_B: B or X is on the device. CARRIED_B:
+   chunks contain the rows of B that they need, and X is stored by columns. */
 typedef enum sharing_how { RESIDENT_B, CARRIED_B } sharing_how;
 
 /* Creates an engine with three workers and caps on memory; 0: no cap. A failure aborts

@@ -21,7 +21,8 @@ typedef struct world {
     hybrid_file *file; /* contains A */
     hybrid_plan *plan, *dense,
         *kept;    /* live plans of A*A, A*X, and A*X with HYBRID_RESIDENT */
-    int64_t asks; /* calls of the caller's function until the function ends the product */
+    int64_t asks; /* remaining calls of the caller's function before it ends the
+                     product */
 } world;
 
 /* Create an engine with two workers at `where`. undo_open() also makes matrices, a file
@@ -61,12 +62,12 @@ typedef struct way {
     int (*disarm)(world *w);
 } way;
 
-/* What fails: an allocation, a call of the device, a function of the caller that receives
-   progress or rows; or host or device memory is too small. */
+/* The ways to fail: an allocation, a call of the device, a function of the caller that
+   receives progress or rows, too little host memory, too little device memory. */
 extern const way undo_by_memory, undo_by_backend, undo_by_progress, undo_by_rows,
     undo_by_host_cap, undo_by_device_cap;
 
-/* Makes each call fail in the first, second, third ... way until none is left, on an
+/* Makes each call fail in the first, second, third ... way until no way is left, on an
    engine without cached memory and on one that has made the call before. */
 void undo_fail_all(world *w, const call *calls, const way *how);
 

@@ -13,18 +13,18 @@
    Prints failures and returns their number. Adds the number of products to *checked. */
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* variants_check() with pinned X, Y and arrays of A and B. X and Y have no gaps, alpha is
-   1 and beta 0. */
+/* Works as variants_check() with pinned X, Y and arrays of A and B. X and Y have no gaps,
+   alpha is 1 and beta 0. */
 int variants_check_pinned(hybrid_engine *engine, const char *const *names,
                           int64_t *checked);
-/* variants_check() for SpMM variants in f32 under HYBRID_ALLOW_TF32, with its error
-   bound. Adds to *rounded the products that exceed the error bound of f32, which shows
-   that the flag has an effect. */
+/* Works as variants_check() for SpMM variants in f32 under HYBRID_ALLOW_TF32, with its
+   error bound. Adds to *rounded the products that exceed the error bound of f32, which
+   shows that the flag has an effect. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
-/* variants_check() with about half of every product on the host. Adds to *shared the
-   products of which both computed a part; a product with a single chunk is computed by
-   one of them. */
+/* Works as variants_check() with about half of every product on the host. Adds to *shared
+   the products that host and device computed together. A product with a single chunk is
+   computed by one of them. */
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
                           int64_t *checked, int64_t *shared);
 

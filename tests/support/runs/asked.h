@@ -9,8 +9,8 @@
 #include "engine/api/engine.h"
 
 typedef struct asked {
-    hybrid_engine *engine; /* calls from inside the function must be refused by it; NULL:
-                              not tried */
+    hybrid_engine *engine; /* engine that must refuse calls from inside the function;
+                              NULL: not tried */
     pthread_t caller;
     int64_t calls, stop;      /* call number `stop` of the function ends the product; 0:
                                  none */
@@ -31,8 +31,8 @@ void asked_again(asked *a, int64_t stop);
 /* hybrid_progress_fn that checks its arguments. */
 int asked_fn(void *user, int64_t rows_done, int64_t rows);
 
-/* Checks that a product of `rows` rows that returned `status` called the function as the
-   public header says. */
+/* Checks that the function was called as the public header says during a product of
+   `rows` rows that returned `status`. */
 void asked_check(const asked *a, hybrid_status status, int64_t rows);
 
 #endif /* ASKED_H */

@@ -25,7 +25,7 @@ typedef struct collected {
 hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                       int64_t last, collected *out);
 
-/* collect() for operands in memory or in files. `like` has the shape of B. */
+/* Works as collect() for operands in memory or in files. `like` has the shape of B. */
 hybrid_status collect_files(hybrid_engine *engine, const hybrid_operand *A,
                             const hybrid_operand *B, const hybrid_csr *like,
                             const hybrid_plan_options *options, int64_t last,

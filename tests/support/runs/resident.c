@@ -182,7 +182,7 @@ int resident_check(hybrid_engine *engine, const char *const *names, int64_t *che
 
 /* ---- budgets ---- */
 
-/* Number of budgets with each outcome. */
+/* Number of budgets by outcome. */
 typedef struct tally {
     int whole, part, none, refused, failed;
 } tally;

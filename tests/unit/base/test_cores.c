@@ -61,7 +61,7 @@ static hybrid_status nothing(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* On a machine of eight cores that hwloc simulates. */
+/* hwloc simulates a machine of eight cores. */
 static void fewer_workers_than_cores_sleep_on_different_cores(void **state)
 {
     (void)state;

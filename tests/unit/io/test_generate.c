@@ -13,7 +13,7 @@
 #include "io/generate/generate.h"
 #include "support/engines/open_host.h"
 
-static hybrid_engine *one, *three; /* engines with one and three threads */
+static hybrid_engine *one, *three; /* engines with one and with three workers */
 
 static int open_engines(void **state)
 {
@@ -163,7 +163,7 @@ static void test_dense(void **state)
             assert_true(by_rows[i * 8 + j] >= -1 && by_rows[i * 8 + j] < 1);
         }
         for (int j = 3; j < 8; j++)
-            assert_true(by_rows[i * 8 + j] == 77); /* the gap of the matrix */
+            assert_true(by_rows[i * 8 + j] == 77); /* gaps keep their values */
     }
 }
 

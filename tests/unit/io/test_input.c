@@ -120,7 +120,7 @@ static void long_comments(void **state)
     free(data);
 }
 
-/* 3 GB of zeros in 3 MB. */
+/* The input is 3 GB of zeros, compressed to 3 MB. */
 static void compressed_zeros(void **state)
 {
     const size_t bytes = 50 * MIB;

@@ -55,7 +55,7 @@ static double random_value(void)
     return isfinite(value) ? value : 1;
 }
 
-/* Random 64-bit values, with 1 to 26 digits. */
+/* Tries random 64-bit values, with 1 to 26 digits. */
 static void random_bits(void **state)
 {
     char text[TEXT_BYTES];
@@ -67,7 +67,7 @@ static void random_bits(void **state)
     }
 }
 
-/* Digits before and after the point, with and without exponent. */
+/* Tries random digits before and after the point, with and without exponent. */
 static void random_digits(void **state)
 {
     char text[TEXT_BYTES];
@@ -88,7 +88,7 @@ static void random_digits(void **state)
     }
 }
 
-/* The exact middle of two neighbouring values, and numbers slightly above and below
+/* Tries the exact middle of two neighbouring values, and numbers slightly above and below
    it. */
 static void halfway(void **state)
 {
@@ -140,7 +140,7 @@ static void large_integers(void **state)
     }
 }
 
-/* All powers in the table and beyond, with mantissas of one to 20 digits. */
+/* Tries all powers in the table and beyond, with mantissas of one to 20 digits. */
 static void all_powers(void **state)
 {
     static const char *const mantissas[] = {
@@ -190,7 +190,7 @@ static void subnormals(void **state)
     }
 }
 
-/* Leading and trailing zeros without a meaning, also in exponents. */
+/* Tries meaningless leading and trailing zeros, also in exponents. */
 static void many_zeros(void **state)
 {
     char text[TEXT_BYTES], zeros[600];

@@ -247,7 +247,7 @@ static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t 
     return build_finish(&b, 5, kind);
 }
 
-/* Lengths of rows of B around the limits of one and two bytes. Each row is needed. */
+/* Lengths of rows of B are around the limits of one and two bytes. Each row is needed. */
 static void long_rows_are_counted(void **state)
 {
     static const int64_t longest[] = {254, 255, 256, 257, 65534, 65535, 65536, 70000};
@@ -279,8 +279,8 @@ static void rows_longer_than_a_piece_are_counted(void **state)
     }
 }
 
-/* One row of C has as many scalar products as columns, or one more, which the upper bound
-   must ignore. */
+/* One row of C has as many scalar products as B has columns, or one more. The upper bound
+   of its entries is the number of columns. */
 static void one_row_is_bounded(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void read_pack(blocked_reader *r)
     }
 }
 
-/* One lane per row if possible; many lanes; some lanes. */
+/* The rules give one lane per row if possible, many lanes, or some lanes. */
 static const hy_bellpack_rules all_rules[] = {{1, 1000000}, {1 << 20, 1}, {16, 4}};
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };

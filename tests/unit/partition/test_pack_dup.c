@@ -115,8 +115,8 @@ static void packs_are_rows_of_b_in_the_order_of_products(void **state)
         }
 }
 
-/* Many blocks of entries; rows of B are empty, short or long; A and B have different
-   offset types. */
+/* Operands have many blocks of entries, and different offset types. Rows of B are empty,
+   short or long. */
 static void large_packs_too(void **state)
 {
     enum { ROWS = 9000, COLS = 4000 };

@@ -18,7 +18,7 @@
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* Row panels in one part, in several, and in many. */
+/* The rules divide row panels into one part, into several, or into many. */
 static const hy_hrpb_rules rules[] = {{1000, 1000}, {4, 1}, {3, 2}, {1000, 1}};
 
 enum { RULES = sizeof rules / sizeof *rules, MOST_CHUNKS = 600 };
@@ -38,7 +38,7 @@ static const hy_variant variant = {.name = "test", .op = HY_SPMM, .cost = cost};
 
 /* ---- blocks ---- */
 
-/* Position in each row of a row panel. */
+/* State of the check of a row panel. */
 typedef struct reader {
     const hy_job *job;
     const hy_hrpb_view *view;
@@ -285,7 +285,8 @@ static void packs_are_slices(void **state)
         }
 }
 
-/* Several pieces: blocks of 3 x 3, a long row, and scattered entries. */
+/* The matrix is several pieces long, with blocks of 3 x 3, a long row, and scattered
+   entries. */
 static void large_packs_are_slices(void **state)
 {
     builder b = build_start(20000, 20000);
@@ -303,7 +304,7 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* A dense matrix: all blocks are full, and each element has a pattern bit. */
+/* The matrix is dense: all blocks are full, and each element has a pattern bit. */
 static void dense_rows_fill_their_bricks(void **state)
 {
     builder b = build_start(16, 32);

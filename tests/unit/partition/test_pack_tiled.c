@@ -174,7 +174,7 @@ static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Short rows, empty rows, and one very long row. */
+/* Makes short rows, empty rows, and one very long row. */
 static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
 {
     builder b = build_start(rows, cols);

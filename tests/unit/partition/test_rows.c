@@ -14,7 +14,7 @@
 #include "tests/support/engines/group.h"
 #include "tests/support/check/poison.h"
 
-static int homes; /* chunks that have one */
+static int homes; /* chunks with a home in Y, see check_home() */
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};

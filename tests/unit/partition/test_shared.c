@@ -228,8 +228,8 @@ static void check_lines(const hybrid_dense *X, int tail_lines)
     free(whole);
 }
 
-/* Checks that a column block is on the device as in the image, in a place of its own or
-   in one of two places of a ring. */
+/* Checks that a column block on the device equals its part of the image. It has a place
+   of its own, or one of two places of a ring. */
 static void check_panel(hy_problem *p, int64_t panel, const char *whole, size_t room)
 {
     const hybrid_dense *X = p->X;

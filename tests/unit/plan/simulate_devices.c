@@ -9,9 +9,9 @@
 
 #include "support/fake/simulated.h"
 
-/* Measured rates of an H200 with PCIe 5 x16 and 16 cores. All cores together store 47
-   GB/s from pinned slots to pages in memory, and fill the ring with 134 GB/s, the highest
-   rate that was measured for host memory. */
+/* Returns a machine with the measured rates of an H200 with PCIe 5 x16 and 16 cores. All
+   cores together store 47 GB/s from pinned slots to pages in memory, and fill the ring
+   with 134 GB/s, the highest rate that was measured for host memory. */
 static simulated_machine machine_of(int devices, int pinned)
 {
     simulated_machine m = {.devices    = devices,

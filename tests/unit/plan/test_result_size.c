@@ -161,7 +161,8 @@ static void count_event(void *user, const hybrid_event *event)
     ++*(int *)user;
 }
 
-/* `in_files`: bit 1 A, bit 2 B. Parts are small, so that operands stay in their files. */
+/* `in_files`: 1, A is in a file; 2, B. Parts are small, so that operands stay in their
+   files. */
 static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files)
 {
     const hybrid_operand A = stored_csr(engine, "a", matrix, in_files & 1);

@@ -28,8 +28,8 @@ typedef struct timeline {
     bar bars[MOST_BARS];
     int count;
     char lanes[MOST_TIDS][32];
-    int64_t bytes, flops, cores, memory, others; /* number of bars by their bound, flops
-                                                    in all bars */
+    int64_t bytes, flops, cores, memory, others; /* number of bars by bound; flops: sum
+                                                    over all bars */
     int arrows;
 } timeline;
 
@@ -178,8 +178,8 @@ static int64_t square(const char *spec, int64_t chunk_rows)
     return flops_of_last();
 }
 
-/* Many chunks in flight with loops that workers share; a matrix with very long rows that
-   all workers compute together; a single chunk. */
+/* Traces many chunks in flight with loops that workers share, a matrix with very long
+   rows that all workers compute together, and a single chunk. */
 static void spgemm_has_a_lane_for_each_worker(void **state)
 {
     static const struct {

@@ -245,7 +245,7 @@ static void empty_rows_are_stored(void **state)
 /* ---- rates ---------------------------------------------------------------------------
  */
 
-/* All splits, with rates that every run exceeds and with others. */
+/* Tests all splits, with rates that every run exceeds and with others. */
 static void no_use_exceeds_what_there_is(void **state)
 {
     static const double rates[]       = {0, 1, 1e6, 1e15};
