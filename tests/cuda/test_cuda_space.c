@@ -19,8 +19,7 @@ enum { SKIP = 77, FIRST = 1, SECOND = 2, RESULT = 4, PLACES = 8, TRIALS = 400, F
 
 static int64_t checked;
 
-/* ---- a trial -------------------------------------------------------------------------
- */
+/* ---- a trial ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
@@ -82,8 +81,7 @@ static int64_t on_the_bus(hybrid_engine *engine)
                : -1;
 }
 
-/* ---- SpMM ----------------------------------------------------------------------------
- */
+/* ---- SpMM ---- */
 
 typedef struct dense_operands {
     hybrid_csr A, a;
@@ -172,8 +170,7 @@ static void check_all_dense(hybrid_engine *engine, unsigned trials)
     }
 }
 
-/* ---- SpGEMM --------------------------------------------------------------------------
- */
+/* ---- SpGEMM ---- */
 
 static void check_c(const trial *t, const oracle *reference, hybrid_csr *C)
 {
@@ -248,8 +245,7 @@ static void check_all_sparse(hybrid_engine *engine, unsigned trials)
     }
 }
 
-/* ---- streams, patterns, managed memory -----------------------------------------------
- */
+/* ---- streams, patterns, managed memory ---- */
 
 static void check_stream(hybrid_engine *engine)
 {

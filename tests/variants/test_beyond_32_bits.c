@@ -86,8 +86,7 @@ static void *repeated(const void *piece, size_t piece_bytes, size_t bytes)
     return all;
 }
 
-/* ---- A ------------------------------------------------------------------------------
- */
+/* ---- A ---- */
 
 /* A row has the same entries as the row PERIOD before it. It has 3 * 2^14 entries, so
    that an index that overflows 32 bits does not reach an equal row. */

@@ -26,8 +26,7 @@ static void all_runs_of_a_plan_have_the_same_bits(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- a variant without a fixed order -------------------------------------------------
- */
+/* ---- a variant without a fixed order ---- */
 
 static int64_t products; /* so far */
 

@@ -128,8 +128,7 @@ static int may_be(const combination *c, const hy_schedule *s)
            (c->carried && c->schedule == &hy_schedule_gather && s == &hy_schedule_whole);
 }
 
-/* ---- one combination ------------------------------------------------------------------
- */
+/* ---- one combination ---- */
 
 static int failures;
 

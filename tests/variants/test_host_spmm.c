@@ -164,8 +164,7 @@ static void test_widths(void **state)
     hy_target_stream_from(-1);
 }
 
-/* ---- long rows ----------------------------------------------------------------------
- */
+/* ---- long rows ---- */
 
 enum { LONG_COLS = 20000, LONG_ROWS = 10 };
 

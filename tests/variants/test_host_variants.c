@@ -45,8 +45,7 @@ static int close_host(void **state)
     return 0;
 }
 
-/* ---- C = A*B -------------------------------------------------------------------------
- */
+/* ---- C = A*B ---- */
 
 /* Checks all rows and a range in the middle, with every variant and instruction set. */
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)

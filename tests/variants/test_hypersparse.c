@@ -228,8 +228,7 @@ static void columns_do_without_them_too(void **state)
     matrix_free(&A);
 }
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 typedef struct product {
     hybrid_csr A;

@@ -261,8 +261,7 @@ static void the_trace_names_the_calling_thread(void **state)
     }
 }
 
-/* ---- memory --------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 typedef struct counted {
     int64_t rows, nnz;

@@ -17,8 +17,7 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- cancelled -----------------------------------------------------------------------
- */
+/* ---- cancelled ---- */
 
 static void cancelled_at_each_panel(void **state)
 {
@@ -50,8 +49,7 @@ static void cancelled_at_each_panel(void **state)
     matrix_free(&A);
 }
 
-/* ---- failures ------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 /* Repeats a run of a new plan and makes the first, second, third ... call fail. The rows
    received before the failure must be the beginning of C, and the next run must be right.
@@ -101,8 +99,7 @@ static void each_call_fails(void **state)
     assert_true(fail_each(0, &fault_lost) > 30);
 }
 
-/* ---- calls from inside ---------------------------------------------------------------
- */
+/* ---- calls from inside ---- */
 
 typedef struct inside {
     hybrid_engine *engine, *other;
@@ -257,8 +254,7 @@ static void only_other_engines_can_be_called(void **state)
     matrix_free(&A);
 }
 
-/* ---- arguments ------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static void arguments_are_checked(void **state)
 {

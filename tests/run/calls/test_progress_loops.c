@@ -77,8 +77,7 @@ static void rows_of_a_are_taken_in_pieces(void **state)
     test_context_free(ctx);
 }
 
-/* ---- touched columns -----------------------------------------------------------------
- */
+/* ---- touched columns ---- */
 
 static void touched_columns_are_counted_in_pieces(void **state)
 {
@@ -101,8 +100,7 @@ static void touched_columns_are_counted_in_pieces(void **state)
     test_context_free(ctx);
 }
 
-/* ---- chunks --------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {

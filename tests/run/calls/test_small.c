@@ -260,8 +260,7 @@ static void nobody_is_woken_for_little_work(void **state)
     matrix_free(&tall);
 }
 
-/* ---- the same bits ------------------------------------------------------------------
- */
+/* ---- the same bits ---- */
 
 static hybrid_plan_options in_chunks(void)
 {
@@ -313,8 +312,7 @@ static void workers_find_the_same_matrix(void **state)
     hybrid_csr_free(engine, &other);
 }
 
-/* ---- errors -------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 /* Makes a matrix with one entry per row, on the diagonal or in column 0. */
 static hybrid_csr one_a_row(int64_t *row_ptr, int32_t *col, float *val, int spread)

@@ -18,8 +18,7 @@
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- tests ----------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void allocations_fail(void **state)
 {

@@ -116,9 +116,8 @@ static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
         assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
         assert_null(usage_check(&r));
         if (r.host_chunks == 0 && r.d2h_bytes < stored - ROWS * 8)
-            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values arrive in C
-                                                                 directly, without a copy
-                                                                 on the host */
+            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are copied to C
+                                                                 directly */
         least = hy_min(least, r.d2h_bytes);
     }
     return least;

@@ -70,8 +70,7 @@ static void expect_cap_was_kept(const world *w)
     assert_true(hy_meter_peak(meter_of(w)) <= CAP);
 }
 
-/* ---- products ------------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 static hybrid_plan_options options_of(const world *w, const char *variant, unsigned flags)
 {

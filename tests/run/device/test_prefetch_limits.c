@@ -96,8 +96,7 @@ static void plans_that_hold_the_device_are_no_error(void **state)
     prefetch_operands_free(&w);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void each_call_fails_with(const hy_variant *const *variants, int squared,
                                  int least)

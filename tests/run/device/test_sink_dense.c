@@ -153,8 +153,7 @@ static void close_world(world *w)
     dense_free(&w->before);
 }
 
-/* ---- storing ------------------------------------------------------------------------
- */
+/* ---- storing ---- */
 
 static void copy(const hy_landing *to)
 {
@@ -212,8 +211,7 @@ static void put_all(world *w)
     pthread_join(thread, NULL);
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static void check(const world *w)
 {

@@ -17,8 +17,7 @@ enum { CHUNK_ROWS = 100, FLAT = 20, PADDED = 19 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- one product --------------------------------------------------------------------
- */
+/* ---- one product ---- */
 
 static hybrid_plan *plan_spmm(world *w, unsigned flags, hybrid_split split, double share)
 {
@@ -122,8 +121,7 @@ static void refreshing_is_heard_around_a_failure(void **state)
     world_close(&w);
 }
 
-/* ---- TF32 ---------------------------------------------------------------------------
- */
+/* ---- TF32 ---- */
 
 static int allowed;       /* value that chunks must have */
 static int64_t deaf, all; /* cost questions with another value; all cost questions */
@@ -262,8 +260,7 @@ static void results_are_pinned_by_whoever_comes_first(void **state)
     world_close(&w);
 }
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes ---- */
 
 static void work_that_overflows_is_refused(void **state)
 {

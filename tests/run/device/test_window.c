@@ -63,8 +63,7 @@ static void pieces_leave_room_for_a_chunk(void **state)
     }
 }
 
-/* ---- products -----------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 static void every_budget_is_kept(void **state)
 {
@@ -141,8 +140,7 @@ static void chunks_overtake_nothing(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- the planner ----------------------------------------------------------------------
- */
+/* ---- the planner ---- */
 
 static hybrid_plan *plan_with(hybrid_engine *engine, const hybrid_csr *A, unsigned flags)
 {
@@ -168,9 +166,8 @@ static void a_plan_says_what_it_does(void **state)
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "X passes through the device, "));
     assert_int_equal(r.gathered, 0);
-    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* gathered chunks would each
-                                                               contain their part of the
-                                                               band */
+    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* gathering would send
+                                                               more */
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
@@ -222,8 +219,7 @@ static void other_patterns_are_refused(void **state)
     matrix_free(&A);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
 {

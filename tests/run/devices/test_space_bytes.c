@@ -170,8 +170,7 @@ static void sparse_operands_of_the_host_move(void **state)
         check_sparse(places);
 }
 
-/* ---- plans --------------------------------------------------------------------------
- */
+/* ---- plans ---- */
 
 static void check_plan(const world *w, const hybrid_plan *plan, int64_t pattern)
 {

@@ -19,8 +19,7 @@
 
 enum { ALLOCATIONS = 250 };
 
-/* ---- several devices ----------------------------------------------------------------
- */
+/* ---- several devices ---- */
 
 static void the_device_that_has_them_computes(void **state)
 {
@@ -47,8 +46,7 @@ static void the_device_that_has_them_computes(void **state)
     space_world_close(&w);
 }
 
-/* ---- budgets ------------------------------------------------------------------------
- */
+/* ---- budgets ---- */
 
 static void operands_are_outside_the_budget(void **state)
 {
@@ -143,8 +141,7 @@ static void arrays_are_asked_for_once(void **state)
     space_world_close(&w);
 }
 
-/* ---- streams, patterns --------------------------------------------------------------
- */
+/* ---- streams, patterns ---- */
 
 static void calls_wait_for_the_stream(void **state)
 {
@@ -214,8 +211,7 @@ static void patterns_are_compared_where_they_are(void **state)
     space_world_close(&w);
 }
 
-/* ---- results ------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 typedef struct freeing {
     hybrid_engine *engine;
@@ -257,8 +253,7 @@ static void results_are_freed_by_any_thread(void **state)
     space_world_close(&w);
 }
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 static hybrid_status try_spmm(hybrid_engine *engine, void *arg)
 {

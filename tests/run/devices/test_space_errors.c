@@ -10,8 +10,7 @@
 #include "support/device/on_device.h"
 #include "support/device/space_world.h"
 
-/* ---- refusals -----------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void spaces_are_what_they_are_said_to_be(void **state)
 {

@@ -46,8 +46,7 @@ static void close_world(world *w)
     space_world_close(&w->w);
 }
 
-/* ---- calls --------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static hybrid_status freed(world *w, hybrid_status status, hybrid_csr *C)
 {
@@ -122,8 +121,7 @@ static hybrid_status (*const calls[])(world *w) = {
 
 enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 
-/* ---- the caller's stream ------------------------------------------------------------
- */
+/* ---- the caller's stream ---- */
 
 /* The stream never completes, and the wait is cancelled. Then the stream completes. */
 static void a_wait_can_be_ended(void **state)
@@ -197,8 +195,7 @@ static void a_stream_that_is_late_is_waited_for(void **state)
     close_world(&w);
 }
 
-/* ---- patterns -----------------------------------------------------------------------
- */
+/* ---- patterns ---- */
 
 static void patterns_come_in_pieces(void **state)
 {

@@ -37,8 +37,7 @@ static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
     assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
 }
 
-/* ---- every case ---------------------------------------------------------------------
- */
+/* ---- every case ---- */
 
 static void check_spgemm(hybrid_engine *engine, const test_case *c,
                          const hybrid_plan_options *options, int integers, int free)
@@ -254,8 +253,7 @@ static void delays_change_nothing(void **state)
     matrix_free(&c.B);
 }
 
-/* ---- options ------------------------------------------------------------------------
- */
+/* ---- options ---- */
 
 /* Without HYBRID_REUSE result positions are unknown in every run, so that the host cannot
    take part. */

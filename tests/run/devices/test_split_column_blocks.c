@@ -94,9 +94,8 @@ static void the_host_takes_its_share_of_the_last_panels(void **state)
         assert_in_range(r.host_products, all, all * (COLUMNS - firsts(plan)));
         if (shares[seed / 6] == 1)
             assert_int_equal(r.host_products, all * (COLUMNS - firsts(plan)));
-        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* beta != 0: workers store Y,
-                                                              and the host takes no
-                                                              rows */
+        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* with beta, workers store
+                                                              Y */
         hybrid_plan_destroy(plan);
         close_moved(&m);
     }

@@ -11,8 +11,7 @@
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
 
-/* ---- which runs ---------------------------------------------------------------------
- */
+/* ---- which runs ---- */
 
 /* Makes runs with X and Y, one of them, or none pinned, and with beta. The host must take
    part in pinned runs if in_pinned, and in the others if in_others. */

@@ -107,9 +107,8 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
         world_turn_signs(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
-        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* beta != 0: workers
-                                                                   store Y, and the host
-                                                                   takes no rows */
+        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* with beta, workers
+                                                                   store Y */
         world_pin(&w, BOTH, 0);
     }
     hybrid_plan_destroy(plan);
@@ -143,8 +142,7 @@ static void every_budget_is_kept(void **state)
     assert_true(whole > 2 && part > 2 && none > 2);
 }
 
-/* ---- failures -----------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 /* If a run fails that packed chunks, nothing stays cached. If all of A was cached before,
    it stays. */

@@ -21,8 +21,7 @@ extern const hy_variant hy_spmm_host_rows;
 
 enum { WIDTH = 13, WIDE = 200, SMALL = 600 << 10 };
 
-/* ---- on a device --------------------------------------------------------------------
- */
+/* ---- on a device ---- */
 
 static int64_t run_schedule(const hy_schedule *schedule, size_t budget, int banded)
 {
@@ -105,8 +104,7 @@ static void nothing_is_shared(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* ---- on the host --------------------------------------------------------------------
- */
+/* ---- on the host ---- */
 
 static void the_host_is_right(void **state)
 {

@@ -145,8 +145,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(other);
 }
 
-/* ---- each allocation fails once -----------------------------------------------------
- */
+/* ---- each allocation fails once ---- */
 
 static hybrid_status open_and_run(stored_trial *t, hybrid_plan *plan)
 {

@@ -33,8 +33,7 @@ enum {
     FEW_ROWS = 64 /* rows of its left operand: each needs 1/FEW_ROWS of its rows */
 };
 
-/* ---- operands -----------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
 static int store(const char *name, const char *text)
 {
@@ -154,8 +153,7 @@ static int is_right(const char *name)
     return read && last == 6;
 }
 
-/* ---- a control group ----------------------------------------------------------------
- */
+/* ---- a control group ---- */
 
 static char group[4096]; /* path; "": none */
 
@@ -226,8 +224,7 @@ static int make_group(void)
     return made;
 }
 
-/* ---- a run --------------------------------------------------------------------------
- */
+/* ---- a run ---- */
 
 typedef struct trial {
     const char *A, *B, *result;

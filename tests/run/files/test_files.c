@@ -54,8 +54,7 @@ static hybrid_report report(const hybrid_engine *engine)
     return r;
 }
 
-/* ---- C = AB -------------------------------------------------------------------------
- */
+/* ---- C = AB ---- */
 
 static void check_product(hybrid_engine *engine, const test_case *c, int mixture,
                           const oracle *right)
@@ -183,8 +182,7 @@ static void bits_are_the_same(void **state)
     }
 }
 
-/* ---- Y = alpha*A*X + beta*Y ---------------------------------------------------------
- */
+/* ---- Y = alpha*A*X + beta*Y ---- */
 
 static void check_update(hybrid_engine *engine, int64_t width, int orders, int mixture,
                          test_kind kind)
@@ -229,8 +227,7 @@ static void updates_are_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- memory -------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /* Makes a band with `each` entries per row. */
 static void make_band(int64_t rows, int64_t each, hybrid_csr *A)

@@ -34,8 +34,7 @@ static void expect(const hybrid_engine *engine, hybrid_status is, hybrid_status 
                  message);
 }
 
-/* ---- a product ----------------------------------------------------------------------
- */
+/* ---- a product ---- */
 
 typedef struct world {
     hybrid_engine *engine;
@@ -84,8 +83,7 @@ static void expect_right(const world *w, int a_in_file, int b_in_file)
     hybrid_csr_free(w->engine, &C);
 }
 
-/* ---- files --------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 /* Checks that a bad file is refused for each operand, and that the right file works
    afterwards. */
@@ -226,8 +224,7 @@ static void a_row_may_touch_too_much(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- a function that ends the call --------------------------------------------------
- */
+/* ---- a function that ends the call ---- */
 
 static void cancelled_at_each_panel(void **state)
 {
@@ -253,8 +250,7 @@ static void cancelled_at_each_panel(void **state)
     }
 }
 
-/* ---- arguments ----------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static int ignore(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
@@ -318,8 +314,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(other);
 }
 
-/* ---- each call fails once -----------------------------------------------------------
- */
+/* ---- each call fails once ---- */
 
 /* Runs the product while its call n fails. Returns 1 if the product made that call. */
 static int fail_one(const world *w, const fault_kind *fault, int64_t n)

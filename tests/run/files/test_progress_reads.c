@@ -23,8 +23,7 @@
 /* The offsets of ROWS rows are some pieces and a part of one. */
 enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 };
 
-/* ---- reads ---------------------------------------------------------------------------
- */
+/* ---- reads ---- */
 
 typedef struct reading {
     int64_t bytes, reads; /* so far; all members are atomic */
@@ -88,8 +87,7 @@ static hybrid_engine *open_looking(reading how)
     return engine;
 }
 
-/* ---- offsets -------------------------------------------------------------------------
- */
+/* ---- offsets ---- */
 
 /* Makes a file with `bytes` zeros, which take no disk space. */
 static void store_zeros(const char *name, int64_t bytes, const char *json)
@@ -223,8 +221,7 @@ static void reading_a_matrix_tells_bytes(void **state)
     }
 }
 
-/* ---- X -------------------------------------------------------------------------------
- */
+/* ---- X ---- */
 
 /* X has two rows, each with as many columns as two pieces hold. */
 static void long_rows_of_x_are_read_in_pieces(void **state)

@@ -22,8 +22,7 @@ void matrix_set_odd(hybrid_csr *A)
     }
 }
 
-/* ---- the loop -----------------------------------------------------------------------
- */
+/* ---- the loop ---- */
 
 /* One row of C as an array of all columns, and which of them occur. */
 typedef struct plain_row {
@@ -111,8 +110,7 @@ void plain_rows_free(plain_rows *rows)
     free(rows->val);
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 int plain_same_bits(hybrid_type type, const void *values, int64_t k, double expected)
 {

@@ -21,8 +21,7 @@ static void need(int condition, const char *what)
     }
 }
 
-/* ---- context -------------------------------------------------------------------------
- */
+/* ---- context ---- */
 
 typedef struct fixture {
     hy_context ctx;
@@ -88,8 +87,7 @@ int io_group_close(void **state)
     return io_group_remove(state);
 }
 
-/* ---- files ----------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static const char *data_folder(void)
 {
@@ -165,8 +163,7 @@ void io_remove_temp(void)
     has_temp = 0;
 }
 
-/* ---- mutations ------------------------------------------------------------------------
- */
+/* ---- mutations ---- */
 
 static uint64_t next_random(uint64_t *state)
 {

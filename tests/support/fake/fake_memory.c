@@ -60,8 +60,7 @@ void fake_stream_asks(int64_t asks)
     stream_asks = asks;
 }
 
-/* ---- arrays --------------------------------------------------------------------------
- */
+/* ---- arrays ---- */
 
 /* The caller holds `lock`. */
 static void protect(const array *a)
@@ -156,8 +155,7 @@ int fake_memory_has(int device, const void *ptr, size_t bytes)
     return has == device || has == FAKE_MANAGED;
 }
 
-/* ---- functions of the backend -------------------------------------------------------
- */
+/* ---- functions of the backend ---- */
 
 hy_held fake_holds(hy_backend *self, const void *ptr)
 {

@@ -147,8 +147,7 @@ static void open_queue(simulation *s)
     }
 }
 
-/* ---- stages -------------------------------------------------------------------------
- */
+/* ---- stages ---- */
 
 static double part_of(const slot *sl)
 {
@@ -234,8 +233,7 @@ static slot *computing(const simulation *s, device *d)
     return sl && loaded + BYTE >= image_for(s, sl) ? sl : NULL;
 }
 
-/* ---- rates --------------------------------------------------------------------------
- */
+/* ---- rates ---- */
 
 /* Sets the rates that the device would have if no other device were busy. */
 static void wish(simulation *s, device *d)
@@ -275,8 +273,7 @@ static void share_out(simulation *s, int *memory, int *cores)
     }
 }
 
-/* ---- time ---------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /* Returns the bytes left of the current copy to the device: packs of chunks, which are
    small, go before B or X. */

@@ -87,8 +87,7 @@ void hypersparse_make(int s, test_kind kind, hybrid_csr *out)
     *out = build_finish(&b, (uint64_t)s, kind);
 }
 
-/* ---- one plan ------------------------------------------------------------------------
- */
+/* ---- one plan ---- */
 
 typedef struct trial {
     hybrid_engine *engine;

@@ -17,8 +17,7 @@
 const test_kind stored_kinds[] = {{HYBRID_F32, HYBRID_I64, 1},
                                   {HYBRID_F64, HYBRID_I32, 1}};
 
-/* ---- a matrix in a file -------------------------------------------------------------
- */
+/* ---- a matrix in a file ---- */
 
 size_t stored_bytes(const hybrid_dense *X)
 {
@@ -114,8 +113,7 @@ hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_
     return (hybrid_operand){.file = file};
 }
 
-/* ---- products -----------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 void stored_make(stored_trial *t, hybrid_csr A, int64_t width, int orders, int64_t gap,
                  test_kind kind)

@@ -86,8 +86,7 @@ static hybrid_csr matrix_of(shape s, test_kind kind)
     return build_finish(&b, s, kind);
 }
 
-/* ---- one plan ------------------------------------------------------------------------
- */
+/* ---- one plan ---- */
 
 typedef struct trial {
     hybrid_engine *engine;

@@ -118,8 +118,7 @@ int combination_leaves_out(const combination *c, const hy_schedule *schedule)
            c->chunk_rows == 0 && c->width * combination_value_bytes(c) >= LINE_BYTES;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
 hybrid_csr combination_matrix(const combination *c, uint64_t number)
 {

@@ -34,8 +34,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
 /* Rows have 0, 1, 2, 3, 20 or all entries. Rows of C thus have few scalar products, or as
    many as a warp, a block or a whole device sorts. */
@@ -89,8 +88,7 @@ static void free_all(trial *t)
     plain_rows_free(&t->right);
 }
 
-/* ---- runs ----------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
 /* Compares C with the plain loop, which has 32-bit column indices. */
 static const char *differs(const trial *t, const hybrid_csr *C)

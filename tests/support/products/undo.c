@@ -49,8 +49,7 @@ void undo_expect_no_more(const world *w, const held *before, const char *name)
             (long long)now.pinned, (long long)now.alive);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void arm_memory(world *w, int64_t n)
 {

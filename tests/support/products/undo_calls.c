@@ -89,8 +89,7 @@ void undo_close(world *w)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- calls --------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static hybrid_status take_square(world *w, hybrid_status status, hybrid_csr *C)
 {

@@ -227,9 +227,8 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     oracle_spgemm(&t.c->A, &t.c->B, &reference);
     failed += pin_csr(&t, &t.c->A, 1) + pin_csr(&t, &t.c->B, 1);
     for (const char *const *name = names; *name; name++)
-        for (int k = t.pinned; k < CHUNKINGS; k++) { /* pinned: no chunks of one row,
-                                                        because chunks of 7 rows already
-                                                        end at any address */
+        for (int k = t.pinned; k < CHUNKINGS; k++) { /* pinned: without chunks of one
+                                                        row */
             if (chunk_rows[k] == 1 && t.c->A.rows > MANY_ROWS && !t.many_chunks)
                 continue;
             set_options(&t, *name, chunk_rows[k]);

@@ -82,8 +82,7 @@ static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_c
     return job.out;
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static void check_row(const char *name, const hy_rows *out, hybrid_type type, int64_t at,
                       int64_t count, const plain_rows *right, int64_t i)

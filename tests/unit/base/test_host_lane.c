@@ -98,8 +98,7 @@ static void give(hy_lane *lane, hy_host_fn fn, int number)
     assert_int_equal(hy_host_enqueue(lane, fn, (void *)(intptr_t)number), HYBRID_OK);
 }
 
-/* ---- tests ---------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void keeps_order(int threads)
 {
@@ -351,8 +350,7 @@ static void test_workspace(void **state)
     close_host();
 }
 
-/* ---- buffers -------------------------------------------------------------------------
- */
+/* ---- buffers ---- */
 
 static void test_buffers(void **state)
 {

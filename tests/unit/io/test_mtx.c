@@ -298,8 +298,7 @@ static void read_from_pipe(void **state)
     free(text);
 }
 
-/* ---- memory ---------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /* Every allocation fails once. Nothing leaks, and the result is unchanged. */
 static void allocations_fail(void **state)

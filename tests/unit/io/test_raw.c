@@ -15,8 +15,7 @@
 #include "support/inputs/cases.h"
 #include "support/engines/io_fixture.h"
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 #define BEGIN                                                                            \
     "{\"format\": \"hybrid-dense\",\n\"version\": 1, \"rows\": 4, \"cols\": 2,\n"
@@ -179,8 +178,7 @@ static void ld_may_be_left_out(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* ---- sparse matrices ----------------------------------------------------------------
- */
+/* ---- sparse matrices ---- */
 
 /* Spelling of the file name in the description. */
 typedef enum naming { ODD, ABSOLUTE, SLASHES_ESCAPED, ALL_ESCAPED, NAMINGS } naming;

@@ -24,8 +24,8 @@ static char *block(int64_t elements, size_t size)
     return poison_block(BEFORE + (size_t)elements * size);
 }
 
-/* Transposes lines x length elements. The elements of a column are contiguous before,
-   those of a row afterwards. */
+/* Transposes a matrix of `length` columns with `lines` elements each. The elements of a
+   column are contiguous before, those of a row afterwards. */
 static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
                      int64_t gap_to)
 {

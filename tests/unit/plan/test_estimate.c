@@ -130,8 +130,7 @@ static void the_host_has_no_bus(void **state)
     assert_true(s >= 1 && s < 1.1);
 }
 
-/* ---- reports ------------------------------------------------------------------------
- */
+/* ---- reports ---- */
 
 /* The prediction of a run is its estimate plus the time that had passed before. */
 static int says(const hybrid_report *r, const hybrid_plan *plan,

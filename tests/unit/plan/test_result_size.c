@@ -152,8 +152,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- what does not fit --------------------------------------------------------------
- */
+/* ---- what does not fit ---- */
 
 static void count_event(void *user, const hybrid_event *event)
 {

@@ -239,8 +239,7 @@ static void several_runs_share_a_trace(void **state)
     close_traced();
 }
 
-/* ---- events of the caller, and errors ------------------------------------------------
- */
+/* ---- events of the caller, and errors ---- */
 
 static void own_events_go_to_own_lanes(void **state)
 {

@@ -242,8 +242,7 @@ static void empty_rows_are_stored(void **state)
     world_close(&w);
 }
 
-/* ---- rates ---------------------------------------------------------------------------
- */
+/* ---- rates ---- */
 
 /* Tests all splits, with rates that every run exceeds and with others. */
 static void no_use_exceeds_what_there_is(void **state)
@@ -326,8 +325,7 @@ static void rates_say_where_they_come_from(void **state)
     world_close(&w);
 }
 
-/* ---- the reference -------------------------------------------------------------------
- */
+/* ---- the reference ---- */
 
 static void assert_near(double value, double wanted)
 {
