@@ -211,14 +211,14 @@ static void check_wrong(hybrid_engine *engine)
 
 /* ---- asynchronous runs ---- */
 
-typedef struct early {
+typedef struct async {
     void *stream;
     hybrid_plan *plan;
     dense d;
-} early;
+} async;
 
-static void prefetch_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
-                          const char *variant, early *e)
+static void async_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
+                       const char *variant, async *e)
 {
     const hybrid_plan_options options = options_of(variant, HYBRID_ASYNC);
 
@@ -227,36 +227,37 @@ static void prefetch_open(hybrid_engine *engine, const hybrid_csr *A, const hybr
     expect(hybrid_spmm_plan(engine, a, 8, &options, &e->plan) == HYBRID_OK, "a plan");
 }
 
-static void prefetch_run(early *e, double alpha, double beta)
+static void async_run(async *e, double alpha, double beta)
 {
     hybrid_engine_stream(e->d.engine, e->stream);
     expect(hybrid_spmm_run(e->plan, alpha, &e->d.a, &e->d.x, beta, &e->d.y) == HYBRID_OK,
            "a run");
 }
 
-static void prefetch_check(early *e, double alpha, double beta)
+static void async_check(async *e, double alpha, double beta)
 {
     cuda_stream_wait(e->stream);
     check_y(&e->d, "a stream", alpha, beta);
 }
 
 /* Each stream waits for a kernel that ends when both runs have returned. */
-static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
+static void check_two_streams(hybrid_engine *engine, const hybrid_csr *A,
+                              const hybrid_csr *a)
 {
-    early e[2];
+    async e[2];
     void *hold[2];
 
-    prefetch_open(engine, A, a, "spmm.cuda.rows", &e[0]);
-    prefetch_open(engine, A, a, "spmm.cuda.merge", &e[1]);
+    async_open(engine, A, a, "spmm.cuda.rows", &e[0]);
+    async_open(engine, A, a, "spmm.cuda.merge", &e[1]);
     for (int i = 0; i < 2; i++) {
-        prefetch_run(&e[i], 2, 3);
-        prefetch_check(&e[i], 2, 3);
+        async_run(&e[i], 2, 3);
+        async_check(&e[i], 2, 3);
         hold[i] = cuda_hold(e[i].stream);
         cuda_release(hold[i]);
     }
     for (int i = 0; i < 2; i++) {
         hold[i] = cuda_hold(e[i].stream);
-        prefetch_run(&e[i], 2, 3);
+        async_run(&e[i], 2, 3);
     }
     expect(cuda_stream_busy(e[0].stream) && cuda_stream_busy(e[1].stream),
            "runs return before the kernel ahead of them ends");
@@ -264,7 +265,7 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
         *(volatile int *)hold[i] = 1;
     for (int i = 0; i < 2; i++) {
         cuda_release(hold[i]);
-        prefetch_check(&e[i], 2, 3);
+        async_check(&e[i], 2, 3);
     }
     hybrid_engine_stream(engine, NULL);
     for (int i = 0; i < 2; i++) {
@@ -277,25 +278,25 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
 /* When the run has returned, X is freed in the stream and its memory is overwritten. */
 static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
 {
-    early e;
+    async e;
 
-    prefetch_open(engine, A, a, "spmm.cuda.merge", &e);
+    async_open(engine, A, a, "spmm.cuda.merge", &e);
     const hybrid_dense kept = e.d.x;
     const size_t bytes      = cuda_dense_bytes(&e.d.X);
     for (int run = 0; run < 50; run++) {
         e.d.x.data = cuda_array_in(e.stream, e.d.X.data, bytes);
-        prefetch_run(&e, 1, run == 0 ? 3 : 1);
+        async_run(&e, 1, run == 0 ? 3 : 1);
         cuda_array_free_in(e.stream, e.d.x.data);
         void *other = cuda_array_in(e.stream, e.d.Y.data, bytes);
         cuda_array_free_in(e.stream, other);
         if (run == 0)
-            prefetch_check(&e, 1, 3);
+            async_check(&e, 1, 3);
     }
     e.d.x = kept;
     cuda_stream_wait(e.stream);
     check_y(&e.d, "49 runs", 49, 1);
     hybrid_engine_stream(engine, NULL);
-    prefetch_run(&e, 1, 0);
+    async_run(&e, 1, 0);
     hybrid_plan_destroy(e.plan); /* waits for the runs */
     expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
     check_y(&e.d, "a plan that is gone", 1, 0);
@@ -312,7 +313,7 @@ static void check_async(hybrid_engine *engine, int few)
     matrix_random(3000, 3000, 6, 1, kind, &A);
     hybrid_csr a = cuda_csr(&A, 0);
     if (!few)
-        check_early(engine, &A, &a);
+        check_two_streams(engine, &A, &a);
     check_freed(engine, &A, &a);
     cuda_csr_free(&a, 0);
     matrix_free(&A);

@@ -73,9 +73,9 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
 {
     int64_t any = 0, pinned = 0;
 
-    int wrong  = panels_check(engine, names, &any);
+    int wrong  = column_blocks_check(engine, names, &any);
     int failed = tell("plans with X in panels", any, 1000, wrong);
-    wrong      = pinned_panels_check(engine, names, &pinned);
+    wrong      = pinned_column_blocks_check(engine, names, &pinned);
     return failed + tell("products of pinned X and Y in panels", pinned, 1000, wrong);
 }
 

@@ -247,8 +247,8 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
 
 /* Computes Y again from a column-major X, in chunks of `rows` rows, and compares the
    bits. */
-static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
-                         const hybrid_dense *Y, int64_t rows)
+static void check_transposed(const hybrid_csr *A, const hybrid_dense *cols,
+                             const hybrid_dense *Y, int64_t rows)
 {
     const size_t size = Y->type == HYBRID_F64 ? 8 : 4;
     hybrid_dense again;
@@ -269,11 +269,11 @@ static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
 
     hy_results_trim(ctx);
     ctx->memory.failures = 1;
-    check_turned(A, cols, Y, A->rows);
+    check_transposed(A, cols, Y, A->rows);
     assert_int_equal(ctx->memory.failures, 0);
     hy_results_trim(ctx);
     meter->cap = hy_meter_used(meter) + 1;
-    check_turned(A, cols, Y, A->rows);
+    check_transposed(A, cols, Y, A->rows);
     meter->cap = cap;
     assert_string_equal(ctx->message.text, "");
 }
@@ -285,11 +285,11 @@ static void check_width(int64_t n, test_kind kind)
 
     matrix_random(90, 3000, 5, 4, kind, &A);
     dense_make(A.cols, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
-    dense_turn(&X, HYBRID_COL_MAJOR, 3, &cols);
+    dense_reorder(&X, HYBRID_COL_MAJOR, 3, &cols);
     dense_make(A.rows, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
     in_chunks(&A, &X, &Y, A.rows);
     for (int64_t rows = 1; rows <= A.rows; rows += 29)
-        check_turned(&A, &cols, &Y, rows);
+        check_transposed(&A, &cols, &Y, rows);
     check_without_room(&A, &cols, &Y);
     dense_free(&X);
     dense_free(&cols);

@@ -26,7 +26,7 @@ static void every_case_is_right(void **state)
     (void)state;
     fake_delays(1, 0);
     hybrid_engine *engine = fake_spmm(0);
-    assert_int_equal(panels_check(engine, names, &checked), 0);
+    assert_int_equal(column_blocks_check(engine, names, &checked), 0);
     assert_true(checked > 300);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
@@ -55,7 +55,7 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
     if (plan->portions->layout.image.axis == HY_AXIS_COLS)
-        assert_null(panels_misplaced(plan, &Y));
+        assert_null(column_blocks_misplaced(plan, &Y));
     free(line);
     dense_free(&X);
     dense_free(&before);
@@ -182,7 +182,7 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_int_equal(hybrid_spmm_run(plan, alpha, A, &X, beta, &Y), HYBRID_OK);
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
-            assert_null(panels_misplaced(plan, &Y));
+            assert_null(column_blocks_misplaced(plan, &Y));
             moved += plan->history.bound->list.image.back > 0;
             one_more += plan->history.bound->list.count > count;
             wider += plan->history.bound->list.image.last >

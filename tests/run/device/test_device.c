@@ -43,14 +43,15 @@ typedef struct trial {
 
 /* Number of plans with B or X resident, gathered, and in column blocks. The budgets must
    produce all kinds. */
-static int resident, gathered, panelled;
+static int resident, gathered, blockwise;
 
 static void count_plan(const hybrid_plan *plan)
 {
     resident += !plan->portions->layout.gathered;
     gathered += plan->portions->layout.gathered;
-    panelled += plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
-                plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
+    blockwise +=
+        plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
+        plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
 }
 
 static hybrid_status wrong(const trial *t, const char *what)
@@ -160,7 +161,7 @@ static void cases_are_right_in_any_budget(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int i = 0; i < case_count(); i++)
             check_case(i, kinds[k]);
-    assert_true(resident > 100 && gathered > 20 && panelled > 5);
+    assert_true(resident > 100 && gathered > 20 && blockwise > 5);
 }
 
 static void delays_change_nothing(void **state)

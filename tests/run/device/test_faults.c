@@ -150,7 +150,7 @@ static hybrid_status dense(world *w)
 }
 
 /* Runs dense() with X in two column blocks. */
-static hybrid_status panelled(world *w)
+static hybrid_status blockwise(world *w)
 {
     w->engine->schedule        = &hy_schedule_column_ring;
     w->engine->panels          = 2;
@@ -292,7 +292,7 @@ static void allocations_fail_on_a_device(void **state)
     assert_true(fail_each(&w, twice, &fault_allocation) > 12);
     assert_true(fail_each(&w, again, &fault_allocation) > 2);
     assert_true(fail_each(&w, dense, &fault_allocation) > 4);
-    assert_true(fail_each(&w, panelled, &fault_allocation) > 6);
+    assert_true(fail_each(&w, blockwise, &fault_allocation) > 6);
     assert_true(fail_each(&w, pinned_dense, &fault_allocation) > 6);
     assert_true(fail_each(&w, kept, &fault_allocation) > 6);
     free_world(&w);
@@ -322,7 +322,7 @@ static void calls_of_the_backend_fail(void **state)
     assert_true(fail_each(&w, twice, &fault_device) > 80);
     assert_true(fail_each(&w, again, &fault_device) > 30);
     assert_true(fail_each(&w, dense, &fault_device) > 20);
-    assert_true(fail_each(&w, panelled, &fault_device) > 40);
+    assert_true(fail_each(&w, blockwise, &fault_device) > 40);
     assert_true(fail_each(&w, pinned_dense, &fault_device) > 20);
     assert_true(fail_each(&w, pinned_dense, &fault_pin) > 1);
     assert_true(fail_each(&w, twice, &fault_lost) > 80);

@@ -27,7 +27,7 @@ static void every_case_is_right(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    assert_int_equal(pinned_panels_check(engine, names, &checked), 0);
+    assert_int_equal(pinned_column_blocks_check(engine, names, &checked), 0);
     assert_true(checked > 300);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
@@ -89,9 +89,9 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
 }
 
 /* Makes a plan and runs it with pinned, pageable and pinned operands. Adds the runs with
-   column blocks to *in_panels. */
+   column blocks to *in_blocks. */
 static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
-                              int64_t *in_panels)
+                              int64_t *in_blocks)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
@@ -108,7 +108,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
             break;
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
-        *in_panels += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
+        *in_blocks += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
                       plan->history.bound->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
                     (int64_t)plan->product.rates.memory);
@@ -122,7 +122,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
 static void nothing_passes_through_the_ring(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
-    int64_t in_panels     = 0;
+    int64_t in_blocks     = 0;
     product p;
 
     (void)state;
@@ -130,8 +130,8 @@ static void nothing_passes_through_the_ring(void **state)
     make_product(&p);
     engine->panels       = 4;
     const int64_t before = fake_direct();
-    assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
-    assert_int_equal(in_panels, 2);
+    assert_int_equal(run_both(engine, &p, 0, &in_blocks), HYBRID_OK);
+    assert_int_equal(in_blocks, 2);
     assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
     hybrid_engine_destroy(engine);
     free_product(&p);
@@ -140,7 +140,7 @@ static void nothing_passes_through_the_ring(void **state)
 
 static void every_budget_is_kept(void **state)
 {
-    int64_t in_panels = 0, runs = 0;
+    int64_t in_blocks = 0, runs = 0;
     product p;
 
     (void)state;
@@ -152,12 +152,12 @@ static void every_budget_is_kept(void **state)
             hybrid_engine *engine      = fake_spmm(budget);
             engine->panels             = 3;
             const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
-            const hybrid_status status = run_both(engine, &p, flags, &in_panels);
+            const hybrid_status status = run_both(engine, &p, flags, &in_blocks);
             assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
             runs += 3;
             hybrid_engine_destroy(engine);
         }
-    assert_true(in_panels > 10 && in_panels < runs / 2);
+    assert_true(in_blocks > 10 && in_blocks < runs / 2);
     free_product(&p);
     assert_int_equal(fake_alive(), 0);
 }
@@ -166,10 +166,10 @@ static void every_budget_is_kept(void **state)
 
 static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
-    int64_t in_panels = 0;
+    int64_t in_blocks = 0;
 
     engine->panels = 3;
-    return run_both(engine, arg, 0, &in_panels);
+    return run_both(engine, arg, 0, &in_blocks);
 }
 
 static void every_call_fails_once(void **state)

@@ -20,13 +20,13 @@ static void the_plan_takes_over_what_was_begun(void **state)
     (void)state;
     prefetch_operands(&w, 5);
     prefetch_open(&w, prefetch_staying, 0);
-    hy_loader *early             = prefetch_begin(&w);
-    const hy_lane_set *lane_set  = early->lane_set;
-    hybrid_plan *plan            = prefetch_plan(&w, early);
+    hy_loader *loader            = prefetch_begin(&w);
+    const hy_lane_set *lane_set  = loader->lane_set;
+    hybrid_plan *plan            = prefetch_plan(&w, loader);
     hybrid_plan *other           = prefetch_plan(&w, NULL);
     const prefetch_shape with    = prefetch_shape_of(plan),
                          without = prefetch_shape_of(other);
-    assert_ptr_equal(plan->portions->site->loader, early);
+    assert_ptr_equal(plan->portions->site->loader, loader);
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
@@ -80,7 +80,7 @@ static void b_is_sent_once(void **state)
     assert_int_equal(once.h2d_bytes, planned.h2d_bytes);
     assert_int_equal(once.nnz_out, w.product.nnz);
     assert_true(once.load_s > 0);
-    assert_true(once.total_s > EARLY_SLOW_US * 1e-6); /* includes planning */
+    assert_true(once.total_s > PREFETCH_SLOW_US * 1e-6); /* includes planning */
     assert_int_equal(r.loads, 1);
     assert_true(r.load_bytes > w.B.nnz * 12);
     assert_true(r.load_end < r.first_multiply);
@@ -119,7 +119,7 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
 static void the_device_counts_when_it_has_both(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hy_loader *early;
+    hy_loader *loader;
     hybrid_plan *plan, *other;
     prefetch_world w;
 
@@ -133,8 +133,8 @@ static void the_device_counts_when_it_has_both(void **state)
     assert_int_equal(prefetch_multiply(&w, 1), HYBRID_OK);
     assert_int_equal(fake_counts(), before + 1);
 
-    assert_int_equal(hy_prefetch_begin(w.engine, &w.A, &w.A, &early), HYBRID_OK);
-    const hy_once once = {.early = early}, late = {0};
+    assert_int_equal(hy_prefetch_begin(w.engine, &w.A, &w.A, &loader), HYBRID_OK);
+    const hy_once once = {.early = loader}, late = {0};
     assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, &once, &plan),
                      HYBRID_OK);
     assert_int_equal(fake_counts(), before + 2);
@@ -185,10 +185,10 @@ static void pinned_operands_come_from_where_they_are(void **state)
 
 static void empty_operands_are_no_exception(void **state)
 {
-    static int64_t zeros[EARLY_ROWS + 1];
-    hybrid_csr none  = {EARLY_ROWS, EARLY_ROWS, 0,    HYBRID_I64,
-                        zeros,      NULL,       NULL, HYBRID_F64};
-    hybrid_csr empty = {0, EARLY_ROWS, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
+    static int64_t zeros[PREFETCH_ROWS + 1];
+    hybrid_csr none  = {PREFETCH_ROWS, PREFETCH_ROWS, 0,    HYBRID_I64,
+                        zeros,         NULL,          NULL, HYBRID_F64};
+    hybrid_csr empty = {0, PREFETCH_ROWS, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
     hybrid_csr C;
     prefetch_world w;
 
@@ -200,7 +200,7 @@ static void empty_operands_are_no_exception(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         assert_int_equal(hybrid_spgemm(w.engine, pairs[i][0], pairs[i][1], &C),
                          HYBRID_OK);
-        assert_true(C.rows == pairs[i][0]->rows && C.cols == EARLY_ROWS && C.nnz == 0);
+        assert_true(C.rows == pairs[i][0]->rows && C.cols == PREFETCH_ROWS && C.nnz == 0);
         hybrid_csr_free(w.engine, &C);
     }
     prefetch_close(&w);
@@ -241,9 +241,9 @@ static void what_nobody_wants_is_given_back(void **state)
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
             fake_delays(seed, 100);
             prefetch_open(&w, tables[i], 0);
-            hy_loader *early = prefetch_begin(&w);
-            assert_non_null(early);
-            hybrid_plan *plan = prefetch_plan(&w, early);
+            hy_loader *loader = prefetch_begin(&w);
+            assert_non_null(loader);
+            hybrid_plan *plan = prefetch_plan(&w, loader);
             assert_null(plan->portions->site->loader);
             hybrid_plan_destroy(plan);
             assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);

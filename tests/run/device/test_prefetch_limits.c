@@ -30,17 +30,17 @@ static void check_budget(prefetch_world *w, size_t budget, tally *t)
     const prefetch_shape want = prefetch_shape_of(plan);
     hybrid_plan_destroy(plan);
 
-    hy_loader *early         = prefetch_begin(w);
-    plan                     = prefetch_plan(w, early);
+    hy_loader *loader        = prefetch_begin(w);
+    plan                     = prefetch_plan(w, loader);
     const prefetch_shape got = prefetch_shape_of(plan);
     const int on_device      = plan && plan->portions->site->backend == device;
-    const int taken = on_device && early && plan->portions->site->loader == early;
+    const int taken = on_device && loader && plan->portions->site->loader == loader;
     const hybrid_status status = plan ? HYBRID_OK : HYBRID_NO_DEVICE_MEMORY;
     assert_memory_equal(&got, &want, sizeof got);
-    assert_int_equal(taken, early && on_device && got.shared > 0);
+    assert_int_equal(taken, loader && on_device && got.shared > 0);
     t->taken += taken;
-    t->ended += early && !taken;
-    t->not_begun += !early;
+    t->ended += loader && !taken;
+    t->not_begun += !loader;
     t->on_host += plan && !on_device;
     t->refused += !plan;
     hybrid_plan_destroy(plan);

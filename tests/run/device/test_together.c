@@ -99,7 +99,7 @@ static void refreshing_is_heard_around_a_failure(void **state)
     run_spmm(&w, plan);
     for (int64_t call = 1; call < 60; call += 7)
         for (int when = 0; when < 3; when++) {
-            world_turn_signs(&w); /* when == 2: the plan is told after the failure only */
+            world_negate(&w); /* when == 2: the plan is told after the failure only */
             if (when == 0)
                 hybrid_plan_refresh(plan);
             fault_arm(call);
@@ -107,9 +107,9 @@ static void refreshing_is_heard_around_a_failure(void **state)
                              HYBRID_DEVICE_FAILED);
             fault_arm(0);
             if (when == 1) {
-                world_turn_signs(&w); /* back to the A on the device */
+                world_negate(&w); /* back to the A on the device */
                 run_spmm(&w, plan);
-                world_turn_signs(&w);
+                world_negate(&w);
             }
             if (when > 0)
                 hybrid_plan_refresh(plan);

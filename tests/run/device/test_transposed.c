@@ -63,15 +63,15 @@ static const trial plain = {.variant = "spmm.fake.rows",
                             .kind    = {HYBRID_F64, HYBRID_I64, 1}};
 
 /* Returns how many parts the device transposed. */
-static int64_t turns_of(const trial *t, size_t device_bytes)
+static int64_t transposes_of(const trial *t, size_t device_bytes)
 {
     hybrid_engine *engine = fake_spmm(device_bytes);
-    const int64_t before  = fake_turns();
+    const int64_t before  = fake_transposes();
 
     run_trial(engine, t);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
-    return fake_turns() - before;
+    return fake_transposes() - before;
 }
 
 static void every_width_and_order(void **state)
@@ -90,7 +90,7 @@ static void every_width_and_order(void **state)
                 t.y     = orders & 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
                 t.alpha = w % 2 ? 1 : 2;
                 t.beta  = w % 3 ? 0 : 3;
-                assert_int_equal(turns_of(&t, 0) > 0, orders > 0);
+                assert_int_equal(transposes_of(&t, 0) > 0, orders > 0);
             }
 }
 
@@ -100,24 +100,24 @@ static void what_is_in_columns_already_is_not_turned(void **state)
 
     (void)state;
     t.variant = "spmm.fake.tiled";
-    assert_int_equal(turns_of(&t, 0), 0);
+    assert_int_equal(transposes_of(&t, 0), 0);
     t       = plain;
     t.width = 1;
-    assert_int_equal(turns_of(&t, 0), 0);
+    assert_int_equal(transposes_of(&t, 0), 0);
 }
 
 /* A part of the budget is reserved for transposing: it holds a whole chunk and a piece of
    X, or parts of them, or is too small, and then workers transpose. */
 static void room_is_a_part_of_the_budget(void **state)
 {
-    const int64_t all = turns_of(&plain, 0);
+    const int64_t all = transposes_of(&plain, 0);
     int none = 0, parts = 0;
 
     (void)state;
     for (size_t budget = 250000; budget < 3000000; budget += 100000) {
-        const int64_t turns = turns_of(&plain, budget);
-        none += turns == 0;
-        parts += turns > all;
+        const int64_t transposes = transposes_of(&plain, budget);
+        none += transposes == 0;
+        parts += transposes > all;
     }
     assert_true(all >= 8); /* four chunks, and four pieces of X */
     assert_true(none > 0);

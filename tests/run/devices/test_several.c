@@ -130,7 +130,7 @@ static hybrid_status run_dense(world *w, hybrid_plan *plan)
     return status;
 }
 
-static int in_panels(const hybrid_plan *plan)
+static int in_blocks(const hybrid_plan *plan)
 {
     int some = 0;
 
@@ -150,7 +150,7 @@ static void run(world *w, hybrid_plan *plan, int sparse)
     forget(w);
     assert_int_equal(sparse ? run_sparse(w, plan) : run_dense(w, plan), HYBRID_OK);
     for (int i = 0; i < ROWS; i++) /* once for each column block of X */
-        assert_in_range(w->times[i], 1, in_panels(plan) ? COLUMNS : 1);
+        assert_in_range(w->times[i], 1, in_blocks(plan) ? COLUMNS : 1);
     assert_true(caps_kept(plan, 0));
 }
 

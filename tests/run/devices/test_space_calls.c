@@ -61,7 +61,7 @@ static void operands_are_outside_the_budget(void **state)
     matrix_random(200, 2000, 4, 1, space_kind, &A);
     dense_make(2000, 32, 0, HYBRID_ROW_MAJOR, 2, space_kind, &X); /* 512 KB */
     dense_make(200, 32, 0, HYBRID_ROW_MAJOR, 3, space_kind, &Y);
-    dense_turn(&X, HYBRID_COL_MAJOR, 0, &X_columns);
+    dense_reorder(&X, HYBRID_COL_MAJOR, 0, &X_columns);
     hybrid_csr a   = on_device_csr(0, &A, 0);
     hybrid_dense x = on_device_dense(0, &X, 0), y = on_device_dense(0, &Y, 0);
     hybrid_dense columns = on_device_dense(0, &X_columns, 0);

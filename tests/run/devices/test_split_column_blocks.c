@@ -110,8 +110,8 @@ static void the_host_takes_part_in_later_runs(void **state)
         moved m;
         fake_delays(seed, 100);
         open_moved(&m, seed % 2 ? WRAP : 0);
-        const hybrid_csr hollow = runs_hollow(&m.at.A);
-        hybrid_plan *plan       = plan_of(&m, HYBRID_RESIDENT);
+        const hybrid_csr bare = runs_without_arrays(&m.at.A);
+        hybrid_plan *plan     = plan_of(&m, HYBRID_RESIDENT);
         runs_share(plan, 0.3);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         for (int i = 0; i < 4; i++) {
@@ -122,10 +122,10 @@ static void the_host_takes_part_in_later_runs(void **state)
         }
         hybrid_report r = run(&m, plan, 3);
         assert_int_equal(r.resident_chunks, r.chunks);
-        r = run_given(&m, plan, &hollow, 0);
+        r = run_given(&m, plan, &bare, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
         assert_int_equal(r.host_chunks, 0);
-        world_turn_signs(&m.at);
+        world_negate(&m.at);
         hybrid_plan_refresh(plan);
         assert_true(run(&m, plan, 0).host_chunks > 0);
         hybrid_plan_destroy(plan);

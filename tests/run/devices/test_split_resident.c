@@ -40,7 +40,7 @@ static void shares_of_a_resident_plan_are_kept(void **state)
             assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* cached rows are not sent
                                                             again */
             if (i % 3 == 2) {
-                world_turn_signs(&w);
+                world_negate(&w);
                 hybrid_plan_refresh(plan);
                 assert_int_equal(hy_resident_bytes(&plan->product,
                                                    &plan->portions->layout,
@@ -65,8 +65,8 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     (void)state;
     fake_delays(3, 100);
     runs_open(&w, &hy_spmm_fake_rows, 0);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
     for (int i = 0; i < 6; i++) {
         runs_share(plan, shares[i]);
         const hybrid_report r = run_once(&w, plan, 0);
@@ -76,8 +76,8 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     }
     assert_int_equal(there, CHUNKS);
     runs_share(plan, 0.7);
-    assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
-    world_turn_signs(&w);
+    assert_int_equal(run_with(&w, plan, &bare, 3).host_chunks, 0);
+    world_negate(&w);
     hybrid_plan_refresh(plan);
     assert_true(run_once(&w, plan, 3).host_chunks > 0);
     hybrid_plan_destroy(plan);
@@ -94,17 +94,17 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
     fake_delays(5, 100);
     runs_open(&w, &hy_spmm_fake_rows, 0);
     runs_slow_down(&w);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
     assert_true(report_of(plan).resident_chunks < report_of(plan).chunks);
     for (int i = 0; i < 3; i++) {
         hybrid_report r = run_once(&w, plan, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
         world_pin(&w, BOTH, 1);
-        r = run_with(&w, plan, &hollow, 0);
+        r = run_with(&w, plan, &bare, 0);
         assert_int_equal(r.host_chunks, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
-        world_turn_signs(&w);
+        world_negate(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
         assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* with beta, workers
@@ -181,17 +181,17 @@ static void an_a_that_is_there_outlives_a_failure(void **state)
     (void)state;
     fake_delays(6, 0);
     runs_open(&w, &hy_spmm_fake_rows, 0);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
     runs_share(plan, 0);
     run_once(&w, plan, 0);
     runs_share(plan, 0.5);
     for (int64_t call = 1; call < 60; call += 2) {
         fault_arm(call);
-        assert_int_equal(hybrid_spmm_run(plan, 1, &hollow, &w.X, 0, &w.Y),
+        assert_int_equal(hybrid_spmm_run(plan, 1, &bare, &w.X, 0, &w.Y),
                          HYBRID_DEVICE_FAILED);
         fault_arm(0);
-        assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
+        assert_int_equal(run_with(&w, plan, &bare, 3).host_chunks, 0);
     }
     hybrid_plan_destroy(plan);
     world_close(&w);

@@ -76,7 +76,7 @@ hybrid_plan *world_plan(world *w, int64_t chunk_rows, unsigned flags, hybrid_spl
     return plan;
 }
 
-void world_turn_signs(world *w)
+void world_negate(world *w)
 {
     for (int64_t k = 0; k < w->A.nnz; k++)
         value_set(w->A.val, HYBRID_F64, k, -value_at(w->A.val, HYBRID_F64, k));

@@ -31,7 +31,7 @@ hybrid_plan *world_plan(world *w, int64_t chunk_rows, unsigned flags, hybrid_spl
                         double share);
 
 /* Negates all values of A, and thus A*X. */
-void world_turn_signs(world *w);
+void world_negate(world *w);
 
 size_t world_bytes(const hybrid_dense *m);
 

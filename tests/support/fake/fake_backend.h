@@ -56,7 +56,7 @@ int64_t fake_counts(void);
 int64_t fake_surveys(void);
 
 /* Returns the number of parts of X and Y that devices transposed. */
-int64_t fake_turns(void);
+int64_t fake_transposes(void);
 
 /* ---- fake_engine.c ---- */
 

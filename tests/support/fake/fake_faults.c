@@ -198,7 +198,7 @@ static hybrid_status turn(hy_lane *lane, const hy_transposition *turning)
 {
     if (fault_hits(lane->backend, "turning"))
         return HYBRID_DEVICE_FAILED;
-    return fake_turn(lane, turning);
+    return fake_transpose(lane, turning);
 }
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)

@@ -6,11 +6,11 @@
 #include "base/data/csr.h"
 #include "tests/support/fake/fake_lane.h"
 
-static int64_t turns, counts;
+static int64_t transposes, counts;
 
-int64_t fake_turns(void)
+int64_t fake_transposes(void)
 {
-    return __atomic_load_n(&turns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&transposes, __ATOMIC_RELAXED);
 }
 
 int64_t fake_counts(void)
@@ -46,7 +46,7 @@ static hybrid_status do_turn(hy_lane *lane, void *arg)
     return HYBRID_OK;
 }
 
-hybrid_status fake_turn(hy_lane *lane, const hy_transposition *t)
+hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *t)
 {
     hy_backend *self = lane->backend;
 
@@ -57,7 +57,7 @@ hybrid_status fake_turn(hy_lane *lane, const hy_transposition *t)
         !on_device(self, t->from, t->length, t->from_ld, t->lines, t->size))
         return hy_fail(self->ctx, HYBRID_DEVICE_FAILED,
                        "fake device: what is turned is not in blocks of the device");
-    __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&transposes, 1, __ATOMIC_RELAXED);
     return hy_fake_enqueue_copy(lane, do_turn, t, sizeof *t);
 }
 

@@ -54,8 +54,8 @@ void dense_free(hybrid_dense *matrix);
 int dense_gaps_intact(const hybrid_dense *matrix);
 
 /* Makes a copy of `from` with that order and gap. */
-void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
-                hybrid_dense *out);
+void dense_reorder(const hybrid_dense *from, hybrid_order order, int64_t gap,
+                   hybrid_dense *out);
 
 /* Makes a copy of `from` that begins `bytes` bytes after a multiple of HY_X_LINE bytes;
    bytes < HY_X_LINE. Returns that multiple, which the caller frees with free().

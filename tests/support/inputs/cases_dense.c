@@ -82,8 +82,8 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out)
     memcpy(out->data, from->data, bytes);
 }
 
-void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
-                hybrid_dense *out)
+void dense_reorder(const hybrid_dense *from, hybrid_order order, int64_t gap,
+                   hybrid_dense *out)
 {
     const test_kind kind = {from->type, HYBRID_I64, 1};
 

@@ -36,11 +36,11 @@ static const way ways[] = {
     {1, 1, 0, HYBRID_COL_MAJOR, HYBRID_COL_MAJOR},
 };
 
-/* How the plan is made. `in_panels`: X comes in column blocks. */
+/* How the plan is made. `in_blocks`: X comes in column blocks. */
 typedef struct setup {
     int prime_rows;
     unsigned flags;
-    int in_panels;
+    int in_blocks;
 } setup;
 
 static const setup setups[] = {
@@ -111,7 +111,7 @@ static int run(trial *t, int w)
     const way *how    = &ways[w];
     hybrid_dense X, fresh, Y;
 
-    dense_turn(&t->X, how->x, 0, &X);
+    dense_reorder(&t->X, how->x, 0, &X);
     dense_make(t->c->A.rows, t->X.cols, 0, how->y, 2, t->kind, &fresh);
     void *line = dense_move(&fresh, how->place * size, &Y);
     int failed = pin(t, how->pin_x, &X, w, 1) + pin(t, how->pin_y, &Y, w, 1);
@@ -129,7 +129,7 @@ static int run(trial *t, int w)
 static int check_plan(trial t, int64_t width, int64_t *checked)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    const int in_panels   = t.how->in_panels && width > 1 && !strstr(t.name, ".tiled");
+    const int in_blocks   = t.how->in_blocks && width > 1 && !strstr(t.name, ".tiled");
     int failed            = 0;
 
     o.variant        = t.name;
@@ -137,7 +137,7 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     o.chunk_rows     = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
     t.engine->panels = PANELS; /* HYBRID_DETERMINISTIC must prevent the column blocks of
                                   runs with pinned operands */
-    t.engine->schedule = in_panels ? &hy_schedule_column_ring : NULL;
+    t.engine->schedule = in_blocks ? &hy_schedule_column_ring : NULL;
     dense_make(t.c->A.cols, width, 0, HYBRID_ROW_MAJOR, 1, t.kind, &t.X);
     const char *refused = plan_spmm(t.engine, &t.c->A, width, &o, &t.plan);
     failed              = refused ? complain(&t, 0, refused) : 0;

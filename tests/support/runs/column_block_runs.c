@@ -35,7 +35,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r)
+int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *r)
 {
     const int64_t taken = r->resident_bytes + r->chunks * PADDING;
 
@@ -46,7 +46,7 @@ int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r)
    device may pack rows that it takes from another. */
 static int sends_a(const hybrid_engine *engine, const hybrid_report *r, int64_t x_bytes)
 {
-    return engine->device_count > 1 ? r->h2d_bytes > panels_most_up(engine, r)
+    return engine->device_count > 1 ? r->h2d_bytes > column_blocks_most_up(engine, r)
                                     : r->h2d_bytes > x_bytes || r->prepare_s > 0;
 }
 
@@ -61,7 +61,7 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
     int failed         = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK ||
-        r.h2d_bytes > panels_most_up(t->engine, &r))
+        r.h2d_bytes > column_blocks_most_up(t->engine, &r))
         failed += complain(t, "more was sent than predicted");
     if (resident && sends_a(t->engine, &r, x))
         failed += complain(t, "a later run sends A");
@@ -80,7 +80,7 @@ static int has_panels(const trial *t)
     return t->engine->schedule && t->plan->portions->layout.count > 0;
 }
 
-const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
+const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
     const hy_chunk_list *list = &plan->history.bound->list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
@@ -142,7 +142,7 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
                       : complain(t, "gaps of Y were written");
         failed += sends_once(t, A, turn);
     }
-    const char *misplaced = has_panels(t) ? panels_misplaced(t->plan, &Y) : NULL;
+    const char *misplaced = has_panels(t) ? column_blocks_misplaced(t->plan, &Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
     free(line);
     dense_free(&X);
@@ -201,7 +201,7 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
     return failed;
 }
 
-int panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+int column_blocks_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
     int failed = 0;
 

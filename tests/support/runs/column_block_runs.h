@@ -1,24 +1,25 @@
 /* tests/support/runs/column_block_runs.h - SpMM with X on the device in column blocks. */
-#ifndef PANELS_H
-#define PANELS_H
+#ifndef COLUMN_BLOCK_RUNS_H
+#define COLUMN_BLOCK_RUNS_H
 
 #include "hybrid_spmm.h"
 
 /* Checks the column blocks of a plan that was run with Y: they must cover X, none may be
    wider than planned, and if possible all but the first must begin at cache lines of Y.
    Returns NULL or a description of the error. */
-const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
+const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
 
 /* Returns the maximum of bytes that a run may send: the predicted bytes and, with several
    devices, resident rows of A that one takes from another, and what is added to packs
    that are cut elsewhere. */
-int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r);
+int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *r);
 
 /* Runs the SpMM variants of `names` on all cases, with several widths, numbers of column
    blocks and chunk sizes, with and without HYBRID_RESIDENT, with X and Y in both orders,
    and with Y at several offsets in a cache line. Checks results, and that A and X are
    sent once. Prints failures and returns their number. Adds the number of plans to
    *checked; variants that store X by columns have plans without column blocks. */
-int panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
+int column_blocks_check(hybrid_engine *engine, const char *const *names,
+                        int64_t *checked);
 
-#endif /* PANELS_H */
+#endif /* COLUMN_BLOCK_RUNS_H */

@@ -25,7 +25,7 @@ typedef struct trial {
     unsigned flags;
     test_kind kind;
     int first_pinned, turn;
-    int64_t in_panels; /* runs with column blocks so far */
+    int64_t in_blocks; /* runs with column blocks so far */
 } trial;
 
 /* Every other run is pinned. */
@@ -74,26 +74,26 @@ static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;
     const int offered     = t->plan->portions->layout.if_pinned.axis == HY_AXIS_COLS;
-    const int in_panels   = offered && is_pinned(t) && !has_beta(t);
+    const int in_blocks   = offered && is_pinned(t) && !has_beta(t);
     const int64_t y_bytes = Y->rows * Y->cols * size;
     hybrid_report r       = HYBRID_REPORT_INIT;
     int failed            = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_panels)
+    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_blocks)
         failed += complain(t, "panels, or none, against what was to be");
-    const char *misplaced = in_panels ? panels_misplaced(t->plan, Y) : NULL;
+    const char *misplaced = in_blocks ? column_blocks_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
-    if (in_panels && r.place_s > 0)
+    if (in_blocks && r.place_s > 0)
         failed += complain(t, "workers stored a pinned Y");
-    if (r.h2d_bytes > panels_most_up(t->engine, &r) || r.d2h_bytes > y_bytes ||
+    if (r.h2d_bytes > column_blocks_most_up(t->engine, &r) || r.d2h_bytes > y_bytes ||
         (r.d2h_bytes < y_bytes) != (r.host_chunks > 0))
         failed += complain(t, "other bytes were copied than predicted");
     if (t->flags & HYBRID_RESIDENT && t->turn > 0 && offered && r.prepare_s > 0 &&
         t->engine->device_count == 1)
         failed += complain(t, "a later run packs A");
-    t->in_panels += in_panels;
+    t->in_blocks += in_blocks;
     return failed;
 }
 
@@ -147,11 +147,12 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     for (t.turn = 0; t.turn < RUNS; t.turn++)
         failed += run(&t, A);
     hybrid_plan_destroy(t.plan);
-    *checked += t.in_panels;
+    *checked += t.in_blocks;
     return failed;
 }
 
-int pinned_panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
+                               int64_t *checked)
 {
     int failed = 0;
 

@@ -1,7 +1,7 @@
 /* tests/support/runs/pinned_column_blocks.h - plans that use column blocks if X and Y are
    pinned. */
-#ifndef PINNED_PANELS_H
-#define PINNED_PANELS_H
+#ifndef PINNED_COLUMN_BLOCKS_H
+#define PINNED_COLUMN_BLOCKS_H
 
 #include "hybrid_spmm.h"
 
@@ -14,7 +14,7 @@
    must use column blocks, and no worker may store Y; other runs must have X resident.
    Prints failures and returns their number. Adds the number of runs with column blocks to
    *checked. */
-int pinned_panels_check(hybrid_engine *engine, const char *const *names,
-                        int64_t *checked);
+int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
+                               int64_t *checked);
 
-#endif /* PINNED_PANELS_H */
+#endif /* PINNED_COLUMN_BLOCKS_H */

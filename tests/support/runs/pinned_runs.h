@@ -29,6 +29,6 @@ hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given,
                        double beta);
 
 /* Returns a matrix with A's shape and invalid arrays. */
-hybrid_csr runs_hollow(const hybrid_csr *A);
+hybrid_csr runs_without_arrays(const hybrid_csr *A);
 
 #endif /* PINNED_RUNS_H */

@@ -1,13 +1,13 @@
 /* tests/support/runs/prefetches.h - one-shot products on the fake device with B
    prefetched. */
-#ifndef EARLY_H
-#define EARLY_H
+#ifndef PREFETCHES_H
+#define PREFETCHES_H
 
 #include "engine/run/prefetch.h"
 #include "engine/plan/plan.h"
 #include "support/check/oracle.h"
 
-enum { EARLY_ROWS = 400, EARLY_SLOW_US = 20000 };
+enum { PREFETCH_ROWS = 400, PREFETCH_SLOW_US = 20000 };
 
 /* Tables of variants. staying: B is on the device. late: the same, and planning takes
    long. carrying: chunks contain rows of B. on_host: the device refuses and the host
@@ -33,7 +33,8 @@ void prefetch_operands_free(prefetch_world *w);
 
 /* Creates an engine with two workers that prefetches B of any size. `device_bytes` caps
    device memory; 0: no cap. */
-void prefetch_open(prefetch_world *w, const hy_variant *const *variants, size_t device_bytes);
+void prefetch_open(prefetch_world *w, const hy_variant *const *variants,
+                   size_t device_bytes);
 
 /* Destroys the engine. Fails the test if the fake device still holds anything. */
 void prefetch_close(prefetch_world *w);
@@ -45,7 +46,7 @@ hybrid_status prefetch_multiply(prefetch_world *w, int squared);
 /* Returns NULL if B is not prefetched. */
 hy_loader *prefetch_begin(prefetch_world *w);
 /* Returns NULL if a row does not fit the budget. Any other error fails the test. */
-hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *early);
+hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *loader);
 
 /* Properties that are equal for equal plans, or for equal refusals (plan NULL). `hash` is
    a hash of the chunks. The struct has no padding, so that memcmp() can compare it. */
@@ -57,4 +58,4 @@ prefetch_shape prefetch_shape_of(const hybrid_plan *plan);
 
 hybrid_report prefetch_report(const prefetch_world *w);
 
-#endif /* EARLY_H */
+#endif /* PREFETCHES_H */

@@ -72,14 +72,14 @@ static int run(trial *t, const hybrid_csr *given, const hybrid_csr *A)
 }
 
 /* Returns a matrix with A's shape and invalid arrays. */
-static hybrid_csr hollow_of(const hybrid_csr *A)
+static hybrid_csr without_arrays(const hybrid_csr *A)
 {
     static int64_t nothing[1] = {-1};
-    hybrid_csr hollow         = *A;
+    hybrid_csr bare           = *A;
 
-    hollow.row_ptr = hollow.val = nothing;
-    hollow.col                  = (void *)nothing;
-    return hollow;
+    bare.row_ptr = bare.val = nothing;
+    bare.col                = (void *)nothing;
+    return bare;
 }
 
 static size_t value_bytes(const hybrid_csr *A)
@@ -103,9 +103,9 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
 /* Checks a plan that caches all of A. Changes the values of A. */
 static int check_whole(trial *t, const hybrid_csr *A)
 {
-    const hybrid_csr hollow = hollow_of(A);
-    hybrid_csr old          = *A;
-    int failed              = run(t, &hollow, A) + sends_x_alone(t, A);
+    const hybrid_csr bare = without_arrays(A);
+    hybrid_csr old        = *A;
+    int failed            = run(t, &bare, A) + sends_x_alone(t, A);
 
     old.val = malloc(value_bytes(A) + 1);
     if (!old.val)
@@ -116,7 +116,7 @@ static int check_whole(trial *t, const hybrid_csr *A)
     failed += run(t, A, &old); /* the plan was not told of the change */
     hybrid_plan_refresh(t->plan);
     failed += run(t, A, A);
-    failed += run(t, &hollow, A) + sends_x_alone(t, A);
+    failed += run(t, &bare, A) + sends_x_alone(t, A);
     free(old.val);
     return failed;
 }

@@ -26,8 +26,8 @@ static char *block(int64_t elements, size_t size)
 
 /* Transposes a matrix of `length` columns with `lines` elements each. The elements of a
    column are contiguous before, those of a row afterwards. */
-static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
-                     int64_t gap_to)
+static void transpose_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
+                          int64_t gap_to)
 {
     const int64_t from_ld = lines + gap_from, to_ld = length + gap_to;
     char *from_block = block(from_ld * length, size);
@@ -60,16 +60,16 @@ static void every_shape_is_turned(void **state)
     for (size_t size = 4; size <= 8; size += 4)
         for (int64_t lines = 0; lines <= MOST; lines++)
             for (int64_t length = 0; length <= MOST; length++)
-                turn_one(lines, length, size, lines % 2 * GAP, length % 3 * GAP);
+                transpose_one(lines, length, size, lines % 2 * GAP, length % 3 * GAP);
 }
 
 static void long_lines_are_turned(void **state)
 {
     (void)state;
     for (size_t size = 4; size <= 8; size += 4) {
-        turn_one(1000, 19, size, GAP, 0);
-        turn_one(19, 1000, size, 0, GAP);
-        turn_one(512, 512, size, 0, 0);
+        transpose_one(1000, 19, size, GAP, 0);
+        transpose_one(19, 1000, size, 0, GAP);
+        transpose_one(512, 512, size, 0, 0);
     }
 }
 
