@@ -28,7 +28,7 @@ static void all_runs_of_a_plan_have_the_same_bits(void **state)
 
 /* ---- a variant without a fixed order ---- */
 
-static int64_t products; /* so far */
+static int64_t products; /* number of chunks so far */
 
 /* Changes the last bit of the first number in every 20th chunk. */
 static hybrid_status disturb(hy_lane *lane, void *arg)

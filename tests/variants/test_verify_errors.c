@@ -175,8 +175,8 @@ static int look_for(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *
     return failed;
 }
 
-/* Checks all defects of one row of A*B that exceed the bound; counts the others in
- *small. */
+/* Checks all defects of one row of A*B that exceed the bound, and counts the others
+   in *small. */
 static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
                      const hybrid_csr *C, int64_t i, int *small)
 {

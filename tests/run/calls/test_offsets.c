@@ -17,7 +17,7 @@
 enum { SIDE = 150000, PIECE = 1 << 16, WIDTH = 2 };
 
 static hybrid_csr good; /* SIDE x SIDE, 64-bit offsets */
-static hybrid_csr bad;  /* good with offsets of its own */
+static hybrid_csr bad;  /* a copy of `good` with other offsets */
 static int32_t narrow[SIDE + 1];
 static int64_t wide[SIDE + 1];
 static hybrid_dense X, Y;

@@ -159,7 +159,7 @@ static void the_host_takes_rows(void **state)
     (void)state;
     open_world(&w, ENOUGH, HYBRID_F32, fakes);
     hybrid_plan *plan = make_shared_plan(&w, HYBRID_REUSE, 0.3);
-    assert_int_equal(run(&w, plan), HYBRID_OK); /* the device alone */
+    assert_int_equal(run(&w, plan), HYBRID_OK); /* computed by the device alone */
     const int64_t before = fake_packed();
     least_bytes(&w, plan, INT64_MAX);
     assert_true(fake_packed() > before);

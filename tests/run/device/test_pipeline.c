@@ -187,13 +187,13 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         row_ptr[i] = k;
-        if (i < SHARED) /* short rows, all alike */
+        if (i < SHARED) /* short rows with equal columns */
             for (int j = 0; j < LENGTH; j++)
                 col[k++] = 1000 + j;
-        else if (i < SHARED + MANY) /* need all of them */
+        else if (i < SHARED + MANY) /* rows that need all short rows */
             for (int j = 0; j < SHARED; j++)
                 col[k++] = j;
-        else /* need one of them */
+        else /* rows that need one short row */
             col[k++] = i % SHARED;
     }
     row_ptr[ROWS] = A.nnz = k;

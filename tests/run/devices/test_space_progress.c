@@ -149,7 +149,7 @@ static void a_wait_can_be_ended(void **state)
     close_world(&w);
 }
 
-/* Counts its calls, which must be as many as the public header says. */
+/* Counts its calls, and ends the product with the first one. */
 static int end(void *user, int64_t rows_done, int64_t rows)
 {
     ++*(int *)user;

@@ -16,8 +16,8 @@
 
 enum { SKIP = 77, DONE = 0, NO_MEMORY = 4, NOT_RUN = 127, ROOM = 16, ARGUMENTS = 24 };
 
-/* Runs the program with `words`, separated by blanks. Returns its exit code, and in
- *peak_KiB its peak resident memory. */
+/* Runs the program with `words`, separated by blanks. Stores its peak resident memory
+   in *peak_KiB. Returns its exit code. */
 static int run(const char *words, long *peak_KiB)
 {
     char *argument[ARGUMENTS] = {getenv("HYBRID_SPMM")};

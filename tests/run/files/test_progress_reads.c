@@ -26,7 +26,7 @@ enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 
 /* ---- reads ---- */
 
 typedef struct reading {
-    int64_t bytes, reads; /* so far; all members are atomic */
+    int64_t bytes, reads; /* until now; all members are atomic */
     int64_t stop;         /* bytes after which the function ends the call; 0: never */
     int64_t hold;         /* number of the read that waits until the function has ended
                              the call; 0: none */

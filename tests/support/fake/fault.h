@@ -21,7 +21,8 @@ typedef struct fault_kind {
 
 extern const fault_kind fault_allocation; /* an array in host memory */
 extern const fault_kind fault_device;     /* a call of hy_fault_backend_ops */
-extern const fault_kind fault_lost; /* such a call and all that follow, until disarmed */
+extern const fault_kind fault_lost; /* a call of hy_fault_backend_ops and all later ones,
+                                       until disarmed */
 extern const fault_kind fault_pin;  /* pinning memory for hy_fault_backend_ops */
 
 /* Disarms the fault after a product that returned `status`. Returns 1 if the product made

@@ -7,8 +7,8 @@
 /* Checks SpMM with the variants of `names`. With LARGE_ROWS rows, kernels process several
    tiles of columns at once, unlike with the small cases. Each matrix is tried with every
    `step`-th width, beginning with different ones; 1: all widths. SpMV variants are
-   skipped. Prints failures and returns their number; adds the number of products to
-   *checked. */
+   skipped. Prints failures and returns their number; adds the number of products
+   to *checked. */
 int large_check(hybrid_engine *engine, const char *const *names, int64_t rows, int step,
                 int64_t *checked);
 

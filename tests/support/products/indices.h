@@ -13,7 +13,8 @@ enum { ROWS = 300, MIDDLE = 200, COLS = 250, WIDTH = 3 };
 
 typedef struct world {
     hybrid_engine *engine; /* with two workers */
-    int on_host;           /* 0: on a fake device, and the host may take rows */
+    int on_host;           /* 0: the engine has a fake device, and the host may take
+                              rows */
     test_kind kind;        /* whole numbers */
     hybrid_csr A, B;       /* ROWS x MIDDLE, MIDDLE x COLS */
     hybrid_csr wide_a, wide_b; /* A and B with 64-bit column indices */

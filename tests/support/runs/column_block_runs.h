@@ -17,8 +17,8 @@ int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *
 /* Runs the SpMM variants of `names` on all cases, with several widths, numbers of column
    blocks and chunk sizes, with and without HYBRID_RESIDENT, with X and Y in both orders,
    and with Y at several offsets in a cache line. Checks results, and that A and X are
-   sent once. Prints failures and returns their number. Adds the number of plans to
-   *checked; variants that store X by columns have plans without column blocks. */
+   sent once. Prints failures and returns their number. Adds the number of plans
+   to *checked; variants that store X by columns have plans without column blocks. */
 int column_blocks_check(hybrid_engine *engine, const char *const *names,
                         int64_t *checked);
 

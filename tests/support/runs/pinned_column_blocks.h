@@ -12,8 +12,8 @@
 
    Checks results, and that the bytes sent are as predicted. Runs with pinned operands
    must use column blocks, and no worker may store Y; other runs must have X resident.
-   Prints failures and returns their number. Adds the number of runs with column blocks to
-   *checked. */
+   Prints failures and returns their number. Adds the number of runs with column blocks
+   to *checked. */
 int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
                                int64_t *checked);
 

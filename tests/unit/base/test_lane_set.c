@@ -194,7 +194,7 @@ static void what_failed_is_not_kept(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
-/* A plan that cannot be made returns the set unused. */
+/* A plan that cannot be made returns its unused set of lanes, marks and threads. */
 static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

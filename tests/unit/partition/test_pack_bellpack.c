@@ -10,7 +10,7 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-static hy_bellpack_rules rules; /* of the format below */
+static hy_bellpack_rules rules; /* rules of the format below */
 
 static size_t bytes(const hy_features *f)
 {

@@ -25,7 +25,7 @@ enum { RULES = sizeof rules / sizeof *rules, MOST_CHUNKS = 600 };
 
 typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way; /* how X reaches the device */
 
-static const hy_hrpb_rules *current; /* of the variant below */
+static const hy_hrpb_rules *current; /* rules of the variant below */
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {

@@ -24,7 +24,7 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-static int64_t segment; /* of the variant below; tests change it */
+static int64_t segment; /* limit of the variant below; tests change it */
 
 static hy_tiled_rules rules_for(const hy_features *f)
 {

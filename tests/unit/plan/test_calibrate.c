@@ -302,7 +302,7 @@ static int64_t fail_each(hybrid_engine *engine, const fault_kind *fault)
         assert_true(fake_alive() <= alive);
         if (!struck)
             return n - 1;
-        if (status == HYBRID_OK) { /* the failure had no consequence */
+        if (status == HYBRID_OK) { /* the calibration succeeded in spite of the failure */
             engine->device->measured.date[0] = '\0';
             continue;
         }
