@@ -35,7 +35,7 @@ static void complain(const char *name, const char *variant, int64_t cols,
 
 typedef struct dense {
     hybrid_engine *engine;
-    const char *name; /* of the case */
+    const char *name; /* name of the case */
     const hybrid_csr *A;
     hybrid_csr a;
     hybrid_dense X, Y, x, y;

@@ -348,7 +348,7 @@ typedef struct widths {
     const char *name;
     hybrid_index offsets, columns;
     size_t bits;
-    int64_t gib; /* of memory */
+    int64_t gib; /* memory needed, in GiB */
 } widths;
 
 static const widths all_widths[] = {

@@ -314,7 +314,8 @@ static int compute_once(trial *t)
     if (check_refusal(t, status))
         return 1;
     check_result(t, status);
-    t->times   = PANELS * COMBINATION_COLS; /* unknown, so that an upper bound is used */
+    t->times = PANELS * COMBINATION_COLS; /* upper bound, because the number of column
+                                             blocks is unknown */
     t->devices = t->engine->device_count;
     assert_int_equal(hybrid_engine_report(t->engine, &report), HYBRID_OK);
     if (t->c.schedule)

@@ -100,10 +100,10 @@ static void verify_tells_the_first_of_two_wrong_rows(void **state)
     (void)state;
     open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
     multiply(&p.A, &p);
-    ((double *)p.Y.data)[33 * 5 + 0] += 1; /* these errors cancel in half of all
-                                              trials, */
+    ((double *)p.Y.data)[33 * 5 + 0] += 1; /* both errors of row 33 cancel in half of all
+                                              trials */
     ((double *)p.Y.data)[33 * 5 + 2] += 1;
-    ((double *)p.Y.data)[77 * 5 + 2] += 1; /* and every trial finds this one */
+    ((double *)p.Y.data)[77 * 5 + 2] += 1; /* every trial finds the error of row 77 */
     for (uint64_t seed = 0; seed < 40; seed++) {
         assert_int_equal(hybrid_verify_spmm(engine, &p.A, &p.X, &p.Y, 20, seed, &row),
                          HYBRID_OK);

@@ -74,7 +74,7 @@ static void every_budget_is_kept(void **state)
 enum { MOST_CHUNKS = 512, DEPTH = 3 };
 
 typedef struct chunk_times {
-    int64_t begin, end; /* of the latest stage */
+    int64_t begin, end; /* times of the latest stage */
     int64_t first;      /* begin of the first stage */
     int stages;
 } chunk_times;

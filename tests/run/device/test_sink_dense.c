@@ -21,7 +21,7 @@
 #include "support/fake/fake_spmm.h"
 
 enum {
-    ROWS   = 1500, /* of Y; workers share the rows without sums */
+    ROWS   = 1500, /* rows of Y; workers share those without sums */
     COLS   = 40,
     HEIGHT = 80, /* maximum of rows of a part */
     WIDTH  = 24, /* maximum of columns of a part */

@@ -38,7 +38,7 @@ typedef struct lane {
     pthread_cond_t filled, idle;
     entry *first, *last;
     int busy, stop;
-    hybrid_status status; /* of the first work that failed */
+    hybrid_status status; /* status of the first work that failed */
     int reported;
     unsigned seed;
     int most_us;

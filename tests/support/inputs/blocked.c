@@ -26,7 +26,7 @@ static const hy_block_shape shapes[] = {{1, 8}, {8, 1}, {2, 3}, {5, 7}};
 enum {
     KINDS       = 2,
     SHAPES      = sizeof shapes / sizeof *shapes,
-    MOST_CHUNKS = 500 /* of one matrix */
+    MOST_CHUNKS = 500 /* per matrix */
 };
 
 static const blocked_format *current;

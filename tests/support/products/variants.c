@@ -27,7 +27,7 @@ static const test_kind kinds[] = {
 
 enum {
     KINDS      = sizeof kinds / sizeof *kinds,
-    F32_KINDS  = 2, /* the first ones */
+    F32_KINDS  = 2, /* the first kinds are f32 */
     CHUNKINGS  = 3,
     FEW_WIDTHS = 4,
     WIDTHS     = sizeof widths / sizeof *widths,

@@ -107,7 +107,7 @@ static void the_number_of_workers_decides_the_binding(void **state)
 /* ---- lending ---- */
 
 typedef struct standing {
-    hy_task task; /* must be first */
+    hy_task task; /* must be the first member */
     hy_pool *pool;
     hy_inbox *inbox; /* receives the task when it has ended; NULL: the task is a loop */
     sem_t begun;
@@ -161,7 +161,7 @@ static void stand_in_task(hy_task *task, int worker)
 /* Asks a worker on how many cores it may run. A task is used instead of a loop, because
    all other workers may sleep. */
 typedef struct question {
-    hy_task task; /* must be first */
+    hy_task task; /* must be the first member */
     int cores;
     sem_t answered;
 } question;

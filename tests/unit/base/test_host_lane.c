@@ -105,7 +105,7 @@ static void keeps_order(int threads)
     open_host(threads);
     reset();
     hy_lane *lane = new_lane();
-    give(lane, stand_at_gate, 0); /* so that the queue grows */
+    give(lane, stand_at_gate, 0); /* blocks the lane, so that its queue grows */
     for (int i = 0; i < MANY; i++)
         give(lane, note, i);
     sem_post(&gate);

@@ -237,7 +237,7 @@ static void trim_closes_what_is_idle(void **state)
 enum { TURNS = 2000 };
 
 typedef struct letter {
-    hy_task task; /* must be first */
+    hy_task task; /* must be the first member */
     int read;
 } letter;
 

@@ -67,7 +67,7 @@ static void urgent_tasks_first_then_in_order(void **state)
 }
 
 typedef struct waiting {
-    hy_task task; /* must be first */
+    hy_task task; /* must be the first member */
     sem_t begun, go;
 } waiting;
 

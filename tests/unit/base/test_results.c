@@ -132,7 +132,7 @@ static void the_smallest_that_fits_is_taken(void **state)
     again = array_of(MIB + MIB / 2);
     assert_ptr_equal(again, most);
     hy_results_release(ctx, again);
-    again = array_of(100); /* both are too large for it */
+    again = array_of(100); /* both pooled ranges are too large */
     assert_ptr_not_equal(again, some);
     assert_ptr_not_equal(again, most);
     hy_results_release(ctx, again);

@@ -20,10 +20,10 @@ enum { PIECES = 400 };
 
 /* State of a loop in a pool of two workers: one calls the loop, and one helps. */
 typedef struct calling {
-    hy_task caller; /* must be first; calls the loop */
+    hy_task caller; /* must be the first member; calls the loop */
     hy_task answer; /* submitted from inside the loop */
     hy_urgency loop, task;
-    pthread_t thread; /* of the caller */
+    pthread_t thread; /* thread of the caller */
     int helps;        /* 1 when the helper is inside a piece; atomic, as the next three */
     int submitted;    /* 1 when the task is in the queue */
     int answered;     /* 1 when the task has run */
