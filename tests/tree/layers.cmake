@@ -1,5 +1,5 @@
-# Checks every #include "..." of the tree against the graph of docs/design.md, section 2.1:
-# which folders a file may include from, and that no modules include each other in a circle.
+# Checks every #include "..." against the graph of docs/design.md, section 2.1: which
+# folders a file may include from, and that modules do not include each other in a circle.
 # Usage: cmake -D ROOT=<source folder> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -17,8 +17,8 @@ set(may_examples         examples include)
 set(folders include base partition host gpu pipeline io engine cli bench examples)
 set(without_circles engine pipeline) # folders
 
-# The folder that a quoted include names: "x/y.h" is in x, "hybrid_spmm.h" in include,
-# any other plain name beside the file itself.
+# The folder of a quoted include: "x/y.h" is in x, "hybrid_spmm.h" in include, any other
+# plain name in the folder of the file.
 function(folder_of name own out)
   if(name MATCHES "^([^/]+)/")
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
@@ -29,9 +29,9 @@ function(folder_of name own out)
   endif()
 endfunction()
 
-# The modules of a folder that include each other in a circle: x.c and x.h are one module,
-# x. Of all modules those go that include none of the others, or that none includes, until
-# no more go.
+# Finds the modules of a folder that include each other in a circle; x.c and x.h are one
+# module, x. A module that includes no other module, or that no other module includes, is
+# removed until none is left to remove.
 function(find_circles own out)
   file(GLOB_RECURSE files RELATIVE ${ROOT}/${own} ${ROOT}/${own}/*.c ${ROOT}/${own}/*.h)
   set(modules)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# README.md has at most 700 words, and its first C block is examples/spgemm.c, letter by letter.
-# The commands of README.md and docs/manual.md work. Links of the documents lead to files.
+# README.md has at most 700 words, and its first C block equals examples/spgemm.c. The
+# commands of README.md and docs/manual.md work. Links of the documents lead to files.
 set -euo pipefail
 cd "$HYBRID_SOURCE"
 awk '/^```/ { if (inside) exit; inside = $0 == "```c"; next } inside' README.md |
@@ -20,7 +20,7 @@ for document in README.md CONTRIBUTING.md docs/*.md docs/lab/*.md bench/README.m
     done
 done
 
-# Each document in a folder of its own, with A.mtx and B.mtx. `calibrate` takes too long.
+# Each document has a folder of its own with A.mtx and B.mtx. `calibrate` takes too long.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for document in README.md docs/manual.md; do

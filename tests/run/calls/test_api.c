@@ -1,4 +1,4 @@
-/* tests/run/calls/test_api.c - the public interface, as a caller sees it. */
+/* tests/run/calls/test_api.c - the public interface as a caller uses it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void assert_message(hybrid_status status, hybrid_status wanted, const cha
     assert_non_null(strstr(hybrid_engine_message(engine), text));
 }
 
-/* A*A = [1 2 6; 12 0 15; 24 8 25] by hand */
+/* A*A = [1 2 6; 12 0 15; 24 8 25], computed by hand. */
 static void assert_square(const hybrid_csr *C)
 {
     static const int64_t ptr[] = {0, 3, 5, 8};
@@ -152,8 +152,7 @@ static void rows_without_entries_still_scale_y(void **state)
     assert_true(y[0] == 2 && y[1] == 4 && y[2] == 6);
 }
 
-/* ---- what is refused
- * -------------------------------------------------------------------- */
+/* ---- refused calls ---- */
 
 static void shapes_that_do_not_fit_are_named(void **state)
 {
@@ -213,7 +212,8 @@ static void bad_arguments_are_refused(void **state)
     assert_message(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_ARGUMENT, "ld 0");
 }
 
-/* Without entries there need be no arrays of them, and without rows no end of columns. */
+/* A matrix without entries needs no arrays for them, and one without rows may have any
+   number of columns. */
 static void what_is_empty_has_no_arrays_and_few_columns(void **state)
 {
     static int64_t zeros[4];
@@ -286,8 +286,7 @@ static void an_engine_that_cannot_open_says_why(void **state)
     assert_non_null(strstr(text, "threads -1"));
 }
 
-/* ---- plans, reports, events
- * ---------------------------------------------------------------- */
+/* ---- plans, reports, events ---- */
 
 typedef struct events {
     int64_t places, multiplies, backwards, last_chunk;
@@ -298,7 +297,7 @@ static void record(void *user, const hybrid_event *event)
     events *e = user;
 
     if (event->part > 0)
-        return; /* how many help depends on the time */
+        return; /* the number of helping workers depends on timing */
     e->places += strcmp(event->stage, "place") == 0;
     e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;

@@ -1,5 +1,7 @@
-/* tests/run/device/test_wrapped.c - panels of which the first has the ends of rows and
-   the beginnings of the next: what is copied, and where to. */
+/* tests/run/device/test_wrapped.c - copies of column blocks that wrap.
+
+   Block 0 then contains the last columns of each row and the first columns of the next
+   row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,17 +23,18 @@ enum { ROWS = 9, LINE = 128 };
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 1}};
 
-/* Rows that are copied at a time. */
+/* Row ranges that are copied at a time. */
 static const int64_t cuts[] = {0, 1, 5, 5, ROWS};
 
-/* X and Y of so many columns, Y at some place within a line, in panels of `cols`. */
+/* The X and Y of a problem with column blocks. Y begins at some offset in a cache
+   line. */
 typedef struct wrapped {
     hy_problem problem;
     hybrid_dense x, X, y, Y;
     void *x_line, *y_line;
 } wrapped;
 
-/* X in column blocks of so many columns. */
+/* Returns the image of X in column blocks of `cols` columns. */
 static hy_image in_blocks(const hybrid_dense *X, int64_t cols)
 {
     hy_image image = hy_image_of_dense(HY_FORM_ROWS, X->rows, X->cols, X->type, 0);
@@ -67,7 +70,7 @@ static void drop(wrapped *w)
     dense_free(&w->y);
 }
 
-/* Column j of panel k. */
+/* Returns the column of X in column j of block k. */
 static int64_t column(const wrapped *w, int64_t k, int64_t j)
 {
     const hy_image *p = &w->problem.image;
@@ -84,7 +87,7 @@ static void copy(const hy_row_copy *c)
                (const char *)c->src + (size_t)i * c->src_pitch, c->bytes);
 }
 
-/* All columns are in one panel each. */
+/* Checks that each column is in exactly one block. */
 static void check_columns(const wrapped *w)
 {
     const int64_t cols = w->X.cols, panels = hy_image_blocks(&w->problem.image);
@@ -129,7 +132,7 @@ static void check_x(wrapped *w)
     free(w->problem.shared.ptr);
 }
 
-/* The result of a chunk: 1000 row + column of Y. */
+/* Returns the result of a chunk: 1000 * row + column of Y. */
 static void *sums_of(const wrapped *w, const hy_chunk *chunk, int64_t panel)
 {
     const int64_t width = chunk->col_end - chunk->col_begin;
@@ -163,7 +166,7 @@ static void store_chunk(const wrapped *w, const hy_chunk *chunk, int64_t panel)
     assert_int_equal(n, panel == 0 && w->problem.image.wraps ? HY_ROW_COPIES : 1);
     for (int i = 0; i < n; i++)
         copy(&copies[i]);
-    assert_true(in_lines(&copies[n / 2])); /* the one of most rows */
+    assert_true(in_lines(&copies[n / 2])); /* the chunk with most rows */
     free(sums);
 }
 
@@ -203,7 +206,8 @@ static void every_place_within_a_line(void **state)
                 }
 }
 
-/* Gaps between rows, columns that are no whole lines, values between their places. */
+/* Gaps between rows, blocks that are not whole cache lines, and column-major operands
+   prevent wrapping. */
 static void others_do_not_wrap(void **state)
 {
     hybrid_dense X, Y;

@@ -1,5 +1,4 @@
-/* tests/run/devices/test_space_errors.c - what is said to be in the memory of a device,
-   and is not, or cannot be. */
+/* tests/run/devices/test_space_errors.c - operands with a wrong memory space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +10,7 @@
 #include "support/device/on_device.h"
 #include "support/device/space_world.h"
 
-/* ---- refusals -----------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void spaces_are_what_they_are_said_to_be(void **state)
 {
@@ -49,7 +47,7 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     space_world_close(&w);
 }
 
-/* Device 5 is none of the engine's. */
+/* Device 5 does not belong to the engine. */
 static void others_have_devices_too(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

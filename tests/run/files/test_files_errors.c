@@ -1,6 +1,7 @@
-/* tests/run/files/test_files_errors.c - operands in files that break the rules or end too
-   soon, a row that touches too much, calls that a function ends, arguments; each
-   allocation and each call of the device failing once. */
+/* tests/run/files/test_files_errors.c - errors with operands in files.
+
+   Files are invalid or too short, a row needs too much memory, a function ends the call,
+   arguments are invalid, and each allocation and each call of the device fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +34,7 @@ static void expect(const hybrid_engine *engine, hybrid_status is, hybrid_status 
                  message);
 }
 
-/* ---- a product ----------------------------------------------------------------------
- */
+/* ---- a product ---- */
 
 typedef struct world {
     hybrid_engine *engine;
@@ -60,7 +60,7 @@ static void close_world(world *w)
     hybrid_engine_destroy(w->engine);
 }
 
-/* A*A, A and B in memory or in the file. Whatever fails, C is untouched. */
+/* Computes A*A with A and B in memory or in the file. On failure C must be unchanged. */
 static hybrid_status run(const world *w, int a_in_file, int b_in_file, hybrid_csr *C)
 {
     const hybrid_operand memory = {.csr = &w->A}, file = {.file = w->file};
@@ -83,10 +83,10 @@ static void expect_right(const world *w, int a_in_file, int b_in_file)
     hybrid_csr_free(w->engine, &C);
 }
 
-/* ---- files --------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-/* Of each operand in turn; afterwards all is well again. */
+/* Checks that a bad file is refused for each operand, and that the right file works
+   afterwards. */
 static void refuse(const world *w, const hybrid_csr *bad, hybrid_status wanted,
                    const char *sentence)
 {
@@ -99,7 +99,7 @@ static void refuse(const world *w, const hybrid_csr *bad, hybrid_status wanted,
     expect_right(w, 1, 1);
 }
 
-/* A row of two entries or more, far from the first. */
+/* Returns a row with two or more entries, far from the first row. */
 static int64_t some_row(const hybrid_csr *A)
 {
     int64_t row = 300;
@@ -117,7 +117,7 @@ static const char *of_row(int64_t row, const char *what)
     return text;
 }
 
-/* While a call reads it, the file differs from the matrix in memory. */
+/* Writes a file that differs from the matrix in memory. */
 static void broken_columns_are_named(void **state)
 {
     int32_t cols[ROWS * EACH * 2];
@@ -166,7 +166,8 @@ static void broken_offsets_are_named(void **state)
     close_world(&w);
 }
 
-/* The file has become shorter: its offsets, the last array, or the values, the first. */
+/* The file was truncated within its offsets, which are its last array, or within its
+   values, the first. */
 static void files_that_shrink_are_told(void **state)
 {
     static const off_t lengths[] = {STORED_FRONT + 8 * ROWS * EACH * 3 / 2, 1000};
@@ -188,10 +189,9 @@ static void files_that_shrink_are_told(void **state)
     }
 }
 
-/* ---- too much -----------------------------------------------------------------------
- */
+/* ---- too large rows ---- */
 
-/* A row of A touches all of a B of five times what the engine may have. */
+/* A row of A needs all of B, which takes five times the engine's cap. */
 static void a_row_may_touch_too_much(void **state)
 {
     enum { CAP = 4 << 20, MANY = 30000 };
@@ -224,8 +224,7 @@ static void a_row_may_touch_too_much(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- a function that ends the call --------------------------------------------------
- */
+/* ---- a function that ends the call ---- */
 
 static void cancelled_at_each_panel(void **state)
 {
@@ -251,8 +250,7 @@ static void cancelled_at_each_panel(void **state)
     }
 }
 
-/* ---- arguments ----------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static int ignore(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
@@ -316,8 +314,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(other);
 }
 
-/* ---- each call fails once -----------------------------------------------------------
- */
+/* ---- each call fails once ---- */
 
 /* Runs the product while its call n fails. Returns 1 if the product made that call. */
 static int fail_one(const world *w, const fault_kind *fault, int64_t n)
@@ -335,7 +332,7 @@ static int fail_one(const world *w, const fault_kind *fault, int64_t n)
     return fault_struck(fault, w->engine, status);
 }
 
-/* How many parts of C an undisturbed product hands over. */
+/* Returns how many parts of C a product hands over. */
 static int64_t parts_of(const world *w)
 {
     const hybrid_operand A = {.file = w->file};
@@ -347,8 +344,8 @@ static int64_t parts_of(const world *w)
     return rows.panels;
 }
 
-/* Calls fail in turn: each of the first ones, later one of 32. A product makes a call for
-   each part of C at least. */
+/* Makes each of the first calls fail, later one of 32. A product makes at least one call
+   per part of C. */
 static void fail_each(int on_host, const fault_kind *fault)
 {
     int64_t n = 1;

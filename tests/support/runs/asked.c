@@ -1,4 +1,4 @@
-/* tests/support/runs/asked.c - a function that is told how far calls are. */
+/* tests/support/runs/asked.c - a progress function that checks what it receives. */
 #include "support/runs/asked.h"
 
 #include <setjmp.h>

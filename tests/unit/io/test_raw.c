@@ -1,5 +1,5 @@
-/* tests/unit/io/test_raw.c - the JSON that describes raw numbers, with each fault that it
-   may have, and sparse matrices that are read from them. */
+/* tests/unit/io/test_raw.c - JSON descriptions of raw arrays, with each possible fault,
+   and sparse matrices read from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,7 @@
 #include "support/inputs/cases.h"
 #include "support/engines/io_fixture.h"
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 #define BEGIN                                                                            \
     "{\"format\": \"hybrid-dense\",\n\"version\": 1, \"rows\": 4, \"cols\": 2,\n"
@@ -122,8 +121,7 @@ static void a_long_file_is_refused(void **state)
     free(text);
 }
 
-/* ---- what is right ------------------------------------------------------------------
- */
+/* ---- valid descriptions ---- */
 
 static void headers_are_read(void **state)
 {
@@ -147,7 +145,7 @@ static void headers_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* Writers of JSON may escape any character, in keys and words as well. */
+/* JSON may escape any character, also in keys and words. */
 static void escaped_words_are_read(void **state)
 {
     static const char text[] =
@@ -180,10 +178,9 @@ static void ld_may_be_left_out(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* ---- sparse matrices ----------------------------------------------------------------
- */
+/* ---- sparse matrices ---- */
 
-/* How the name of the file of arrays stands in the description. */
+/* Spelling of the file name in the description. */
 typedef enum naming { ODD, ABSOLUTE, SLASHES_ESCAPED, ALL_ESCAPED, NAMINGS } naming;
 
 /* Writes the absolute path of the file to `to`, as JSON. */
@@ -307,7 +304,7 @@ static void each_allocation_may_fail(void **state)
     }
     io_ctx->memory.failures = 0;
     assert_int_equal(status, HYBRID_OK);
-    assert_true(failed > 6); /* three arrays, two names for each */
+    assert_true(failed > 6); /* three arrays with two names each */
     check_same(&A, &B);
     hy_csr_free(io_ctx, &B);
     matrix_free(&A);

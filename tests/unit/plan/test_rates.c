@@ -1,5 +1,5 @@
-/* tests/unit/plan/test_rates.c - files of measured speeds: what is in them, and which is
- * taken. */
+/* tests/unit/plan/test_rates.c - files of measured rates: contents, and which file is
+   used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static const char users_file[] = "hybrid_spmm/a_device_made_of_host_memory.rates
 
 static hy_context *ctx;
 
-/* ---- what is in a file ---------------------------------------------------------- */
+/* ---- contents ---- */
 
 static hybrid_status parse(const char *text, hy_rates_file *file)
 {
@@ -183,7 +183,7 @@ static void what_no_line_of_text_holds_is_refused(void **state)
     assert_non_null(strstr(ctx->message.text, "file:34: there are more than 16 devices"));
 }
 
-/* ---- which file is taken -------------------------------------------------------- */
+/* ---- which file is used ---- */
 
 static char message[1024];
 
@@ -200,7 +200,8 @@ static hybrid_status open_engine(const char *rates, hybrid_engine **engine)
     return fake_engine_open(&options, backends, variants, engine);
 }
 
-/* Copies to the device, as plans have them; 50 GB/s are built in. */
+/* Returns the rate of copies to the device that plans use. The built-in rate is 50
+   GB/s. */
 static double h2d_Bps(const char *rates)
 {
     hybrid_engine *engine;
@@ -251,7 +252,8 @@ static void measured_speeds_replace_what_is_built_in(void **state)
     hy_rates_of(engine->host, &found);
     engine->host->ops->rates(engine->host, &built_in);
     assert_memory_equal(&found, &built_in, sizeof found);
-    engine->host->measured.h2d_Bps = 1e9; /* it copies nothing, whatever a file says */
+    engine->host->measured.h2d_Bps = 1e9; /* has no effect, because the host copies
+                                             nothing */
     hy_rates_of(engine->host, &found);
     assert_true(found.h2d_Bps == 0);
     hybrid_engine_destroy(engine);
@@ -294,7 +296,7 @@ static void the_users_file_is_taken_if_it_is_there(void **state)
     assert_non_null(strstr(message, folder));
     assert_true(h2d_Bps("") == 50e9);
 
-    /* a folder that is not absolute is to be ignored; then it is below HOME */
+    /* a relative folder is ignored, and the file is searched below HOME */
     store(file, fake_name, "h2d_Bps = 1e10\n");
     setenv("XDG_CACHE_HOME", "cache", 1);
     setenv("HOME", folder, 1);
