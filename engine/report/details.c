@@ -1,4 +1,5 @@
-/* engine/report/details.c - a plan with all its numbers: hybrid_plan_details(). */
+/* engine/report/details.c - describes a plan with all its numbers:
+   hybrid_plan_details(). */
 #include <math.h>
 
 #include "engine/rates/estimate.h"
@@ -58,7 +59,8 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     }
 }
 
-/* The estimate of a run, and for how long each resource would be busy by itself. */
+/* Writes the estimate of a run, and for how long each resource would be busy if it worked
+   alone. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product    = &portion->product;
@@ -102,7 +104,6 @@ static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion 
                      : "");
 }
 
-/* From call to return, and of the last run as measured. */
 static void put_total(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -117,7 +118,8 @@ static void put_total(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* What is predicted of the way taken and of the other, and the last run beside it. */
+/* Writes the predicted bytes of the plan's schedule and of the alternative (resident or
+   gathered), and the measured bytes of the last run. */
 static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -158,13 +160,13 @@ static void put_forecast(hy_words *w, const hy_forecast *f)
                      f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
 }
 
-/* Reasons are static strings. */
+/* Compares reasons by address, because they are static strings. */
 static int is_same(const hy_forecast *a, const hy_forecast *b)
 {
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
 }
 
-/* What the host is expected to take from the device. */
+/* Writes the share of the work that the host is expected to take from the devices. */
 static void put_split(hy_words *w, const hybrid_plan *plan)
 {
     const hy_split *split     = &plan->split;
@@ -175,7 +177,8 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * plan->spared_s);
-    if (!split->host && !pinned->why_not) /* there is no device, or it is spared */
+    if (!split->host && !pinned->why_not) /* there is no device, or only the host
+                                             computes */
         return;
     hy_words_put(w, "split     ");
     if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
@@ -197,7 +200,8 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* What of B or X stays there, passes through, or comes with chunks. */
+/* Says whether B or X is resident on the device, passes through it, or travels with the
+   chunks. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product = &portion->product;
@@ -233,7 +237,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
     hy_words_put(w, "\n");
 }
 
-/* Of several devices each has a paragraph. */
+/* Writes the rows of one device. A plan with a single device has no such line. */
 static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     if (plan->count == 1)

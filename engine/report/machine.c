@@ -1,4 +1,5 @@
-/* engine/report/machine.c - what an engine has to work with: hybrid_engine_machine(). */
+/* engine/report/machine.c - describes an engine's backends and limits:
+   hybrid_engine_machine(). */
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
