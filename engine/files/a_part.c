@@ -1,18 +1,17 @@
-/* engine/files/a_part.c - panels of rows of an A that is in a file. */
+/* engine/files/a_part.c - reads parts (ranges of rows) of an A that is in a file. */
 #include "engine/files/a_part.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* ---- reading one --------------------------------------------------------------------
- */
+/* ---- reading one part ------------------------------------------------------------ */
 
 static int64_t aligned(int64_t bytes)
 {
     return (int64_t)hy_align((size_t)bytes);
 }
 
-/* Of so many rows and entries, each array on a line of the caches. */
+/* Returns the bytes of a part with aligned arrays. */
 static int64_t panel_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
 {
     return aligned((rows + 1) * 8) + aligned(nnz * 4) +
@@ -24,7 +23,8 @@ static hybrid_status make_room(const hy_a_parts *p, hy_a_part *panel, int64_t by
     return hy_array_reuse(p->file->ctx, &panel->block, bytes, "a panel of rows of A");
 }
 
-/* Rows from `begin` on that a panel is expected to hold, as all rows are on average. */
+/* Returns the number of rows from `begin` on that probably fill a part, from the mean row
+   length of the file. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
     const hybrid_csr *shape = &p->file->shape;
@@ -34,7 +34,8 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     return hy_max(1, hy_min(rows, shape->rows - begin));
 }
 
-/* Of these rows the first that fit, one at least. */
+/* Returns how many of the `rows` rows fit into a part: at least 1. Row i has the entries
+   [offset[i], offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
     while (rows > 1 && panel_bytes(p->file, rows, offset[rows]) > p->bytes)
@@ -42,8 +43,8 @@ static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t
     return rows;
 }
 
-/* Reads the offsets of the rows from `begin` on, as many as the panel holds. *first is
-   the offset of row `begin`, and is subtracted from all. */
+/* Reads the offsets of the rows from `begin` on that fit into a part. *first is the
+   file's offset of row `begin`; it is subtracted from all offsets. */
 static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *panel,
                                   int64_t *first)
 {
@@ -55,7 +56,7 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
     rows                = rows_that_fit(p, offset, rows);
     const int64_t nnz   = offset[rows];
     const int64_t bytes = panel_bytes(p->file, rows, nnz);
-    if (bytes > panel->block.bytes) { /* one row, and larger than panels are */
+    if (bytes > panel->block.bytes) { /* a single row that is larger than a part */
         HY_TRY(make_room(p, panel, bytes));
         offset    = panel->block.array;
         offset[0] = 0;
@@ -82,8 +83,7 @@ static hybrid_status read_panel(const hy_a_parts *p, int64_t begin, hy_a_part *p
     return hy_csr_file_vals(p->file, first, A->nnz, A->val);
 }
 
-/* ---- the thread ---------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------ */
 
 static void *read_ahead(void *arg)
 {
@@ -99,9 +99,8 @@ static void *read_ahead(void *arg)
     return NULL;
 }
 
-/* The panel after those that were begun. Where there is no thread to be had it is read
- * now.
- */
+/* Begins to read the part after the current one. If no thread can be started, the caller
+   reads it now. */
 static void read_next(hy_a_parts *p)
 {
     p->coming  = p->coming == p->panels ? p->panels + 1 : p->panels;
@@ -112,7 +111,7 @@ static void read_next(hy_a_parts *p)
         read_ahead(p);
 }
 
-/* Meanwhile the caller is told how far the call is. */
+/* Waits for the thread, and reports the progress of the call meanwhile. */
 static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -124,8 +123,7 @@ static void await(hy_a_parts *p)
     p->reads = 0;
 }
 
-/* ---- one after the other ------------------------------------------------------------
- */
+/* ---- parts in order -------------------------------------------------------------- */
 
 void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out)
 {

@@ -1,4 +1,4 @@
-/* engine/files/spgemm_files.c - C = AB, operands in memory or in files. */
+/* engine/files/spgemm_files.c - C = A*B with operands in memory or in files. */
 #include <math.h>
 
 #include "base/data/csr.h"
@@ -12,23 +12,22 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* Rows of C go to one of the two sinks. */
+/* One call. Rows of C go to `csr` or to `each`. */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* of a B in a file */
+    hy_b_rows b_rows; /* used if B is in a file */
     hy_csr_sink csr;
     hy_each_sink each;
     hy_sink *sink;
-    int64_t *nnz;        /* of C, so far */
-    hy_result_size size; /* of C, estimated; 0 where it surely fits */
+    int64_t *nnz;        /* entries of C so far; points into the sink */
+    hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
 
 static const char remedy[] =
     ", or take its rows one after another (hybrid_spgemm_files_each)";
 
-/* ---- products of panels -------------------------------------------------------------
- */
+/* ---- products of parts ----------------------------------------------------------- */
 
 static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
 {
@@ -40,7 +39,7 @@ static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64
         hy_each_sink_part(&p->each, first, first + rows);
 }
 
-/* Rows of C from `first` on. */
+/* Computes A*B, where row 0 of A is row `first` of the operand. */
 static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first)
 {
@@ -59,7 +58,7 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     return status;
 }
 
-/* Rows of A that are in memory, from row `first` of the operand on. */
+/* Multiplies rows of A that are in memory. Row 0 of A is row `first` of the operand. */
 static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
 {
     int64_t begin = 0, next;
@@ -104,8 +103,7 @@ static hybrid_status multiply_all(product *p)
     return status;
 }
 
-/* ---- the call -----------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------- */
 
 static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
                            const hybrid_operand *B, const hybrid_plan_options *options)
@@ -120,7 +118,7 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
     return HYBRID_OK;
 }
 
-/* What fits is read; one matrix once. */
+/* Reads operands that fit completely, and reads a file given as both A and B once. */
 static hybrid_status settle(product *p)
 {
     const int same = p->A.file && p->A.file == p->B.file;
@@ -134,8 +132,7 @@ static hybrid_status settle(product *p)
     return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
 }
 
-/* ---- whether C fits ------------------------------------------------------------------
- */
+/* ---- whether C fits -------------------------------------------------------------- */
 
 static int64_t bytes_of_c(const product *p, double entries)
 {
@@ -145,8 +142,8 @@ static int64_t bytes_of_c(const product *p, double entries)
                            (int64_t)(entries < most ? entries : most));
 }
 
-/* Refuses a C that hardly fits, before anything is computed. A C that fits even without a
-   zero is not looked at. */
+/* Refuses a C that almost certainly does not fit, before anything is computed. No
+   estimate is made if C would fit even as a full matrix. */
 static hybrid_status check_size(product *p)
 {
     hy_context *ctx    = &p->call.engine->ctx;
@@ -164,7 +161,8 @@ static hybrid_status check_size(product *p)
                           remedy);
 }
 
-/* Entries of C that host memory has room for: address space is free. */
+/* Returns the bound for which address space is reserved: the entries that fit into all of
+   host memory, or all entries of C if those are fewer. */
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->A.csr, *B = p->B.csr;

@@ -1,4 +1,5 @@
-/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y, operands in memory or in files. */
+/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y with operands in memory or in
+   files. */
 #include "base/data/csr.h"
 #include "engine/files/a_part.h"
 #include "engine/api/check.h"
@@ -9,14 +10,14 @@
 typedef struct update {
     hy_files call;
     hy_sparse A;
-    hy_source X;      /* as it is read, */
-    hy_source given;  /* and where it came from */
-    hy_x_block whole; /* all of an X in a file, if it was read */
+    hy_source X;      /* X as the products read it */
+    hy_source given;  /* X as the caller gave it */
+    hy_x_block whole; /* X if it was read from a file completely */
     double alpha, beta;
     const hybrid_dense *Y;
 } update;
 
-/* Rows of Y from `first` on. */
+/* Computes the rows of Y from `first` on. Row 0 of A is row `first` of the operand. */
 static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 {
     hybrid_engine *engine       = u->call.engine;
@@ -40,8 +41,8 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* An X in a file is read for each panel of A: better once, if it takes a small part of
-   memory. */
+/* Reads an X in a file completely if it takes a small share of memory. Otherwise every
+   part of A reads X again. */
 static hybrid_status settle_x(update *u)
 {
     const hybrid_dense *X = u->given.dense;
@@ -74,8 +75,7 @@ static hybrid_status update_panels(update *u)
     return status;
 }
 
-/* ---- the call -----------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------- */
 
 static hybrid_status find_x(update *u, const hybrid_operand *X)
 {

@@ -1,4 +1,4 @@
-/* engine/files/x_block.c - panels of columns of an X that is not in memory. */
+/* engine/files/x_block.c - reads column blocks of an X that is not in memory. */
 #include "engine/files/x_block.h"
 
 #include "base/threads/clock.h"
@@ -7,13 +7,13 @@
 #include "base/threads/pool.h"
 
 enum {
-    PIECE_BYTES = 1 << 20, /* that a worker takes at a time, unless one row is longer; */
-    COLUMN_ROWS = 1 << 16, /* of an X in columns so many rows at least; */
-    PART_BYTES  = 4 << 20  /* of these it reads so many before it asks whether to end */
+    PIECE_BYTES = 1 << 20, /* bytes per task; one row may take more */
+    COLUMN_ROWS = 1 << 16, /* least rows per task of a column-major X */
+    PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 
-/* The other half is for what computing needs: rows of an X in columns are as many bytes.
- */
+/* Returns the columns of a block. A block takes half of free host memory; the other half
+   is for computing, which may need as much to copy a column-major X to rows. */
 static int64_t width_for(const hy_source *source)
 {
     const hy_meter *meter = &source->ctx->memory.meter;
@@ -40,7 +40,7 @@ void hy_x_block_close(hy_x_block *panel)
     hy_array_free(panel->source->ctx, panel->X.data);
 }
 
-/* Rows [begin, end) of a panel. */
+/* Reads rows [begin, end) of a block. */
 static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_x_block *p   = arg;
