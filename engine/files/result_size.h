@@ -6,8 +6,8 @@
    proportional to its entries of A, so the mean of entries(row of C) / entries(row of A)
    over the draws estimates nnz(C) / nnz(A).
 
-   Cost: 16 to 256 rows of A and the rows of B that they touch. Of a long row only a
-   sample is read, and the rest is extrapolated. No values are read. */
+   Cost: 16 to 256 rows of A and the rows of B that they touch. A long row is sampled and
+   extrapolated. No values are read. */
 #ifndef HY_RESULT_SIZE_H
 #define HY_RESULT_SIZE_H
 

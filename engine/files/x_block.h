@@ -18,8 +18,7 @@ typedef struct hy_x_block {
 hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out);
 void hy_x_block_close(hy_x_block *panel);
 
-/* Reads the next columns, of which at least one must remain. Adds time and bytes to the
-   report. */
+/* Reads the next columns. At least one must remain. Adds time and bytes to the report. */
 hybrid_status hy_x_block_next(hy_x_block *panel, hybrid_report *report);
 
 /* hy_x_block_of_y() returns the same columns of Y. hy_x_block_image() returns an image

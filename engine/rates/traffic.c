@@ -1,6 +1,4 @@
-/* engine/rates/traffic.c - bytes that a plan will move, and those of the way it did not
- * take.
- */
+/* engine/rates/traffic.c - bytes that a plan and its alternative will copy. */
 #include "engine/rates/traffic.h"
 
 #include <math.h>
@@ -13,8 +11,8 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES    = 4,      /* chunks of which the touched rows are counted */
-    ROWS_GRAIN = 1 << 14 /* rows of B that one worker takes at a time */
+    SAMPLES    = 4,      /* chunks whose touched rows are counted */
+    ROWS_GRAIN = 1 << 14 /* rows of B per task */
 };
 
 static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
@@ -24,7 +22,7 @@ static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
     return (int64_t)hy_sent_bytes(&cost);
 }
 
-/* The chunk's rows of A, alone. */
+/* Returns the bytes of the chunk's rows of A, without gathered rows. */
 static int64_t own_bytes(const hy_product *product, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
@@ -38,8 +36,8 @@ int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid
     return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
 }
 
-/* With B or X on the device: its image, and the rows of A, unless they are rows of it:
-   with each panel, but for those that stay. */
+/* Returns the bytes up with B or X on the device: its image, and the rows of A unless
+   they are rows of B. Rows of A are sent once if cached, else with every column block. */
 static int64_t resident_up(const hy_product *product, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -55,7 +53,8 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
-/* Packs that stay: sent in the first run, and whenever A has changed. */
+/* Returns the bytes of the cached packs. They are sent in the first run and after A has
+   changed. */
 static int64_t kept_up(const hy_product *product, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
@@ -66,7 +65,7 @@ static int64_t kept_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Packs as they were cut, with what they carry. */
+/* Returns the bytes of all packs, gathered rows included. */
 static int64_t packed_up(const hy_product *product, const hy_layout *layout)
 {
     int64_t sum = 0;
@@ -76,7 +75,7 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Entries of some rows of B. */
+/* Sum of the entries of some rows of B. */
 typedef struct entries {
     const hybrid_csr *B;
     const int32_t *rows;
@@ -95,7 +94,7 @@ static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Rows of B or X that a chunk would bring. */
+/* Counts the rows of B or X that a chunk would gather. */
 static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
 {
@@ -119,7 +118,7 @@ typedef struct sampling {
     const hybrid_csr *A, *B;
     int64_t count;
     hy_chunk chunks[SAMPLES];
-    hy_touch touched[SAMPLES]; /* that each would bring */
+    hy_touch touched[SAMPLES]; /* rows that each chunk would gather */
 } sampling;
 
 static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
@@ -139,7 +138,7 @@ static hybrid_status count_samples(sampling *s)
     return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
 }
 
-/* Bytes of the rows that a sample brings. */
+/* Returns the bytes of the gathered rows of sample k. */
 static int64_t brought(const sampling *s, int64_t k)
 {
     hy_features f = s->chunks[k].features;
@@ -175,8 +174,8 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
     return HYBRID_OK;
 }
 
-/* Rows of a chunk that fills its slot, if of 16 rows as many share a row of B or X as are
-   known to. */
+/* Returns the rows of a gathered chunk that fills its slot. On average 16 * tile_fill of
+   16 neighbouring rows of A share a row of B or X. */
 static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
 {
     hy_features all     = product->profile.features;
@@ -262,7 +261,9 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* If X stayed or came once: by what was looked at, or as if it fitted. */
+/* Returns the bytes up if X were not gathered. They are the least of a ring of rows and
+   of column blocks, as far as planning considered these, else as if X fitted the
+   device. */
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
