@@ -1,21 +1,22 @@
-/* pipeline/sink/delta_columns.c - columns of C that come packed, and that workers unpack.
- */
+/* pipeline/sink/delta_columns.c - copies columns of C delta-coded, and decodes them on
+   workers. */
 #include "pipeline/sink/delta_columns.h"
 
 #include "partition/move/deltas.h"
 #include "pipeline/site/site.h"
 
 enum {
-    LEAST_ENTRIES = 1 << 14, /* of a chunk: a kernel more costs as much as it saves */
-    LEAST_BYTES   = 1 << 20, /* room in pinned memory, */
-    MOST_BYTES    = 32 << 20 /* at most */
+    LEAST_ENTRIES = 1 << 14, /* least entries of a chunk; with fewer, the additional
+                                kernel costs as much as it saves */
+    LEAST_BYTES = 1 << 20,   /* least buffer in pinned memory */
+    MOST_BYTES  = 32 << 20   /* largest buffer in pinned memory */
 };
 
-/* Bytes a second of the bus, columns unpacked, with which a worker keeps up: with fewer
-   workers than that takes, they are what is waited for. */
+/* Bus rate, in bytes of decoded columns per second, that one worker keeps up with. With
+   too few workers the run would wait for decoding. */
 #define UNPACK_BPS 7e9
 
-/* Whether it can be of use. */
+/* Returns 1 if delta coding can be faster for this chunk. */
 static int may_pay(const hy_slot *slot)
 {
     const hy_site *site     = slot->site;
@@ -44,7 +45,8 @@ static size_t packed_bytes(const hy_job *job)
     return hy_deltas_bytes(job->nnz, *job->units);
 }
 
-/* Nobody is told if there is none, and what others say of the run stays. */
+/* Allocates without an error sentence; returns 0 if memory is short. A message of the run
+   stays as it is. */
 static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 {
     hy_message unheard;
@@ -56,8 +58,8 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
     return status == HYBRID_OK;
 }
 
-/* Room for them in the slot. It grows by doubling, so that it is found again among what
-   the backend keeps. 0: there is none. */
+/* Makes room for the coded columns in the slot; returns 0 if memory is short. Sizes
+   double, so that the backend's pool finds a block again. */
 static int get_room(hy_slot *slot)
 {
     hy_backend *backend = slot->site->backend;
@@ -74,7 +76,8 @@ static int get_room(hy_slot *slot)
     return alloc_quietly(backend, bytes, &slot->packed);
 }
 
-/* Whether more than one chunk has come packed and is not in its place yet. */
+/* Returns 1 if workers have not yet stored more than one chunk whose columns arrived
+   delta-coded. */
 static int workers_lag(const hy_site *site)
 {
     int waiting = 0;

@@ -1,4 +1,4 @@
-/* pipeline/sink/transposed.c - Y in columns, which the device turns. */
+/* pipeline/sink/transposed.c - stores a column-major Y that the device transposes. */
 #include "pipeline/sink/transposed.h"
 
 #include "base/data/csr.h"
@@ -16,7 +16,7 @@ hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                               : HYBRID_OK;
 }
 
-/* Copies of two dimensions have only so much from one column to the next. */
+/* A two-dimensional copy limits the distance between two columns. */
 int hy_transposed_is(const hy_slot *slot)
 {
     const hy_chunk *chunk = slot->job.chunk;
@@ -25,8 +25,8 @@ int hy_transposed_is(const hy_slot *slot)
     return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
 }
 
-/* The chunk's columns where they go to: its place in pinned memory, or in the result, if
-   that takes them as they are. */
+/* Returns the destination of the chunk's columns: its pinned memory, or Y if that can be
+   written directly. */
 static hy_row_copy home_of(hy_slot *slot)
 {
     hy_job *job           = &slot->job;
@@ -46,7 +46,7 @@ static hy_row_copy home_of(hy_slot *slot)
     if (!job->direct)
         return home;
     home.dst = to.to->rows.dst;
-    if (to.to->rows.rows > 1) /* else its columns follow each other there, too */
+    if (to.to->rows.rows > 1) /* else the columns are contiguous in Y, too */
         home.dst_pitch = to.to->rows.dst_pitch;
     return home;
 }
