@@ -1,5 +1,5 @@
-/* cli/commands/cmd_list.c - hybrid_spmm list: backends, and variants with their sources.
- */
+/* cli/commands/cmd_list.c - hybrid_spmm list: prints backends, and variants with their
+   sources. */
 #include <stdio.h>
 
 #include "cli/commands/job.h"
@@ -7,12 +7,12 @@
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
-/* A backend that is absent is part of the answer. */
+/* A backend, which may be absent. */
 typedef struct backend {
     const char *name;
     hybrid_backend backend;
     int present;
-    char text[1024]; /* what it runs on, or why it is absent */
+    char text[1024]; /* device, or the reason why the backend is absent */
 } backend;
 
 static int look(backend *b)

@@ -1,4 +1,4 @@
-/* cli/operands/files.h - products of operands that stay in their files. */
+/* cli/operands/files.h - products with operands that stay in their files. */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
@@ -11,8 +11,8 @@ hybrid_status cli_files_run(cli_job *job);
    job's report. Returns 0 or an exit code. */
 int cli_files_predict(cli_job *job);
 
-/* Returns 1 if the JSON operand `name` is sparse and larger than what the library reads as a
-   whole. */
+/* Returns 1 if the JSON operand `name` is sparse and larger than operands that the
+   library reads completely. */
 int cli_files_is_large(hybrid_engine *engine, const char *name);
 
 #endif /* CLI_FILES_H */
