@@ -1,6 +1,5 @@
-/* bench/program/baselines.cuh - what the cuSPARSE products share: a device, its memory,
- * checks.
- */
+/* bench/program/baselines.cuh - what the cuSPARSE products share: device, memory and
+   checks. */
 #ifndef BENCH_BASELINES_CUH
 #define BENCH_BASELINES_CUH
 
@@ -24,7 +23,7 @@ struct peer_device {
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
-    const void *one, *zero; /* on the host, of `type` */
+    const void *one, *zero; /* host memory, of `type` */
     peer_matrix A, B, C;
     void *X, *Y;
     struct {
@@ -35,7 +34,7 @@ struct peer_device {
     size_t bytes, peak;
 };
 
-/* Whether the call succeeded; if not, the sentence is in d->error. */
+/* Return true if the call succeeded; otherwise d->error has the sentence. */
 bool peer_cuda_ok(peer_device *d, cudaError_t error, const char *call);
 bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
 
@@ -50,22 +49,22 @@ bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
             return false;                                                                \
     } while (0)
 
-/* Device memory, freed from the top of the stack. */
+/* Allocates device memory. Blocks form a stack. */
 bool peer_alloc(peer_device *d, size_t bytes, void **out);
-void peer_release(peer_device *d, int count); /* down to `count` blocks */
+void peer_release(peer_device *d, int count); /* frees all but `count` blocks */
 
-/* Device time between two points of the default stream. */
+/* Measure device time between two points of the default stream. */
 bool peer_clock_start(peer_device *d);
-bool peer_held_clock_start(peer_device *d); /* what is enqueued at once has no gaps */
+bool peer_held_clock_start(peer_device *d); /* work enqueued at once has no gaps */
 bool peer_clock_stop(peer_device *d, double *seconds);
 
-/* The products, on operands that are loaded; C or Y is left on the device. */
+/* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values alone */
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values only */
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 
-/* A const view of a matrix for cuSPARSE. */
+/* Makes a const view of a matrix for cuSPARSE. */
 bool peer_csr_view(peer_device *d, const peer_matrix *m, cusparseConstSpMatDescr_t *out);
 
 double peer_now(void);
